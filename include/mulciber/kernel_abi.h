@@ -1,0 +1,63 @@
+// The contract between a translated kernel and whoever launches it: Mulciber's runtime, or an engine that records
+// the dispatch itself. Everything here is plain data, identical on host and device.
+#pragma once
+
+#include <cstdint>
+
+namespace mulciber::abi {
+
+// A block of x*y*z threads runs as a one-dimensional workgroup; these specialisation constants say its shape.
+enum SpecializationConstant : uint32_t {
+  BlockX = 0,
+  BlockY = 1,
+  BlockZ = 2,
+  BlockThreads = 3,        // x * y * z: the workgroup's size
+  DynamicSharedBytes = 4,  // rounded up to 16
+};
+
+// Push constants: this header, then the kernel's parameters as CUDA lays them out. Parameters that do not fit into
+// the device's push constants go to a buffer, whose address then stands in place of the parameters.
+struct PushHeader {
+  uint64_t launchState;  // address of a LaunchState
+  uint64_t moduleData;   // address of the module's .global and .const variables
+  uint32_t gridDim[3];
+  uint32_t reserved;     // 0
+};
+inline constexpr uint32_t parameterOffset = 32;  // of the first parameter byte, or of the parameters' address
+static_assert(sizeof(PushHeader) == parameterOffset);
+
+// Device memory that outlives a launch: what kernels use to talk to the host.
+struct LaunchState {
+  uint64_t errorWord;      // address of an ErrorRecord
+  uint64_t printfBuffer;   // address of a PrintfBuffer; 0 when the kernel prints nothing
+  uint64_t heap;           // device malloc; 0 when unused
+  uint64_t scratch;        // block memory beyond the device's shared memory; 0 when unused
+  uint64_t scratchStride;  // bytes of scratch for each block
+  uint64_t reserved[3];
+};
+
+enum class KernelError : uint32_t { None = 0, Trap = 1, Assert = 2, OutOfStack = 3, IllegalAddress = 4 };
+
+// Written once, by the first thread that fails.
+struct ErrorRecord {
+  uint32_t error;          // KernelError
+  uint32_t line;
+  uint32_t block[3], thread[3];
+  uint64_t message, file, function;  // assert: addresses of strings in device memory
+};
+
+// A ring without wrap: kernels add to `used` and write only while they stay inside `capacity`.
+struct PrintfBuffer {
+  uint32_t capacity;       // bytes of data
+  uint32_t used;           // may grow past capacity: then records were dropped
+  // Records follow: uint32 bytes (header included, a multiple of 8), uint32 argument bytes,
+  // uint64 address of the format string, then the arguments as vprintf got them.
+};
+
+// Generic addresses of shared, local and parameter memory carry the space in the top byte; everything else is global.
+inline constexpr uint64_t sharedWindow = 0x0100'0000'0000'0000;
+inline constexpr uint64_t localWindow = 0x0200'0000'0000'0000;
+inline constexpr uint64_t paramWindow = 0x0300'0000'0000'0000;
+inline constexpr uint64_t windowMask = 0xFF00'0000'0000'0000;
+
+}  // namespace mulciber::abi

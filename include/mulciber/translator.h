@@ -1,0 +1,148 @@
+// PTX text in, SPIR-V and kernel metadata out. No Vulkan, no global state; safe to call from many threads; the same
+// module and profile give the same bytes.
+//
+//   auto module = mulciber::parseModule(text, "k.ptx", diagnostics);
+//   auto kernel = mulciber::translate(*module, "saxpy", profile, {}, diagnostics);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mulciber {
+
+// What the device can do. Filled in by the runtime from Vulkan, or read from a file for offline work.
+struct TargetProfile {
+  std::string name = "vulkan1.3";
+  uint32_t computeCapability = 90;         // what the kernel may assume: 10 * major + minor
+  uint32_t maxPushConstants = 128;         // bytes
+  uint32_t maxSharedBytes = 32768;
+  uint32_t maxThreadsPerBlock = 1024;
+  uint32_t subgroupSize = 32;              // of the pipelines the runtime makes
+
+  bool int8 = false, int16 = false, int64 = true;
+  bool float16 = false, float64 = false;
+  bool storage8 = false, storage16 = false;           // 8- and 16-bit access through buffer addresses
+  bool sharedExplicitLayout = false;                  // VK_KHR_workgroup_memory_explicit_layout
+  bool sharedExplicitLayout8 = false, sharedExplicitLayout16 = false;
+  bool atomicInt64 = false, atomicSharedInt64 = false;
+  bool atomicFloat32Add = false, atomicSharedFloat32Add = false;
+  bool atomicFloat64Add = false, atomicSharedFloat64Add = false;
+  bool atomicFloat16Add = false, atomicFloat16Vector = false;
+  bool subgroupShuffle = true, subgroupBallot = true, subgroupVote = true;
+  bool maximalReconvergence = false;
+  bool shaderSubgroupClock = false, shaderDeviceClock = false;
+  bool integerDotProduct = false;
+  bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
+
+  // How floats behave, as probed on the device: not what it advertises.
+  bool denormPreserve32 = false;           // the execution mode is accepted and honoured by add and mul
+  bool denormFlush32 = false;              // the execution mode is accepted and honoured
+  bool denormsByDefault32 = false;         // without any mode, f32 arithmetic keeps denormals
+  bool exactFma32 = false;                 // Fma is fused and keeps denormals
+  bool exactDivSqrt32 = false;             // division and square root are correctly rounded
+  bool exactFma64 = false, exactDivSqrt64 = false;
+  bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended
+};
+
+// Profiles as JSON; `fromJson` refuses what it does not know.
+std::string toJson(const TargetProfile& profile);
+std::optional<TargetProfile> profileFromJson(std::string_view json, std::string& error);
+const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "lavapipe", "nvidia"
+
+struct TranslateOptions {
+  bool exactDenormals = false;   // repair every f32 operation the device would flush; costs speed
+  bool debugInfo = false;        // .loc lines into the SPIR-V
+  bool validate = false;         // run spirv-val on the result
+  // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
+  void (*dump)(void* user, std::string_view stage, std::string_view text) = nullptr;
+  void* dumpUser = nullptr;
+};
+
+// Messages as a compiler prints them: file, line, column, source line, caret.
+class Diagnostics {
+ public:
+  enum class Severity : uint8_t { Note, Warning, Error };
+  struct Message {
+    Severity severity;
+    std::string file;
+    uint32_t line = 0, column = 0;         // 1-based; 0 when there is no place
+    std::string text;
+    std::string sourceLine;                // empty when there is no place
+    uint32_t length = 1;                   // of the underlined piece
+  };
+
+  void add(Message message);
+  bool hasErrors() const { return errorCount_ != 0; }
+  const std::vector<Message>& messages() const { return messages_; }
+  std::string toString(bool colour = false) const;
+
+ private:
+  std::vector<Message> messages_;
+  uint32_t errorCount_ = 0;
+};
+
+struct Parameter {
+  uint32_t offset, size, alignment;
+};
+
+struct KernelInfo {
+  std::string name;
+  std::vector<Parameter> parameters;
+  uint32_t parameterBytes = 0;
+  bool parametersInBuffer = false;         // too large for push constants
+  uint32_t staticSharedBytes = 0;
+  uint32_t localBytes = 0;
+  uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
+  uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
+  bool usesPrintf = false, usesHeap = false, usesScratch = false, usesWarpOperations = false;
+};
+
+struct Kernel {
+  std::vector<uint32_t> spirv;
+  KernelInfo info;
+};
+
+// Where a module's variables live within its block of device memory, and what it holds at first.
+struct ModuleData {
+  struct Symbol {
+    std::string name;
+    uint64_t offset, size;
+    uint32_t alignment;
+    bool isConstant, isManaged;
+  };
+  struct Relocation {                      // the bytes at `offset` hold the address of symbol + addend
+    uint64_t offset;
+    uint32_t size;                         // 8, 4, or 1 for a mask() byte
+    uint32_t shift;                        // right shift before the bytes are taken
+    uint64_t targetOffset;                 // within this block
+    bool isFunction;                       // a function's index instead: targetOffset
+  };
+  std::vector<uint8_t> image;
+  uint32_t alignment = 256;
+  std::vector<Symbol> symbols;
+  std::vector<Relocation> relocations;
+};
+
+class ParsedModule;                        // opaque, immutable, shareable between threads
+struct ParsedModuleDeleter { void operator()(const ParsedModule* module) const; };
+using ModulePtr = std::unique_ptr<const ParsedModule, ParsedModuleDeleter>;
+
+ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics);
+// Links several modules into one: extern symbols are resolved, weak and common ones merged.
+ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics);
+
+std::vector<std::string> kernelNames(const ParsedModule& module);
+const ModuleData& moduleData(const ParsedModule& module);
+std::string printModule(const ParsedModule& module);  // canonical PTX
+
+std::optional<Kernel> translate(const ParsedModule& module, std::string_view kernel, const TargetProfile& profile,
+                                const TranslateOptions& options, Diagnostics& diagnostics);
+
+// Changes whenever the same input may give other bytes: part of every cache key.
+uint32_t translatorVersion();
+
+}  // namespace mulciber

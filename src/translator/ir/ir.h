@@ -1,0 +1,156 @@
+// The translator's intermediate representation: functions of basic blocks of instructions.
+//
+// It lives in two stages. Fresh from lowering, PTX registers are mutable variables (ReadVar, WriteVar) and the
+// control-flow graph is whatever the kernel wrote. passes/structurize gives every block its merge information,
+// passes/ssa replaces the variables by values and phis. docs/ir.md is the specification; verifier.h checks it.
+//
+// Nodes are owned by their Function and freed with it. Instructions are referred to by pointer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "translator/ir/type.h"
+
+namespace mulciber::ir {
+
+enum class Op : uint8_t {
+#define OPERATION(id, mnemonic, operands, result) id,
+#include "translator/ir/operations.def"
+#undef OPERATION
+};
+std::string_view mnemonic(Op op);
+
+// What the kernel can ask its surroundings. See kernel_abi.h for where each comes from.
+enum class InputKind : uint8_t {
+  LocalIndex,                     // i32: linear thread index within the block
+  BlockIdX, BlockIdY, BlockIdZ,   // i32
+  GridDimX, GridDimY, GridDimZ,   // i32
+  BlockDimX, BlockDimY, BlockDimZ,  // i32: specialisation constants
+  DynamicSharedSize,              // i32: specialisation constant
+  LaunchState,                    // i64: address of kernel_abi.h's LaunchState
+  ModuleData,                     // i64: address of the module's .global and .const variables
+  SubgroupId,                     // i32: which warp of the block
+};
+
+// Where memory is. Const variables live in Global at run time: lowering adds the module's base.
+enum class Space : uint8_t {
+  Global,   // device addresses
+  Shared,   // byte offset in the block's shared memory
+  Local,    // byte offset in the thread's private frame
+  Param,    // byte offset in the kernel's parameter block
+  Generic,  // a 64-bit address of any of the first four, told apart by kernel_abi.h's windows
+};
+
+enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent };
+enum class Scope : uint8_t { Thread, Warp, Block, Device, System };
+
+struct MemoryAccess {
+  Space space = Space::Global;
+  Order order = Order::Weak;
+  Scope scope = Scope::Thread;
+  bool isVolatile = false;
+  bool isReadOnly = false;   // .nc: nobody writes it while the kernel runs
+  uint8_t alignment = 1;     // bytes, what the address is known to be a multiple of
+};
+
+enum class Rounding : uint8_t { NearestEven, TowardZero, Down, Up };
+
+struct FloatControl {
+  Rounding rounding = Rounding::NearestEven;
+  bool flush = false;        // .ftz: denormal inputs and results become zeros of the same sign
+  bool mayFuse = false;      // mul and add without .rn: the target may contract them
+  bool approximate = false;  // PTX's bound for .approx holds
+  bool operator==(const FloatControl&) const = default;
+};
+
+struct Block;
+struct Function;
+using VariableId = uint32_t;
+
+struct Instruction {
+  Op op{};
+  Type type;                              // of the result; Void for none
+  FloatControl fp;
+  MemoryAccess memory;
+  uint64_t payload = 0;                   // see operations.def
+  std::vector<Instruction*> operands;
+  std::vector<VariableId> results;        // Call
+  Function* callee = nullptr;             // Call
+  uint32_t id = 0;                        // printing and dense side tables; renumber() makes it dense
+  uint32_t source = 0;                    // offset in the PTX text, for messages
+
+  bool isConstant() const { return op == Op::Constant; }
+};
+
+struct Terminator {
+  enum class Kind : uint8_t { None, Branch, Conditional, Switch, Return, Unreachable };
+  Kind kind = Kind::None;
+  Instruction* value = nullptr;           // Conditional: bool. Switch: i32
+  std::vector<Block*> targets;            // Conditional: true, false. Switch: default, then one for each case
+  std::vector<uint32_t> cases;            // Switch: values of targets[1..]
+};
+
+// SPIR-V's structure, set by passes/structurize.
+struct Merge {
+  enum class Kind : uint8_t { None, Selection, Loop };
+  Kind kind = Kind::None;
+  Block* merge = nullptr;
+  Block* continueTarget = nullptr;        // Loop
+  bool dontUnroll = false;
+};
+
+struct Block {
+  uint32_t id = 0;
+  std::string name;                       // a PTX label, or empty
+  std::vector<Instruction*> instructions; // phis first
+  Terminator terminator;
+  Merge merge;
+  std::vector<Block*> predecessors;       // computePredecessors(); kept by ssa and later passes
+};
+
+struct VariableInfo {                     // a mutable register before SSA
+  Type type;
+  std::string name;
+};
+
+struct Function {
+  std::string name;
+  bool isKernel = false;
+  std::vector<Block*> blocks;             // [0] is the entry; after structurize in SPIR-V's order
+  std::vector<VariableInfo> variables;
+  std::vector<VariableId> parameters;     // of a device function: written by the caller before entry
+  std::vector<VariableId> returns;        // read by the caller after return
+  uint32_t localBytes = 0;                // the private frame, 16-byte aligned
+  bool isStructured = false, isSsa = false;
+
+  Block* addBlock(std::string name = {});
+  Instruction* create(Op op, Type type, std::span<Instruction* const> operands = {});
+  VariableId addVariable(Type type, std::string name = {});
+
+  void computePredecessors();
+  void removeUnreachableBlocks();
+  void renumber();                        // dense ids for blocks and instructions, in order
+
+ private:
+  std::deque<Instruction> instructionStorage_;
+  std::deque<Block> blockStorage_;
+};
+
+// What one kernel needs: its function, the device functions it calls, and its static memory.
+struct Program {
+  std::string kernel;
+  std::vector<std::unique_ptr<Function>> functions;  // [0] is the kernel
+  uint32_t sharedBytes = 0;               // static; dynamic shared memory starts here, aligned
+  uint32_t parameterBytes = 0;
+  uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
+  uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given
+};
+
+}  // namespace mulciber::ir
