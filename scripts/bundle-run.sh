@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Runs what this folder holds on the Vulkan device of this machine.
+#   ./run.sh tests [AREA...]   every test program, or those named
+#   ./run.sh bench             the benchmarks
+#   ./run.sh demo              a CUDA program on Vulkan
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+export MULCIBER_TEST_DATA_DIR=$here/tests LD_LIBRARY_PATH=$here/system${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+seconds=${MULCIBER_TEST_SECONDS:-300}
+
+# NVIDIA's driver in containers is not always where the loader looks.
+if [ -z "${VK_DRIVER_FILES:-}" ] && ! ls /etc/vulkan/icd.d/*.json /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1; then
+  for file in /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json; do
+    [ -f "$file" ] && export VK_DRIVER_FILES=$file
+  done
+fi
+
+run_tests() {
+  local failed=() passed=0 areas=("$@") area log status
+  [ $# -gt 0 ] || areas=($(cd "$here/bin" && ls -d test_* | sed 's/^test_//'))
+  log=$(mktemp -d)
+  for area in "${areas[@]}"; do
+    timeout "$seconds" "$here/bin/test_$area" >"$log/$area" 2>&1
+    status=$?
+    summary=$(grep -E '^\[  (PASSED|FAILED|SKIPPED) *\] [0-9]+ test' "$log/$area" | tr -s ' ' | tr '\n' ' ')
+    if [ $status = 0 ]; then passed=$((passed + 1)); else
+      failed+=("$area")
+      grep -E '^\[  FAILED|Failure|error|terminate' -A4 "$log/$area" | head -60
+      [ $status != 124 ] || echo "$area ran longer than $seconds s"
+    fi
+    printf '%-12s %s %s\n' "$area" "$([ $status = 0 ] && echo ok || echo "FAILED ($status)")" "$summary"
+  done
+  echo "areas: $passed passed, ${#failed[@]} failed"
+  [ ${#failed[@]} = 0 ]
+}
+
+case ${1:-} in
+  tests) shift; run_tests "$@" ;;
+  bench) for program in "$here"/bin/bench_*; do timeout "$seconds" "$program" || exit; done ;;
+  demo)
+    "$here/bin/mulciber" info
+    for program in "$here"/bin/vector_add_*; do
+      echo "mulciber run $(basename "$program")"
+      timeout "$seconds" "$here/bin/mulciber" run "$program" || exit
+    done ;;
+  *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Makes one folder that runs Mulciber on a machine with nothing but a Vulkan driver: programs, libraries, the Vulkan
+# loader, tests, benchmarks and their data, and run.sh.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+case ${1:-} in
+  -h | --help) echo "usage: scripts/bundle.sh [FOLDER]     (default: bundle/)"; exit 0 ;;
+  -*) fail "unknown option $1" ;;
+esac
+out=${1:-$root/bundle}
+limit=50  # megabytes
+
+prepare_build
+build release
+rm -rf "$out"
+mkdir -p "$out/bin" "$out/lib" "$out/system" "$out/tests"
+say "collecting into $out"
+find "$root/build/bin" -maxdepth 1 -type f -executable -exec cp -t "$out/bin" {} +
+cp -a "$root"/build/lib/*.so* "$out/lib/"
+strip --strip-unneeded "$out"/lib/*.so.*.*.* "$out"/lib/libmulciber*.so 2>/dev/null || true
+
+# Test data, at the same relative places.
+for area in "$root"/tests/*/; do
+  name=$(basename "$area")
+  data=$(find "$area" -type f ! -name '*.cpp' ! -name '*.h' -print -quit)
+  [ -z "$data" ] || (cd "$root/tests" && find "$name" -type f ! -name '*.cpp' ! -name '*.h' -exec cp --parents -t "$out/tests" {} +)
+done
+
+# Libraries of the distribution that our programs load, without the C library, which every system has.
+for binary in "$out"/bin/* "$out"/lib/*.so*; do
+  ldd "$binary" 2>/dev/null | awk '$3 ~ /^\// {print $3}'
+done | sort -u | grep -vE "^$root/|/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so" |
+  while read -r library; do cp -L "$library" "$out/system/"; done
+loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ {print $NF; exit}')
+cp -L "$loader" "$out/system/libvulkan.so.1"
+cp "$root/scripts/bundle-run.sh" "$out/run.sh"
+cp "$root/LICENSE" "$out/"
+size=$(du -sm "$out" | cut -f1)
+[ "$size" -lt "$limit" ] || fail "the bundle has $size MB, over its limit of $limit MB"
+say "$out: $size MB; on the other machine: ./run.sh tests|bench|demo"
