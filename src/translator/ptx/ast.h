@@ -28,7 +28,7 @@ enum class Type : uint8_t {
   E4M3, E5M2, E4M3x2, E5M2x2, E4M3x4, E5M2x4,
   E2M1x2, E2M1x4, E2M3x2, E2M3x4, E3M2x2, E3M2x4, UE8M0x2,
   E2M1, E2M3, E3M2, UE8M0, UE4M3,
-  B1, S4, U4, S2, U2, B4, B4x16, B6x16, B6p2x16,
+  B1, S4, U4, S2, U2, B4, B8x16, B6x16P32, B4x16P64, B1024,
   TexRef, SamplerRef, SurfRef,
 };
 
@@ -38,6 +38,7 @@ bool isSigned(Type type);      // s8 .. s64, s16x2
 bool isUnsigned(Type type);    // u8 .. u64, u16x2
 bool isUntyped(Type type);     // b8 .. b128
 std::string_view spelling(Type type);  // without the dot
+Type typeOf(Mod mod);          // of a modifier that names a type, None otherwise
 
 enum class StateSpace : uint8_t { None, Reg, Const, Global, Local, Param, Shared, Tex };
 
@@ -108,13 +109,14 @@ struct Operand {
 
 // An instruction: `opcode`, then `modifiers` in the order written (types included), then operands.
 struct Instruction {
+  static constexpr unsigned kMaxTypes = 5;  // mma with block scaling has this many
   Opcode opcode{};
   SourceOffset where = 0;
   Operand* guard = nullptr;                 // @p or @!p: a Register operand, negated or not
   std::span<const Mod> modifiers;
   std::span<Operand> operands;              // call: see CallShape
   const struct Form* form = nullptr;        // the instruction table's row; set by the verifier
-  Type types[4] = {};                       // the types among the modifiers, in order
+  Type types[kMaxTypes] = {};               // the types among the modifiers, in order
   uint8_t typeCount = 0;
 
   bool has(Mod mod) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace mulciber::ptx {
@@ -27,5 +28,9 @@ std::string_view spelling(Opcode opcode);
 std::string_view spelling(Mod mod);  // without the leading dot
 std::optional<Opcode> findOpcode(std::string_view word);
 std::optional<Mod> findModifier(std::string_view word);
+
+// All words, in the order of the enumerators: for suggestions.
+std::span<const std::string_view> opcodeWords();
+std::span<const std::string_view> modifierWords();
 
 }  // namespace mulciber::ptx

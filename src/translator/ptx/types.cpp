@@ -1,0 +1,54 @@
+#include <array>
+
+#include "translator/ptx/ast.h"
+
+namespace mulciber::ptx {
+namespace {
+
+enum class Kind : uint8_t { None, Predicate, Untyped, Unsigned, Signed, Float, Opaque };
+
+struct Row {
+  Type type;
+  Mod mod;
+  uint16_t bits;
+  Kind kind;
+};
+
+constexpr Row kRows[] = {
+    {Type::None, Mod{}, 0, Kind::None},
+#define PTX_TYPE(id, modifier, bits, kind) {Type::id, Mod::modifier, bits, Kind::kind},
+#include "translator/ptx/types.def"
+#undef PTX_TYPE
+};
+
+constexpr bool inOrder() {
+  for (size_t i = 0; i < std::size(kRows); ++i)
+    if (static_cast<size_t>(kRows[i].type) != i) return false;
+  return true;
+}
+static_assert(inOrder(), "types.def follows the order of Type");
+
+constexpr auto kTypeOfMod = [] {
+  constexpr size_t count = 0
+#define MODIFIER(id, spelling) +1
+#include "translator/ptx/modifiers.def"
+#undef MODIFIER
+      ;
+  std::array<Type, count> types{};
+  for (size_t i = 1; i < std::size(kRows); ++i) types[static_cast<size_t>(kRows[i].mod)] = kRows[i].type;
+  return types;
+}();
+
+constexpr const Row& row(Type type) { return kRows[static_cast<size_t>(type)]; }
+
+}  // namespace
+
+uint32_t bitWidth(Type type) { return row(type).bits; }
+bool isFloat(Type type) { return row(type).kind == Kind::Float; }
+bool isSigned(Type type) { return row(type).kind == Kind::Signed; }
+bool isUnsigned(Type type) { return row(type).kind == Kind::Unsigned; }
+bool isUntyped(Type type) { return row(type).kind == Kind::Untyped; }
+std::string_view spelling(Type type) { return type == Type::None ? std::string_view() : spelling(row(type).mod); }
+Type typeOf(Mod mod) { return kTypeOfMod[static_cast<size_t>(mod)]; }
+
+}  // namespace mulciber::ptx
