@@ -1,0 +1,129 @@
+// A CUDA context: a device, its allocations, streams, events and modules, and the error that ended it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/core/error.h"
+#include "runtime/core/event.h"
+#include "runtime/core/memory_map.h"
+#include "runtime/core/stream.h"
+
+namespace mulciber::vk {
+class Device;
+}
+
+namespace mulciber::core {
+
+class Device;
+class Module;
+class KernelServices;
+class StreamOrder;
+class Worker;
+struct PtxSource;
+struct JitLog;
+using ModuleRef = std::shared_ptr<Module>;
+
+// Handles with a meaning of their own: CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
+inline constexpr uintptr_t legacyStreamHandle = 1, perThreadStreamHandle = 2;
+
+enum class Limit : int {  // as CUlimit numbers them
+  StackSize = 0,
+  PrintfFifoSize = 1,
+  MallocHeapSize = 2,
+  DeviceRuntimeSyncDepth = 3,
+  DeviceRuntimePendingLaunchCount = 4,
+  MaxL2FetchGranularity = 5,
+  PersistingL2CacheSize = 6,
+};
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  static Error create(Device& device, uint32_t flags, std::shared_ptr<Context>& out);
+  ~Context();
+
+  // Waits for all work, then frees everything the context owns. Later calls give ContextIsDestroyed.
+  void destroy();
+
+  Device& device() const { return device_; }
+  vk::Device& vulkan() const { return *vulkan_; }
+  uint64_t id() const { return id_; }
+  uint32_t flags() const { return flags_; }
+  void setFlags(uint32_t flags) { flags_ = flags; }
+
+  // The first error that broke the context: every call gives it until the context is destroyed (HOST-12).
+  Error error() const { return error_.load(std::memory_order_acquire); }
+  void setError(Error error);
+
+  Error synchronize();  // all streams; drains printf and reports what kernels did wrong
+
+  // Memory. Sizes of 0 are InvalidValue for the driver API; the runtime API handles them before it calls.
+  Error allocate(size_t bytes, uint64_t& address);
+  Error allocatePitched(size_t widthBytes, size_t height, size_t depth, uint64_t& address, size_t& pitch);
+  Error free(uint64_t address);  // device and managed memory; waits for the device's use
+  Error allocateHost(size_t bytes, uint32_t flags, void*& pointer);
+  Error freeHost(void* pointer);
+  Error allocateManaged(size_t bytes, uint32_t flags, uint64_t& address);
+  Error registerHost(void* pointer, size_t bytes, uint32_t flags);
+  Error unregisterHost(void* pointer);
+  Error hostToDevicePointer(void* pointer, uint64_t& address);
+  void memoryInfo(size_t& freeBytes, size_t& totalBytes) const;
+
+  // Streams. A handle is a Stream*, 0, or one of the two special numbers; InvalidHandle for anything else.
+  Error createStream(uint32_t flags, int priority, Stream*& out);
+  Error destroyStream(Stream* stream);
+  Error stream(uintptr_t handle, bool perThreadDefault, StreamRef& out);
+  const StreamRef& legacyStream() const { return legacyStream_; }
+  StreamRef perThreadStream();
+
+  // Events. A handle is an Event*.
+  Error createEvent(uint32_t flags, Event*& out);
+  Error destroyEvent(Event* event);
+  Error event(Event* handle, EventRef& out) const;
+
+  // Modules. Several sources are linked into one.
+  Error loadModule(const std::vector<PtxSource>& sources, JitLog* log, Module*& out);
+  Error unloadModule(Module* module);
+  Error module(Module* handle, ModuleRef& out) const;
+
+  Error limit(Limit limit, size_t& value) const;
+  Error setLimit(Limit limit, size_t value);
+
+  KernelServices& services() { return *services_; }
+  StreamOrder& order() { return *order_; }
+  Worker& worker() { return *worker_; }
+
+ private:
+  Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t flags);
+  Error add(MemoryKind kind, size_t bytes, uint32_t flags, AllocationRef& out);
+  Error release(const AllocationRef& allocation);
+
+  Device& device_;
+  std::shared_ptr<vk::Device> vulkan_;
+  const uint64_t id_;
+  std::atomic<uint32_t> flags_;
+  std::atomic<Error> error_{Error::Success};
+  std::atomic<bool> destroyed_{false};
+
+  mutable std::shared_mutex mutex_;  // guards the tables below
+  std::unordered_map<Stream*, StreamRef> streams_;
+  std::unordered_map<Event*, EventRef> events_;
+  std::unordered_map<Module*, ModuleRef> modules_;
+  std::unordered_set<AllocationRef> allocations_;
+  std::array<size_t, 7> limits_;
+
+  StreamRef legacyStream_;
+  std::unique_ptr<StreamOrder> order_;
+  std::unique_ptr<KernelServices> services_;
+  std::unique_ptr<Worker> worker_;
+};
+using ContextRef = std::shared_ptr<Context>;
+
+}  // namespace mulciber::core

@@ -1,0 +1,39 @@
+// Copies and fills of every shape, as values: streams carry them out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/core/error.h"
+
+namespace mulciber::core {
+
+class Context;
+class Stream;
+
+// As the caller named the direction; Default looks the pointers up.
+enum class CopyKind : uint8_t { HostToHost = 0, HostToDevice = 1, DeviceToHost = 2, DeviceToDevice = 3, Default = 4 };
+
+// width bytes x height rows x depth slices; a linear copy has height and depth 1.
+struct Copy {
+  uint64_t destination = 0, source = 0;  // of the first byte, offsets already applied
+  size_t width = 0, height = 1, depth = 1;
+  size_t destinationPitch = 0, sourcePitch = 0;  // bytes between rows
+  size_t destinationSlice = 0, sourceSlice = 0;  // bytes between slices
+  CopyKind kind = CopyKind::Default;
+};
+
+struct Fill {
+  uint64_t destination = 0;
+  uint32_t value = 0, valueBytes = 1;       // 1, 2 or 4
+  size_t width = 0, height = 1, depth = 1;  // width in values
+  size_t pitch = 0, slice = 0;              // bytes
+};
+
+// Synchronous calls obey CUDA's rules for when the host may go on (features.md HOST-15, HOST-16): a copy between
+// device addresses and a fill of device memory return at once, a copy of pageable host memory returns when the host may
+// use its memory again.
+Error copy(Stream& stream, const Copy& copy, bool async);
+Error fill(Stream& stream, const Fill& fill, bool async);
+
+}  // namespace mulciber::core

@@ -1,0 +1,61 @@
+// A CUDA device: one Vulkan physical device, its properties as CUDA words them, and its primary context.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mulciber/translator.h"
+#include "runtime/core/error.h"
+
+namespace mulciber::vk {
+class Device;
+struct PhysicalDevice;
+}  // namespace mulciber::vk
+
+namespace mulciber::core {
+
+class Context;
+using ContextRef = std::shared_ptr<Context>;
+
+class Device {
+ public:
+  Device(int ordinal, const vk::PhysicalDevice& physical);
+  ~Device();
+
+  int ordinal() const { return ordinal_; }
+  const std::string& name() const;
+  std::array<uint8_t, 16> uuid() const;
+  uint64_t totalMemory() const;
+  uint32_t computeCapability() const { return computeCapability_; }  // 10 * major + minor
+  std::string pciBusId() const;                                      // "0000:1b:00.0"; zeros where Vulkan does not say
+
+  // By CUdevice_attribute number, which cudaDeviceAttr shares. InvalidValue for numbers CUDA does not have.
+  Error attribute(int attribute, int& value) const;
+
+  // The primary context (features.md HOST-02, HOST-03). `retain` makes it when it is not there.
+  Error retainPrimary(ContextRef& out);
+  Error releasePrimary();
+  Error resetPrimary();  // destroys it whatever the count; the next retain makes a fresh one
+  void primaryState(uint32_t& flags, bool& active) const;
+  Error setPrimaryFlags(uint32_t flags);
+  Error createContext(uint32_t flags, ContextRef& out);
+
+  // The Vulkan device, made at first use and made again after it was lost. A sentence in the log when it fails.
+  Error open(std::shared_ptr<vk::Device>& out);
+
+  const vk::PhysicalDevice& physical() const { return physical_; }
+
+ private:
+  const int ordinal_;
+  const vk::PhysicalDevice& physical_;
+  uint32_t computeCapability_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<vk::Device> vulkan_;
+  ContextRef primary_;
+  uint32_t primaryCount_ = 0, primaryFlags_ = 0;
+};
+
+}  // namespace mulciber::core

@@ -1,0 +1,41 @@
+// An event: the last place in a stream it was recorded at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "runtime/core/error.h"
+
+namespace mulciber::core {
+
+class Context;
+class Marker;
+using MarkerRef = std::shared_ptr<Marker>;
+
+class Event {
+ public:
+  enum Flags : uint32_t { BlockingSync = 1, DisableTiming = 2, Interprocess = 4 };
+
+  Event(std::shared_ptr<Context> context, uint32_t flags) : context_(std::move(context)), flags_(flags) {}
+
+  Error query() const;  // Success or NotReady; Success when never recorded
+  Error synchronize() const;
+  // Milliseconds from `start` to `end`; InvalidHandle when one was never recorded or has no timing, NotReady when one
+  // is not complete.
+  static Error elapsed(const Event& start, const Event& end, float& milliseconds);
+
+  Context& context() const { return *context_; }
+  uint32_t flags() const { return flags_; }
+  MarkerRef marker() const;  // null when never recorded
+  void setMarker(MarkerRef marker);
+
+ private:
+  std::shared_ptr<Context> context_;
+  uint32_t flags_;
+  mutable std::mutex mutex_;
+  MarkerRef marker_;
+};
+using EventRef = std::shared_ptr<Event>;
+
+}  // namespace mulciber::core

@@ -1,0 +1,69 @@
+// A kernel of a module: translated at first use, one pipeline for each block shape it is launched with.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mulciber/translator.h"
+#include "runtime/core/error.h"
+
+namespace mulciber::vk {
+class Pipeline;
+}
+
+namespace mulciber::core {
+
+class Module;
+
+// Everything about a launch that the pipeline depends on.
+struct PipelineVariant {
+  uint32_t block[3];
+  uint32_t dynamicSharedBytes;
+  bool operator==(const PipelineVariant&) const = default;
+};
+
+class Function {
+ public:
+  Function(Module& module, std::string name);
+  ~Function();
+
+  const std::string& name() const { return name_; }
+  Module& module() const { return module_; }
+
+  // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
+  Error info(const KernelInfo*& out, std::string* messages = nullptr);
+  Error pipeline(const PipelineVariant& variant, const vk::Pipeline*& out);
+
+  // By CUfunction_attribute number.
+  Error attribute(int attribute, int& value);
+  Error setAttribute(int attribute, int value);
+
+  // Blocks of that size which fit one multiprocessor, by CUDA's rules and the shared memory the kernel uses.
+  Error maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes, int& blocks);
+
+ private:
+  struct VariantHash {
+    size_t operator()(const PipelineVariant& variant) const;
+  };
+  Error translateOnce();
+
+  Module& module_;
+  const std::string name_;
+  std::mutex translating_;
+  std::atomic<bool> isTranslated_{false};
+  Error translation_ = Error::Success;
+  std::string messages_;
+  Kernel kernel_;
+  std::shared_mutex mutex_;
+  std::unordered_map<PipelineVariant, std::unique_ptr<vk::Pipeline>, VariantHash> pipelines_;
+  int maxDynamicShared_, preferredCarveout_ = -1;
+};
+
+}  // namespace mulciber::core

@@ -1,0 +1,49 @@
+// Every address the program may hold, on either side, and the allocation it belongs to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+
+#include "runtime/vk/memory.h"
+
+namespace mulciber::core {
+
+class Context;
+
+enum class MemoryKind : uint8_t { Device, Pinned, Managed, Registered, Module };
+
+// Pinned and managed memory has one number on both sides where the device can do that: hostAddress == deviceAddress.
+struct Allocation {
+  MemoryKind kind;
+  uint64_t deviceAddress = 0;
+  uint64_t hostAddress = 0;  // 0 when the host cannot reach it
+  size_t size = 0;           // as asked for
+  uint32_t flags = 0;        // as given to cudaHostAlloc and its kin
+  uint64_t id = 0;           // unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
+  std::weak_ptr<Context> context;
+  int device = 0;
+  vk::Memory memory;
+
+  bool isHostVisible() const { return hostAddress != 0; }
+};
+using AllocationRef = std::shared_ptr<Allocation>;
+
+class MemoryMap {
+ public:
+  void add(const AllocationRef& allocation);
+  void remove(const Allocation& allocation);
+
+  // The allocation whose host or device range holds `address`; null when there is none.
+  AllocationRef find(uint64_t address) const;
+  // The same, but only when the `bytes` bytes from there lie inside it.
+  AllocationRef find(uint64_t address, size_t bytes) const;
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<uint64_t, AllocationRef> byAddress_;  // first addresses, host and device ones together
+};
+
+}  // namespace mulciber::core

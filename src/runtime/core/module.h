@@ -1,0 +1,64 @@
+// A module: parsed PTX, its variables in device memory, and its kernels, translated when first launched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "mulciber/translator.h"
+#include "runtime/core/error.h"
+#include "runtime/core/memory_map.h"
+
+namespace mulciber::core {
+
+class Context;
+class Function;
+
+struct PtxSource {
+  std::string_view text;
+  std::string name;  // for messages: a file's name, or "ptx"
+};
+
+// What the translator said, for the JIT log buffers of the driver API.
+struct JitLog {
+  std::string info, errors;
+};
+
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  static Error load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, std::shared_ptr<Module>& out);
+  ~Module();
+
+  // NotFound when there is none of that name. Functions live as long as the module.
+  Error function(std::string_view name, Function*& out);
+  Error global(std::string_view name, uint64_t& address, size_t& bytes) const;
+  std::vector<std::string> functionNames() const;
+
+  Context& context() const { return context_; }
+  const ParsedModule& parsed() const { return *parsed_; }
+  uint64_t dataAddress() const { return data_ ? data_->deviceAddress : 0; }
+  const std::string& contentKey() const { return contentKey_; }  // hash of the sources
+
+  // The zero-terminated string at a device address within the module's data as it was loaded; false when not there.
+  bool string(uint64_t address, std::string& out) const;
+
+ private:
+  Module(Context& context, ModulePtr parsed, std::string contentKey);
+  Error upload();
+
+  Context& context_;
+  ModulePtr parsed_;
+  std::string contentKey_;
+  AllocationRef data_;
+  std::vector<uint8_t> image_;  // relocated
+  std::unordered_map<std::string_view, const ModuleData::Symbol*> symbols_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Function>, std::less<>> functions_;
+};
+
+}  // namespace mulciber::core

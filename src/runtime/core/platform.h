@@ -1,0 +1,54 @@
+// The process's view of CUDA: its devices, and the contexts current to each thread. Never destroyed, so that calls
+// from static destructors and exit handlers find it alive.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
+#include "runtime/core/error.h"
+#include "runtime/core/memory_map.h"
+
+namespace mulciber::core {
+
+class Platform {
+ public:
+  static Platform& get();
+
+  // Loads Vulkan and finds the devices, once. NoDevice when there is none, with one sentence in the log saying why;
+  // NotInitialized in a forked child.
+  Error initialize();
+  bool isInitialized() const;
+
+  const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
+  Device* device(int ordinal) const;  // null when there is none
+
+  MemoryMap& memory() { return memory_; }
+
+ private:
+  Platform();
+  std::mutex mutex_;
+  bool tried_ = false;
+  Error result_ = Error::NotInitialized;
+  std::vector<std::unique_ptr<Device>> devices_;
+  MemoryMap memory_;
+};
+
+// The stack of contexts of the calling thread. A destroyed context stays on it and makes calls fail with
+// ContextIsDestroyed, as CUDA has it.
+ContextRef currentContext();            // null when there is none
+Error currentContext(ContextRef& out);  // InvalidContext when there is none; the context's sticky error when it has one
+void setCurrentContext(ContextRef context);
+void pushContext(ContextRef context);
+Error popContext(ContextRef& out);
+
+// What the runtime API does before everything else: the primary context of the thread's device, made if need be, is
+// made current unless the thread has a context already.
+Error ensureRuntimeContext(ContextRef& out);
+int runtimeDevice();                  // cudaGetDevice; 0 at first
+Error setRuntimeDevice(int ordinal);  // cudaSetDevice: also makes the primary context current
+
+}  // namespace mulciber::core

@@ -1,0 +1,53 @@
+// Device memory: large chunks with a device address each, sub-allocated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/vk/status.h"
+
+namespace mulciber::vk {
+
+class Device;
+struct Chunk;
+
+enum class MemoryUse : uint8_t {
+  Device,  // fastest for kernels; the host may not reach it
+  Host,    // the host reads and writes it, cached and coherent; at its own device address where the device can
+};
+
+// A piece of a chunk. Plain data: whoever allocated it frees it through the allocator.
+struct Memory {
+  Chunk* chunk = nullptr;
+  uint64_t offset = 0, size = 0;
+  uint64_t address = 0;  // for the device
+  void* host = nullptr;  // where the host reaches it; null when it cannot
+};
+
+class Allocator {
+ public:
+  static constexpr uint64_t alignment = 512;  // of every allocation: what CUDA's allocator gives
+
+  explicit Allocator(Device& device);
+  ~Allocator();
+
+  Status allocate(MemoryUse use, uint64_t size, Memory& out);
+  void free(const Memory& memory);
+
+  // Makes memory of the host's own, whole pages, known to the device.
+  Status importHost(void* pointer, uint64_t size, Memory& out);
+  bool canImportHost() const;
+
+  // Whether MemoryUse::Host gives one number on both sides.
+  bool hasEqualAddresses() const;
+
+  void usage(uint64_t& freeBytes, uint64_t& totalBytes) const;
+  uint64_t allocatedBytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mulciber::vk

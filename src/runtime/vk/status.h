@@ -1,0 +1,15 @@
+// How a call of the Vulkan backend ended.
+#pragma once
+
+namespace mulciber::vk {
+
+enum class [[nodiscard]] Status{
+    Ok,
+    NotReady,     // not yet: a poll or a wait that ran out of time
+    OutOfMemory,  // device, host or mapping space
+    DeviceLost,   // everything the device held is gone
+    Unsupported,  // this device cannot do that
+    Failed,       // anything else; the log says what
+};
+
+}  // namespace mulciber::vk
