@@ -1,7 +1,5 @@
 #include "translator/ir/ir.h"
 
-#include <unordered_set>
-
 namespace mulciber::ir {
 
 std::string_view mnemonic(Op op) {
@@ -11,6 +9,48 @@ std::string_view mnemonic(Op op) {
 #undef OPERATION
   };
   return names[static_cast<unsigned>(op)];
+}
+
+int operandCount(Op op) {
+  static constexpr int8_t counts[] = {
+#define OPERATION(id, mnemonic, operands, result) operands,
+#include "translator/ir/operations.def"
+#undef OPERATION
+  };
+  return counts[static_cast<unsigned>(op)];
+}
+
+bool isConvergent(Op op) {
+  switch (op) {
+    case Op::Barrier:
+    case Op::WarpBarrier:
+    case Op::Shuffle:
+    case Op::Ballot:
+    case Op::VoteAll:
+    case Op::VoteAny:
+    case Op::Elect:
+    case Op::Call: return true;
+    default: return false;
+  }
+}
+
+bool hasSideEffects(Op op) {
+  switch (op) {
+    case Op::WriteVar:
+    case Op::Store:
+    case Op::Fence:
+    case Op::Barrier:
+    case Op::WarpBarrier:
+    case Op::ClockSubgroup:
+    case Op::ClockDevice:
+    case Op::Call: return true;
+    default: return op >= Op::AtomicAdd && op <= Op::AtomicFMax;
+  }
+}
+
+bool isPure(Op op) {
+  if (hasSideEffects(op) || isConvergent(op)) return false;
+  return op != Op::Phi && op != Op::ReadVar && op != Op::Load;
 }
 
 std::string toString(Type type) {
@@ -27,7 +67,7 @@ std::string toString(Type type) {
 
 Block* Function::addBlock(std::string blockName) {
   Block& block = blockStorage_.emplace_back();
-  block.id = static_cast<uint32_t>(blocks.size());
+  block.id = static_cast<uint32_t>(blockStorage_.size() - 1);
   block.name = std::move(blockName);
   blocks.push_back(&block);
   return &block;
@@ -42,6 +82,14 @@ Instruction* Function::create(Op op, Type type, std::span<Instruction* const> op
   return &instruction;
 }
 
+Instruction* Function::clone(const Instruction& instruction) {
+  Instruction& copy = instructionStorage_.emplace_back(instruction);
+  copy.id = static_cast<uint32_t>(instructionStorage_.size() - 1);
+  return &copy;
+}
+
+uint32_t Function::blockIdBound() const { return static_cast<uint32_t>(blockStorage_.size()); }
+
 VariableId Function::addVariable(Type type, std::string variableName) {
   variables.push_back({type, std::move(variableName)});
   return static_cast<VariableId>(variables.size() - 1);
@@ -52,22 +100,26 @@ void Function::computePredecessors() {
   for (Block* block : blocks) {
     for (Block* target : block->terminator.targets) {
       auto& predecessors = target->predecessors;
-      // A block that branches to one target twice is one predecessor.
+      // A block that branches to one target twice is one predecessor; its edges are visited in one go.
       if (predecessors.empty() || predecessors.back() != block) predecessors.push_back(block);
     }
   }
 }
 
 void Function::removeUnreachableBlocks() {
-  std::unordered_set<Block*> reached{blocks.front()};
+  std::vector<bool> reached(blockIdBound());
   std::vector<Block*> work{blocks.front()};
+  reached[blocks.front()->id] = true;
   while (!work.empty()) {
     Block* block = work.back();
     work.pop_back();
-    for (Block* target : block->terminator.targets)
-      if (reached.insert(target).second) work.push_back(target);
+    for (Block* target : block->terminator.targets) {
+      if (reached[target->id]) continue;
+      reached[target->id] = true;
+      work.push_back(target);
+    }
   }
-  std::erase_if(blocks, [&](Block* block) { return !reached.contains(block); });
+  std::erase_if(blocks, [&](Block* block) { return !reached[block->id]; });
 }
 
 void Function::renumber() {

@@ -26,6 +26,10 @@ enum class Op : uint8_t {
 #undef OPERATION
 };
 std::string_view mnemonic(Op op);
+int operandCount(Op op);        // -1: any number
+bool isConvergent(Op op);       // its result depends on which threads run it together: never duplicated or hoisted
+bool hasSideEffects(Op op);     // must stay although nobody uses its result
+bool isPure(Op op);             // same operands, payload and attributes: same result, wherever it stands
 
 // What the kernel can ask its surroundings. See kernel_abi.h for where each comes from.
 enum class InputKind : uint8_t {
@@ -111,7 +115,7 @@ struct Block {
   std::string name;                       // a PTX label, or empty
   std::vector<Instruction*> instructions; // phis first
   Terminator terminator;
-  Merge merge;
+  Merge merge;                            // before structurize only dontUnroll: asked of the loop around it
   std::vector<Block*> predecessors;       // computePredecessors(); kept by ssa and later passes
 };
 
@@ -132,11 +136,14 @@ struct Function {
 
   Block* addBlock(std::string name = {});
   Instruction* create(Op op, Type type, std::span<Instruction* const> operands = {});
+  Instruction* clone(const Instruction& instruction);
   VariableId addVariable(Type type, std::string name = {});
 
   void computePredecessors();
   void removeUnreachableBlocks();
   void renumber();                        // dense ids for blocks and instructions, in order
+  uint32_t blockIdBound() const;          // ids are unique and below these two, for side tables
+  uint32_t instructionIdBound() const { return static_cast<uint32_t>(instructionStorage_.size()); }
 
  private:
   std::deque<Instruction> instructionStorage_;

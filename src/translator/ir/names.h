@@ -1,0 +1,25 @@
+// The words of the IR's text form, shared by its printer and parser.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "translator/ir/ir.h"
+
+namespace mulciber::ir {
+
+inline constexpr std::array<std::string_view, 14> inputNames = {
+    "LocalIndex", "BlockIdX",  "BlockIdY",  "BlockIdZ",          "GridDimX",    "GridDimY",   "GridDimZ",
+    "BlockDimX",  "BlockDimY", "BlockDimZ", "DynamicSharedSize", "LaunchState", "ModuleData", "SubgroupId"};
+static_assert(inputNames.size() == static_cast<size_t>(InputKind::SubgroupId) + 1);
+
+inline constexpr std::array<std::string_view, 5> spaceNames = {"global", "shared", "local", "param", "generic"};
+inline constexpr std::array<std::string_view, 6> orderNames = {"weak",    "relaxed", "acquire",
+                                                               "release", "acq_rel", "seq_cst"};
+inline constexpr std::array<std::string_view, 5> scopeNames = {"thread", "warp", "block", "device", "system"};
+inline constexpr std::array<std::string_view, 4> roundingNames = {"rn", "rz", "rm", "rp"};
+
+inline bool accessesMemory(Op op) { return op >= Op::Load && op <= Op::Fence; }
+inline bool hasAddress(Op op) { return op >= Op::Load && op < Op::Fence; }
+
+}  // namespace mulciber::ir

@@ -1,0 +1,186 @@
+#include "translator/ir/verify_types.h"
+
+#include "translator/ir/names.h"
+
+namespace mulciber::ir {
+namespace {
+
+bool in(Op op, Op first, Op last) { return op >= first && op <= last; }
+
+bool isStorable(Type type) { return (type.isInt() || type.isFloat()) && type.bits >= 8; }
+
+std::string checkConversion(const Instruction& instruction) {
+  Type from = instruction.operands[0]->type, to = instruction.type;
+  auto expect = [](bool fits, const char* message) { return fits ? std::string() : std::string(message); };
+  bool sameLanes = from.lanes == to.lanes;
+  switch (instruction.op) {
+    case Op::ZExt:
+      return expect(to.isInt() && sameLanes && (from.isBool() || (from.isInt() && from.bits < to.bits)),
+                    "extends to a wider integer");
+    case Op::SExt:
+      return expect(to.isInt() && sameLanes && from.isInt() && from.bits < to.bits, "extends to a wider integer");
+    case Op::Trunc:
+      return expect(to.isInt() && sameLanes && from.isInt() && from.bits > to.bits, "truncates to a narrower integer");
+    case Op::UToF:
+    case Op::SToF: return expect(from.isInt() && to.isFloat() && sameLanes, "converts an integer to a float");
+    case Op::FToU:
+    case Op::FToS: return expect(from.isFloat() && to.isInt() && sameLanes, "converts a float to an integer");
+    case Op::FConvert:
+      return expect(from.isFloat() && to.isFloat() && sameLanes && from.bits != to.bits,
+                    "changes the width of a float");
+    case Op::Bitcast:
+      return expect(isStorable(from) && isStorable(to) && from.totalBits() == to.totalBits(),
+                    "keeps the number of bits");
+    default: return {};
+  }
+}
+
+std::string checkVector(const Instruction& instruction) {
+  Type type = instruction.type;
+  if (instruction.op == Op::VecBuild) {
+    if (instruction.operands.size() != type.lanes) return "has one operand for each lane";
+    for (const Instruction* operand : instruction.operands)
+      if (operand->type != type.scalar()) return "has operands of the element type";
+    return {};
+  }
+  Type vector = instruction.operands[0]->type;
+  if (!vector.isVector() || instruction.payload >= vector.lanes) return "names a lane of a vector";
+  if (instruction.op == Op::VecExtract) return type == vector.scalar() ? "" : "has the element type";
+  return type == vector && instruction.operands[1]->type == vector.scalar() ? "" : "takes a vector and one element";
+}
+
+std::string checkMemory(const Instruction& instruction) {
+  if (instruction.op == Op::Fence) return {};
+  Space space = instruction.memory.space;
+  Type address = space == Space::Global || space == Space::Generic ? I64 : I32;
+  if (instruction.operands[0]->type != address)
+    return "takes an address of type " + toString(address) + " in " + std::string(spaceNames[size_t(space)]);
+  Type value = instruction.op == Op::Store ? instruction.operands[1]->type : instruction.type;
+  if (!isStorable(value)) return "moves integers or floats of whole bytes";
+  for (size_t i = 1; i < instruction.operands.size(); ++i)
+    if (instruction.operands[i]->type != value) return "has values of the result's type";
+  uint8_t alignment = instruction.memory.alignment;
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0) return "has an alignment that is a power of two";
+  return {};
+}
+
+std::string checkCall(const Instruction& call, const Function& function) {
+  if (!call.callee) return "has a callee";
+  const auto& parameters = call.callee->parameters;
+  const auto& returns = call.callee->returns;
+  if (call.operands.size() != parameters.size()) return "has an argument for each parameter";
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (call.operands[i]->type != call.callee->variables[parameters[i]].type)
+      return "has arguments of the parameters' types";
+  if (call.results.size() > returns.size()) return "takes no more results than the function returns";
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    if (call.results[i] >= function.variables.size()) return "writes declared variables";
+    if (function.variables[call.results[i]].type != call.callee->variables[returns[i]].type)
+      return "writes variables of the results' types";
+  }
+  return {};
+}
+
+bool isInt32(const Instruction* value) { return value->type == I32; }
+
+std::string checkInteger(const Instruction& instruction) {
+  Type type = instruction.operands[0]->type;
+  Op op = instruction.op;
+  if (in(op, Op::And, Op::Not)) {
+    if (!type.isInt() && !type.isBool()) return "takes integers or booleans";
+  } else if (!type.isInt() || type.isVector()) {
+    return "takes integer scalars";
+  }
+  if (in(op, Op::DotU8, Op::DotSU8)) return type == I32 && isInt32(instruction.operands[1]) ? "" : "takes i32";
+  if (in(op, Op::Shl, Op::AShr)) return isInt32(instruction.operands[1]) ? "" : "takes an i32 amount";
+  if (in(op, Op::BitExtractU, Op::BitExtractS))
+    return isInt32(instruction.operands[1]) && isInt32(instruction.operands[2]) ? "" : "takes an i32 offset and count";
+  if (op == Op::BitInsert) {
+    bool fits =
+        instruction.operands[1]->type == type && isInt32(instruction.operands[2]) && isInt32(instruction.operands[3]);
+    return fits ? "" : "takes two integers, an i32 offset and count";
+  }
+  if (op == Op::PopCount || in(op, Op::FindMsbU, Op::FindLsb)) return isInt32(&instruction) ? "" : "gives i32";
+  for (const Instruction* operand : instruction.operands)
+    if (operand->type != type) return "takes operands of one type";
+  return {};
+}
+
+std::string checkComparison(const Instruction& instruction) {
+  Type type = instruction.operands[0]->type;
+  bool isFloat = in(instruction.op, Op::FEq, Op::FIsInf);
+  if (isFloat ? !type.isFloat() : !type.isInt() && !(type.isBool() && instruction.op <= Op::INe))
+    return isFloat ? "takes floats" : "takes integers";
+  for (const Instruction* operand : instruction.operands)
+    if (operand->type != type) return "takes operands of one type";
+  return instruction.type == Bool.withLanes(type.lanes) ? "" : "gives a boolean for each lane";
+}
+
+std::string checkValue(const Instruction& instruction, const Function& function) {
+  switch (instruction.op) {
+    case Op::Constant:
+      if (instruction.type.isVector()) return "is a scalar";
+      if (instruction.type.bits < 64 && instruction.payload >> instruction.type.bits) return "fits its type";
+      return {};
+    case Op::ReadVar:
+      if (instruction.payload >= function.variables.size()) return "names a declared variable";
+      return instruction.type == function.variables[instruction.payload].type ? "" : "has the variable's type";
+    case Op::WriteVar:
+      if (instruction.payload >= function.variables.size()) return "names a declared variable";
+      return instruction.operands[0]->type == function.variables[instruction.payload].type ? ""
+                                                                                           : "has the variable's type";
+    case Op::Phi:
+      for (const Instruction* operand : instruction.operands)
+        if (operand->type != instruction.type) return "has operands of its type";
+      return {};
+    case Op::Input:
+      if (instruction.payload >= inputNames.size()) return "names an input";
+      return instruction.type == I32 || instruction.type == I64 ? "" : "is i32 or i64";
+    default: return {};
+  }
+}
+
+std::string checkThreads(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  switch (instruction.op) {
+    case Op::Shuffle:
+      return operands[0]->type == instruction.type && isInt32(operands[1]) ? "" : "takes a value and an i32 lane";
+    case Op::Ballot: return operands[0]->type == Bool && instruction.type == I32 ? "" : "takes a boolean and gives i32";
+    case Op::VoteAll:
+    case Op::VoteAny: return operands[0]->type == Bool ? "" : "takes a boolean";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::string checkTypes(const Instruction& instruction, const Function& function) {
+  Op op = instruction.op;
+  int expected = operandCount(op);
+  if (expected >= 0 && instruction.operands.size() != static_cast<size_t>(expected))
+    return "takes " + std::to_string(expected) + " operands";
+  for (const Instruction* operand : instruction.operands)
+    if (!operand || operand->type.isVoid()) return "uses a value";
+  if (op <= Op::Input) return checkValue(instruction, function);
+  if (in(op, Op::Add, Op::DotSU8)) return checkInteger(instruction);
+  if (in(op, Op::IEq, Op::FIsInf)) return checkComparison(instruction);
+  if (op == Op::Select) {
+    Type condition = instruction.operands[0]->type;
+    bool fits = condition.isBool() && (condition.lanes == 1 || condition.lanes == instruction.type.lanes) &&
+                instruction.operands[1]->type == instruction.type && instruction.operands[2]->type == instruction.type;
+    return fits ? "" : "chooses between two values of its type";
+  }
+  if (in(op, Op::FAdd, Op::FRound)) {
+    if (!instruction.type.isFloat()) return "takes floats";
+    for (const Instruction* operand : instruction.operands)
+      if (operand->type != instruction.type) return "takes operands of one type";
+    return {};
+  }
+  if (in(op, Op::ZExt, Op::Bitcast)) return checkConversion(instruction);
+  if (in(op, Op::VecBuild, Op::VecInsert)) return checkVector(instruction);
+  if (accessesMemory(op)) return checkMemory(instruction);
+  if (op == Op::Call) return checkCall(instruction, function);
+  return checkThreads(instruction);
+}
+
+}  // namespace mulciber::ir
