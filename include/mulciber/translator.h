@@ -73,10 +73,13 @@ class Diagnostics {
     std::string text;
     std::string sourceLine;                // empty when there is no place
     uint32_t length = 1;                   // of the underlined piece
+    uint32_t caret = 0;                    // where it begins in sourceLine, which shows only a part of a long line
   };
+  static constexpr uint32_t kMaxErrors = 50;  // after these, messages are dropped
 
   void add(Message message);
   bool hasErrors() const { return errorCount_ != 0; }
+  bool isFull() const { return errorCount_ > kMaxErrors; }
   const std::vector<Message>& messages() const { return messages_; }
   std::string toString(bool colour = false) const;
 

@@ -81,18 +81,21 @@ struct Operand {
     BranchTarget,     // a .branchtargets name
     Pair,             // d|p: two operands
   };
-  enum class Select : uint8_t { Whole, X, Y, Z, W, B0, B1, B2, B3, H0, H1 };
+  // Bytes and Halves choose several, as the SIMD video instructions do: .b3210, .h10.
+  enum class Select : uint8_t { Whole, X, Y, Z, W, B0, B1, B2, B3, H0, H1, Bytes, Halves };
 
   Kind kind = Kind::None;
   bool negated = false;        // !%p1 ; for Integer operands the sign is already applied
   Select select = Select::Whole;
   bool isSingle = false;       // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
   bool isUnsigned = false;     // Integer: written with U, or too large for int64
+  bool hasRegister = false;    // Address: base is `reg`
+  bool isUnified = false;      // Address: [a].unified
+  SpecialRegister special{};   // SpecialRegister
+  uint16_t lanes = 0;          // Bytes, Halves: the digits after .b or .h, in hexadecimal with a leading 1: .b32 is 0x132
   SourceOffset where = 0;
 
   RegisterId reg = 0;                       // Register; Address with a register base (see hasRegister)
-  bool hasRegister = false;                 // Address: base is `reg`
-  SpecialRegister special{};                // SpecialRegister
   union {
     uint64_t bits = 0;                      // Integer, Float
     int64_t offset;                         // Symbol, Address
@@ -162,6 +165,7 @@ struct Variable {
   bool isArray = false;
   bool isExtern = false, isVisible = false, isWeak = false, isCommon = false;
   bool isManaged = false, isUnified = false;
+  uint64_t unifiedId[2] = {};               // .attribute(.unified(a, b))
   bool isPointer = false;                   // parameter: .ptr
   StateSpace pointerSpace = StateSpace::None;
   uint32_t pointerAlignment = 0;
@@ -183,8 +187,13 @@ struct InitializerElement {
   const Function* function = nullptr;
   SourceOffset where = 0;
 };
+// Of an opaque variable: { addr_mode_0 = wrap, width = 64 }.
+struct InitializerField {
+  std::string_view name, value;
+};
 struct Initializer {
   std::span<const InitializerElement> elements;
+  std::span<const InitializerField> fields;
 };
 
 struct Statement {
@@ -222,6 +231,7 @@ struct CallPrototype {
   SourceOffset where = 0;
   std::span<Variable* const> results, parameters;
   bool isNoReturn = false;
+  uint32_t abiPreserve = 0, abiPreserveControl = 0;
 };
 
 // .maxntid and the like; 0 where not given.
@@ -237,6 +247,9 @@ struct Function {
   SourceOffset where = 0;
   bool isEntry = false, isDefined = false;
   bool isExtern = false, isVisible = false, isWeak = false, isNoReturn = false;
+  bool isUnified = false;
+  uint64_t unifiedId[2] = {};               // .attribute(.unified(a, b))
+  uint32_t abiPreserve = 0, abiPreserveControl = 0;
   std::span<Variable* const> results;       // .func: .reg or .param variables
   std::span<Variable* const> parameters;
   // A .reg parameter or result is also a register of the body:
@@ -255,9 +268,10 @@ struct Module {
   uint32_t addressSize = 64;
   std::span<Function* const> functions;     // in order; a forward declaration and its definition are one node
   std::span<Variable* const> variables;     // module scope
-  struct File { uint32_t index; std::string_view name; };
+  struct File { uint32_t index; std::string_view name; uint64_t timestamp = 0, size = 0; };
   std::span<const File> files;
-  std::span<const std::string_view> sections;  // .section blocks, verbatim
+  std::span<const std::string_view> sections;  // .section blocks and @@DWARF lines, verbatim
+  std::span<const std::string_view> pragmas;
 
   const Function* findFunction(std::string_view name) const;
   const Variable* findVariable(std::string_view name) const;
