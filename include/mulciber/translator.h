@@ -124,7 +124,8 @@ struct ModuleData {
     uint64_t targetOffset;                 // within this block
     bool isFunction;                       // a function's index instead: targetOffset
   };
-  std::vector<uint8_t> image;
+  std::vector<uint8_t> image;              // the first bytes; what follows up to `size` is zero
+  uint64_t size = 0;
   uint32_t alignment = 256;
   std::vector<Symbol> symbols;
   std::vector<Relocation> relocations;

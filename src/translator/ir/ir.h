@@ -156,6 +156,8 @@ struct Program {
   std::vector<std::unique_ptr<Function>> functions;  // [0] is the kernel
   uint32_t sharedBytes = 0;               // static; dynamic shared memory starts here, aligned
   uint32_t parameterBytes = 0;
+  // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
+  bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
   uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given
 };

@@ -1,13 +1,15 @@
 // Lowers the body of one PTX function to IR: control flow, registers and operands here, one instruction family per
 // file beside it (integer.cpp, float.cpp, convert.cpp, memory.cpp, atomic.cpp, warp.cpp, barrier.cpp, call.cpp ...).
 //
-// An instruction family exports functions of type LowerFn; dispatch.cpp maps opcodes to them. A LowerFn reads its
+// An instruction family exports a table of Lowering rows; dispatch.cpp finds the row of an opcode. A LowerFn reads its
 // operands with value(), computes with `b`, and writes its result with write(). Guards (@p) are dealt with before
 // it is called: see lowerInstruction() in function_lowering.cpp.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "translator/ir/builder.h"
 #include "translator/lower/module_layout.h"
@@ -15,23 +17,41 @@
 
 namespace mulciber::lower {
 
+class ProgramLowering;
+
 // The IR type in which values of a PTX type live: integers for untyped, signed and unsigned ones; bf16 and the
 // small floats as integers; f16x2 and bf16x2 as i32; f32x2 as i64; b128 as <2 x i64>.
 ir::Type irType(ptx::Type type);
 
 class FunctionLowering {
  public:
+  FunctionLowering(ProgramLowering& program, const ptx::Function& function, ir::Function& result);
+
   ir::Builder b;
 
   // The operand as a value of `type`. A register of another class but the same width is bitcast; a wider integer
-  // register is truncated, as PTX allows for ld, st and cvt operands; a constant is converted.
+  // register is truncated, as PTX allows for ld, st and cvt operands; a constant is converted; a vector operand
+  // {a, b} is packed. The byte and half selectors of video operands are left to the caller.
   ir::Instruction* value(const ptx::Operand& operand, ir::Type type);
   ir::Instruction* value(const ptx::Operand& operand, ptx::Type type) { return value(operand, irType(type)); }
   ir::Instruction* predicate(const ptx::Operand& operand);  // bool, negation applied
 
-  // Stores a result. Narrower integer values are zero- or sign-extended to the register by `isSigned`.
-  // A Sink operand drops the value.
+  // Stores a result. Narrower integer values are zero- or sign-extended to the register by `isSigned`, wider ones
+  // truncated. A vector destination {a, b} is unpacked. A Sink operand drops the value.
   void write(const ptx::Operand& destination, ir::Instruction* value, bool isSigned = false);
+
+  // The two halves of d|p, or the operand itself and null.
+  struct Pair {
+    const ptx::Operand* first;
+    const ptx::Operand* second;  // null when it is missing
+  };
+  static Pair pair(const ptx::Operand& operand);
+
+  // The carry flag of add.cc, addc, sub.cc ...: bool.
+  ir::Instruction* carry();
+  void writeCarry(ir::Instruction* value);
+
+  ptx::Type registerType(const ptx::Operand& operand) const;  // None when the operand is no register
 
   // Address of a memory operand: i64 for Global and Generic, i32 for the others.
   struct Address {
@@ -39,27 +59,86 @@ class FunctionLowering {
     ir::Space space;
     uint32_t knownAlignment;  // of the base symbol and offset, 1 when unknown
   };
-  Address address(const ptx::Operand& operand, ptx::StateSpace space, ptx::Mod subspace);
+  Address address(const ptx::Operand& operand, ptx::StateSpace space);
+  Address offset(const Address& base, int64_t bytes);
 
-  // The address of a variable or function where a value of it is wanted (mov, cvta, initialisers).
+  Address locate(const ptx::Variable& variable);
+  ir::Instruction* generic(const Address& address);  // i64
+
+  // The address of a variable as a value of mov or cvta, i64: in its own space, or as a generic address.
   ir::Instruction* addressOf(const ptx::Variable& variable, bool generic);
 
-  ir::Instruction* specialRegister(ptx::SpecialRegister which, ir::Type type);
+  ir::Instruction* specialRegister(ptx::SpecialRegister which);  // of the register's own type
+  ir::Instruction* laneId();
+
+  // ld.param and st.param of what a function passes to another; false when the operand is a kernel's parameter or
+  // lies in memory.
+  bool loadCallParameter(const ptx::Instruction& instruction, ir::Type type);
+  bool storeCallParameter(const ptx::Instruction& instruction, ir::Type type);
 
   // Control flow inside a lowering: begin(condition) ... otherwise() ... end().
   void beginIf(ir::Instruction* condition);
   void beginElse();
   void endIf();
+  // do { ... } while (condition): beginLoop() ... endLoop(condition). Values cross iterations in variables.
+  void beginLoop();
+  void endLoop(ir::Instruction* again);
+  // The thread ends here; what follows is reached only through labels.
+  void endThread();
+
+  // PTX's own control flow, under a guard when that is not null.
+  void branchTo(const ptx::Label& label, const ptx::Operand* guard);
+  void branchIndexed(const ptx::Operand& index, const ptx::TargetList& targets, const ptx::Operand* guard);
+  void returnUnder(const ptx::Operand* guard);
 
   // Refuses the kernel: `what` cannot be translated, because of `why`. Lowering goes on to find more.
   void refuse(const ptx::Instruction& instruction, std::string_view why);
+  void refuse(uint32_t where, std::string_view why);
 
   const TargetProfile& profile() const;
   const ptx::Module& module() const;
-  const ptx::Function& function() const;
+  const ptx::Function& function() const { return function_; }
+  ProgramLowering& program() { return program_; }
+
+  void lowerBody();
+
+ private:
+  struct OpenConstruct {
+    ir::Block* otherwise;
+    ir::Block* end;
+  };
+
+  void lowerStatement(const ptx::Statement& statement);
+  void lowerInstruction(const ptx::Instruction& instruction);
+  void startBlock(ir::Block* block);  // falls through from the current block when that is open
+  ir::Block* blockOf(const ptx::Label& label);
+
+  ir::VariableId variableOf(ptx::RegisterId id, unsigned component = 0);
+  void assign(ir::VariableId variable, ir::Instruction* value);  // under the current guard
+  ir::Instruction* constant(const ptx::Operand& operand, ir::Type type);
+  ir::Instruction* pack(const ptx::Operand& operand, ir::Type type);
+  ir::Instruction* fit(ir::Instruction* value, ir::Type type, bool isSigned = false);
+
+  ProgramLowering& program_;
+  const ptx::Function& function_;
+  std::vector<ir::VariableId> registers_;  // of Function::registers; noVariable until used
+  ir::VariableId carry_;
+  ir::Instruction* guard_ = nullptr;  // of a pure instruction: write() selects
+  std::unordered_map<const ptx::Label*, ir::Block*> labels_;
+  std::vector<OpenConstruct> open_;
 };
 
 using LowerFn = void (*)(FunctionLowering&, const ptx::Instruction&);
-LowerFn findLowering(ptx::Opcode opcode);  // null: not translated
+
+// How a guard applies: a pure instruction is computed anyway and its result selected; others are branched around;
+// control flow reads its guard itself.
+enum class Effect : uint8_t { Pure, Effects, Control };
+
+struct Lowering {
+  ptx::Opcode opcode;
+  LowerFn lower;
+  Effect effect = Effect::Pure;
+};
+const Lowering* findLowering(ptx::Opcode opcode);  // null: not translated
 
 }  // namespace mulciber::lower

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "mulciber/translator.h"
 #include "translator/ptx/ast.h"
@@ -15,14 +16,28 @@ class ModuleLayout {
   explicit ModuleLayout(const ptx::Module& module);
 
   const ModuleData& data() const { return data_; }
+  bool contains(const ptx::Variable& variable) const { return offsets_.contains(&variable); }
   uint64_t offsetOf(const ptx::Variable& variable) const { return offsets_.at(&variable); }
+  // .const variables are contiguous: isspacep.const compares with these.
+  uint64_t constantBegin() const { return constantBegin_; }
+  uint64_t constantEnd() const { return constantEnd_; }
+
   // Functions whose address is taken, in a fixed order: a function pointer is this number plus 1.
-  uint32_t functionIndex(const ptx::Function& function) const { return functions_.at(&function); }
+  uint32_t functionIndex(const ptx::Function& function) const { return functionIndices_.at(&function); }
+  const std::vector<const ptx::Function*>& addressTaken() const { return addressTaken_; }
 
  private:
+  void collectVariables(const ptx::Module& module);
+  void collectFunctions(const ptx::Module& module);
+  void fill(const ptx::Variable& variable);
+  void takeAddress(const ptx::Function* function);
+
   ModuleData data_;
+  std::vector<const ptx::Variable*> variables_;
+  uint64_t constantBegin_ = 0, constantEnd_ = 0;
   std::unordered_map<const ptx::Variable*, uint64_t> offsets_;
-  std::unordered_map<const ptx::Function*, uint32_t> functions_;
+  std::vector<const ptx::Function*> addressTaken_;
+  std::unordered_map<const ptx::Function*, uint32_t> functionIndices_;
 };
 
 }  // namespace mulciber::lower

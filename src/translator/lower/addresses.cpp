@@ -1,0 +1,91 @@
+// Where variables are, and the addresses that memory operands name.
+#include <bit>
+
+#include "mulciber/kernel_abi.h"
+#include "translator/lower/function_lowering.h"
+#include "translator/lower/program_lowering.h"
+
+namespace mulciber::lower {
+namespace {
+
+// The largest power of two, at most 32, that divides the offset.
+uint32_t alignmentOf(int64_t offset, uint32_t base) {
+  uint32_t known = std::min(std::max(base, 1u), 32u);
+  if (offset == 0) return known;
+  return std::min(known, 1u << std::min(5, std::countr_zero(static_cast<uint64_t>(offset))));
+}
+
+}  // namespace
+
+FunctionLowering::Address FunctionLowering::locate(const ptx::Variable& variable) {
+  switch (variable.space) {
+    case ptx::StateSpace::Global:
+    case ptx::StateSpace::Const:
+      if (!program_.layout().contains(variable)) {
+        refuse(variable.where, "'" + std::string(variable.name) + "' is declared extern and no module defines it");
+        return {b.i64(0), ir::Space::Global, 1};
+      }
+      return {b.add(b.input(ir::InputKind::ModuleData), b.i64(program_.layout().offsetOf(variable))), ir::Space::Global,
+              variable.alignment};
+    case ptx::StateSpace::Shared:
+      return {b.i32(program_.sharedOffset(variable)), ir::Space::Shared, variable.alignment};
+    case ptx::StateSpace::Local: return {b.i32(program_.localOffset(variable)), ir::Space::Local, variable.alignment};
+    case ptx::StateSpace::Param:
+      return {b.i32(program_.parameterOffset(variable)), ir::Space::Param, variable.alignment};
+    default: break;
+  }
+  refuse(variable.where, "'" + std::string(variable.name) + "' has no address");
+  return {b.i64(0), ir::Space::Global, 1};
+}
+
+FunctionLowering::Address FunctionLowering::offset(const Address& base, int64_t bytes) {
+  if (bytes == 0) return base;
+  ir::Instruction* sum = b.add(base.value, b.constant(base.value->type, static_cast<uint64_t>(bytes)));
+  return {sum, base.space, alignmentOf(bytes, base.knownAlignment)};
+}
+
+FunctionLowering::Address FunctionLowering::address(const ptx::Operand& operand, ptx::StateSpace space) {
+  if (operand.kind == ptx::Operand::Kind::Address && !operand.hasRegister && operand.variable) {
+    Address base = locate(*operand.variable);
+    return offset(base, operand.offset);
+  }
+  ir::Space irSpace = ir::Space::Generic;
+  switch (space) {
+    case ptx::StateSpace::Global:
+    case ptx::StateSpace::Const: irSpace = ir::Space::Global; break;
+    case ptx::StateSpace::Shared: irSpace = ir::Space::Shared; break;
+    case ptx::StateSpace::Local: irSpace = ir::Space::Local; break;
+    case ptx::StateSpace::Param: irSpace = function_.isEntry ? ir::Space::Param : ir::Space::Local; break;
+    default: break;
+  }
+  bool isWide = irSpace == ir::Space::Global || irSpace == ir::Space::Generic;
+  ir::Type type = isWide ? ir::I64 : ir::I32;
+  if (!operand.hasRegister) return {b.constant(type, static_cast<uint64_t>(operand.offset)), irSpace, 1};
+  ir::Instruction* base = b.read(variableOf(operand.reg));
+  if (space == ptx::StateSpace::Const && base->type.totalBits() == 32) {
+    // The low half of a constant's address: the upper half is the module's.
+    ir::Instruction* module = b.input(ir::InputKind::ModuleData);
+    ir::Instruction* distance = b.sub(base, b.convert(ir::Op::Trunc, ir::I32, module));
+    base = b.add(module, b.convert(ir::Op::ZExt, ir::I64, distance));
+  }
+  return offset({fit(base, type), irSpace, 1}, operand.offset);
+}
+
+ir::Instruction* FunctionLowering::generic(const Address& address) {
+  uint64_t window = 0;
+  switch (address.space) {
+    case ir::Space::Shared: window = abi::sharedWindow; break;
+    case ir::Space::Local: window = abi::localWindow; break;
+    case ir::Space::Param: window = abi::paramWindow; break;
+    default: return address.value;
+  }
+  program_.noteGeneric(address.space);
+  return b.bitOr(b.convert(ir::Op::ZExt, ir::I64, fit(address.value, ir::I32)), b.i64(window));
+}
+
+ir::Instruction* FunctionLowering::addressOf(const ptx::Variable& variable, bool asGeneric) {
+  Address place = locate(variable);
+  return asGeneric ? generic(place) : fit(place.value, ir::I64);
+}
+
+}  // namespace mulciber::lower

@@ -1,0 +1,14 @@
+// The instruction families: each file of lowerings exports its rows here, dispatch.cpp puts them together.
+#pragma once
+
+#include <span>
+
+#include "translator/lower/function_lowering.h"
+
+namespace mulciber::lower {
+
+std::span<const Lowering> moveLowerings();
+std::span<const Lowering> controlLowerings();
+std::span<const Lowering> memoryLowerings();
+
+}  // namespace mulciber::lower

@@ -1,0 +1,135 @@
+#include "translator/lower/program_lowering.h"
+
+#include <algorithm>
+
+#include "translator/lower/function_lowering.h"
+#include "translator/lower/operand_walk.h"
+
+namespace mulciber::lower {
+namespace {
+
+constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+std::optional<ir::Program> lowerKernel(const ptx::ModuleHolder& module, const ptx::Function& kernel,
+                                       const ModuleLayout& layout, const TargetProfile& profile,
+                                       Diagnostics& diagnostics) {
+  return ProgramLowering(module, kernel, layout, profile, diagnostics).run();
+}
+
+ProgramLowering::ProgramLowering(const ptx::ModuleHolder& module, const ptx::Function& kernel,
+                                 const ModuleLayout& layout, const TargetProfile& profile, Diagnostics& diagnostics)
+    : holder_(module), kernel_(kernel), layout_(layout), profile_(profile), diagnostics_(diagnostics) {}
+
+std::optional<ir::Program> ProgramLowering::run() {
+  result_.kernel = kernel_.name;
+  if (module().addressSize != 64) refuse(kernel_.where, "", "modules with 32-bit addresses are not supported");
+  const ptx::PerformanceDirectives& performance = kernel_.performance;
+  if (performance.maxThreadCount > 0) {
+    result_.maxThreads = 1;
+    for (uint32_t n : performance.maxThreads) result_.maxThreads *= std::max(1u, n);
+  }
+  if (performance.requiredThreadCount > 0)
+    for (unsigned i = 0; i < 3; i++) result_.requiredBlock[i] = std::max(1u, performance.requiredThreads[i]);
+
+  scanReachable();
+  layOutParameters();
+  layOutShared();
+  layOutFrames();
+  for (const ptx::Function* function : reachable_) {
+    auto& lowered = result_.functions.emplace_back(std::make_unique<ir::Function>());
+    lowered->name = function->name;
+    lowered->isKernel = function == &kernel_;
+    functions_[function] = lowered.get();
+  }
+  for (const ptx::Function* function : reachable_)
+    FunctionLowering(*this, *function, *functions_.at(function)).lowerBody();
+  if (failed_) return std::nullopt;
+  return std::move(result_);
+}
+
+void ProgramLowering::refuse(uint32_t where, std::string_view what, std::string_view why) {
+  failed_ = true;
+  std::string text = "kernel '" + std::string(kernel_.name) + "': ";
+  if (!what.empty()) text += std::string(what) + ": ";
+  text += why;
+  holder_.source.error(diagnostics_, where, std::move(text));
+}
+
+ir::Function& ProgramLowering::functionFor(const ptx::Function& function) { return *functions_.at(&function); }
+
+void ProgramLowering::noteGeneric(ir::Space space) {
+  if (space == ir::Space::Shared) result_.hasGenericShared = true;
+  if (space == ir::Space::Local) result_.hasGenericLocal = true;
+  if (space == ir::Space::Param) result_.hasGenericParam = true;
+}
+
+// The kernel, then every function it may call, in the order they are met.
+void ProgramLowering::scanReachable() {
+  std::unordered_map<const ptx::Function*, bool> seen;
+  auto add = [&](const ptx::Function* function) {
+    if (function->aliasee) function = function->aliasee;
+    if (function->isDefined && seen.emplace(function, true).second) reachable_.push_back(function);
+  };
+  add(&kernel_);
+  for (size_t i = 0; i < reachable_.size(); i++) {
+    forEachOperand(*reachable_[i], [&](const ptx::Instruction&, const ptx::Operand& operand) {
+      if (operand.kind == ptx::Operand::Kind::Function) add(operand.function);
+    });
+  }
+}
+
+void ProgramLowering::layOutParameters() {
+  uint32_t offset = 0;
+  for (const ptx::Variable* parameter : kernel_.parameters) {
+    offset = alignUp(offset, std::max(1u, parameter->alignment));
+    parameterOffsets_[parameter] = offset;
+    offset += static_cast<uint32_t>(parameter->size);
+  }
+  result_.parameterBytes = offset;
+}
+
+// Static arrays in the order of their first use; extern ones all begin where the static ones end.
+void ProgramLowering::layOutShared() {
+  std::vector<const ptx::Variable*> dynamic;
+  uint32_t offset = 0, dynamicAlignment = 16;
+  for (const ptx::Function* function : reachable_) {
+    forEachOperand(*function, [&](const ptx::Instruction&, const ptx::Operand& operand) {
+      using Kind = ptx::Operand::Kind;
+      if ((operand.kind != Kind::Symbol && operand.kind != Kind::Address) || !operand.variable) return;
+      const ptx::Variable& variable = *operand.variable;
+      if (variable.space != ptx::StateSpace::Shared || sharedOffsets_.contains(&variable)) return;
+      if (variable.isExtern) {
+        dynamic.push_back(&variable);
+        dynamicAlignment = std::max(dynamicAlignment, variable.alignment);
+        sharedOffsets_[&variable] = 0;
+        return;
+      }
+      offset = alignUp(offset, std::max(1u, variable.alignment));
+      sharedOffsets_[&variable] = offset;
+      offset += static_cast<uint32_t>(variable.size);
+    });
+  }
+  result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
+  for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;
+}
+
+void ProgramLowering::layOutFrames() {
+  uint32_t offset = 0;
+  for (const ptx::Function* function : reachable_) {
+    for (const ptx::Statement& statement : function->body) {
+      if (statement.kind != ptx::Statement::Kind::Variable) continue;
+      const ptx::Variable& variable = *statement.variable;
+      if (variable.space != ptx::StateSpace::Local) continue;
+      offset = alignUp(offset, std::max(1u, variable.alignment));
+      localOffsets_[&variable] = offset;
+      offset += static_cast<uint32_t>(variable.size);
+    }
+  }
+  localBytes_ = alignUp(offset, 16);
+}
+
+}  // namespace mulciber::lower

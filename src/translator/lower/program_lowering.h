@@ -1,0 +1,67 @@
+// Lowers a kernel and every device function it can reach.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "mulciber/translator.h"
+#include "translator/ir/ir.h"
+#include "translator/lower/module_layout.h"
+#include "translator/ptx/parser.h"
+
+namespace mulciber::lower {
+
+// Refusals and errors go to `diagnostics`, each with the kernel, the line, what and why; then nothing is returned.
+std::optional<ir::Program> lowerKernel(const ptx::ModuleHolder& module, const ptx::Function& kernel,
+                                       const ModuleLayout& layout, const TargetProfile& profile,
+                                       Diagnostics& diagnostics);
+
+// What the functions of one program share. FunctionLowering asks it for everything beyond its own function.
+class ProgramLowering {
+ public:
+  ProgramLowering(const ptx::ModuleHolder& module, const ptx::Function& kernel, const ModuleLayout& layout,
+                  const TargetProfile& profile, Diagnostics& diagnostics);
+
+  std::optional<ir::Program> run();
+
+  const ptx::Module& module() const { return holder_.module; }
+  const ptx::Function& kernel() const { return kernel_; }
+  const ModuleLayout& layout() const { return layout_; }
+  const TargetProfile& profile() const { return profile_; }
+  ir::Program& result() { return result_; }
+
+  // The IR of a device function the kernel can reach.
+  ir::Function& functionFor(const ptx::Function& function);
+
+  // Byte offsets in the block's shared memory, the thread's private frame and the kernel's parameter block.
+  uint32_t sharedOffset(const ptx::Variable& variable) const { return sharedOffsets_.at(&variable); }
+  uint32_t localOffset(const ptx::Variable& variable) const { return localOffsets_.at(&variable); }
+  uint32_t parameterOffset(const ptx::Variable& variable) const { return parameterOffsets_.at(&variable); }
+
+  // A generic address of this space exists: accesses through generic addresses must expect it.
+  void noteGeneric(ir::Space space);
+
+  void refuse(uint32_t where, std::string_view what, std::string_view why);
+
+ private:
+  void scanReachable();
+  void layOutParameters();
+  void layOutShared();
+  void layOutFrames();
+
+  const ptx::ModuleHolder& holder_;
+  const ptx::Function& kernel_;
+  const ModuleLayout& layout_;
+  const TargetProfile& profile_;
+  Diagnostics& diagnostics_;
+  ir::Program result_;
+  bool failed_ = false;
+
+  std::vector<const ptx::Function*> reachable_;  // [0] is the kernel
+  std::unordered_map<const ptx::Variable*, uint32_t> sharedOffsets_, localOffsets_, parameterOffsets_;
+  uint32_t localBytes_ = 0;
+  std::unordered_map<const ptx::Function*, ir::Function*> functions_;
+};
+
+}  // namespace mulciber::lower
