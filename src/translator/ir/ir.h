@@ -131,7 +131,9 @@ struct Function {
   std::vector<VariableInfo> variables;
   std::vector<VariableId> parameters;     // of a device function: written by the caller before entry
   std::vector<VariableId> returns;        // read by the caller after return
-  uint32_t localBytes = 0;                // the private frame, 16-byte aligned
+  // Where this function's part of the thread's private frame ends; offsets are from the frame's begin, and functions
+  // that are active together never overlap. The kernel's is the size of the whole frame.
+  uint32_t localBytes = 0;
   bool isStructured = false, isSsa = false;
 
   Block* addBlock(std::string name = {});

@@ -29,9 +29,13 @@ FunctionLowering::Address FunctionLowering::locate(const ptx::Variable& variable
               variable.alignment};
     case ptx::StateSpace::Shared:
       return {b.i32(program_.sharedOffset(variable)), ir::Space::Shared, variable.alignment};
-    case ptx::StateSpace::Local: return {b.i32(program_.localOffset(variable)), ir::Space::Local, variable.alignment};
+    case ptx::StateSpace::Local:
     case ptx::StateSpace::Param:
-      return {b.i32(program_.parameterOffset(variable)), ir::Space::Param, variable.alignment};
+      if (auto found = info().frameOffsets.find(&variable); found != info().frameOffsets.end())
+        return {b.i32(info().frameBegin + found->second), ir::Space::Local, variable.alignment};
+      if (const std::optional<uint32_t> place = program_.parameterOffset(variable))
+        return {b.i32(*place), ir::Space::Param, variable.alignment};
+      break;
     default: break;
   }
   refuse(variable.where, "'" + std::string(variable.name) + "' has no address");

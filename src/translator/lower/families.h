@@ -10,5 +10,7 @@ namespace mulciber::lower {
 std::span<const Lowering> moveLowerings();
 std::span<const Lowering> controlLowerings();
 std::span<const Lowering> memoryLowerings();
+std::span<const Lowering> callLowerings();
+std::span<const Lowering> serviceLowerings();
 
 }  // namespace mulciber::lower

@@ -24,8 +24,9 @@ void FunctionLowering::refuse(uint32_t where, std::string_view why) { program_.r
 
 void FunctionLowering::lowerBody() {
   b.setBlock(b.function().addBlock());
+  lowerPrologue();
   for (const ptx::Statement& statement : function_.body) lowerStatement(statement);
-  b.ret();
+  lowerReturn();
   b.function().removeUnreachableBlocks();
 }
 
@@ -104,13 +105,8 @@ void FunctionLowering::returnUnder(const ptx::Operand* guard) {
     b.branch(predicate(*guard), taken, next);
     b.setBlock(taken);
   }
-  b.ret();
+  lowerReturn();
   b.setBlock(next);
-}
-
-void FunctionLowering::endThread() {
-  b.ret();
-  b.setBlock(b.function().addBlock());
 }
 
 void FunctionLowering::beginIf(ir::Instruction* condition) {

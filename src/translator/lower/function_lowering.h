@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mulciber/kernel_abi.h"
 #include "translator/ir/builder.h"
 #include "translator/lower/module_layout.h"
 #include "translator/ptx/ast.h"
@@ -18,6 +19,10 @@
 namespace mulciber::lower {
 
 class ProgramLowering;
+struct FunctionInfo;
+struct ParameterShape;
+
+using KernelFault = abi::KernelError;
 
 // The IR type in which values of a PTX type live: integers for untyped, signed and unsigned ones; bf16 and the
 // small floats as integers; f16x2 and bf16x2 as i32; f32x2 as i64; b128 as <2 x i64>.
@@ -71,6 +76,21 @@ class FunctionLowering {
   ir::Instruction* specialRegister(ptx::SpecialRegister which);  // of the register's own type
   ir::Instruction* laneId();
 
+  // Calls. Parameters that are no registers pass through variables, piece by piece: see parameters.h.
+  void callDirect(const ptx::Function& callee, const ptx::Instruction& call);
+  void callIndirect(const ptx::Instruction& call);
+  bool callService(std::string_view name, const ptx::Instruction& call);  // false: no such service
+  ir::Instruction* argument(const ptx::Operand& operand, uint32_t at, ir::Type type);
+
+  // Reports an error to the host, once for each launch, and ends the thread.
+  struct FaultText {
+    ir::Instruction *message, *file, *line, *function;
+  };
+  void fail(KernelFault fault, const FaultText* text = nullptr);
+  ir::Instruction* launchState(size_t offset);  // the 64-bit member at that offset
+
+  const FunctionInfo& info() const;
+
   // ld.param and st.param of what a function passes to another; false when the operand is a kernel's parameter or
   // lies in memory.
   bool loadCallParameter(const ptx::Instruction& instruction, ir::Type type);
@@ -108,10 +128,18 @@ class FunctionLowering {
     ir::Block* end;
   };
 
+  void lowerPrologue();
+  void lowerReturn();
   void lowerStatement(const ptx::Statement& statement);
   void lowerInstruction(const ptx::Instruction& instruction);
   void startBlock(ir::Block* block);  // falls through from the current block when that is open
   ir::Block* blockOf(const ptx::Label& label);
+
+  const ParameterShape* passedShape(const ptx::Variable& variable) const;
+  ir::VariableId pieceVariable(const ptx::Variable& variable, size_t piece);
+  ir::Instruction* accessFrame(const ptx::Variable& variable, uint32_t offset, ir::Type type, ir::Instruction* stored);
+  ir::Instruction* readPassed(const ptx::Variable& variable, uint32_t offset, ir::Type type);
+  void writePassed(const ptx::Variable& variable, uint32_t offset, ir::Instruction* stored);
 
   ir::VariableId variableOf(ptx::RegisterId id, unsigned component = 0);
   void assign(ir::VariableId variable, ir::Instruction* value);  // under the current guard
@@ -125,6 +153,8 @@ class FunctionLowering {
   ir::VariableId carry_;
   ir::Instruction* guard_ = nullptr;  // of a pure instruction: write() selects
   std::unordered_map<const ptx::Label*, ir::Block*> labels_;
+  std::unordered_map<const ptx::Variable*, std::vector<ir::VariableId>> passed_;
+  ir::VariableId ended_ = 0, stackPointer_ = 0;
   std::vector<OpenConstruct> open_;
 };
 

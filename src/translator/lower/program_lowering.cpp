@@ -22,7 +22,12 @@ std::optional<ir::Program> lowerKernel(const ptx::ModuleHolder& module, const pt
 
 ProgramLowering::ProgramLowering(const ptx::ModuleHolder& module, const ptx::Function& kernel,
                                  const ModuleLayout& layout, const TargetProfile& profile, Diagnostics& diagnostics)
-    : holder_(module), kernel_(kernel), layout_(layout), profile_(profile), diagnostics_(diagnostics) {}
+    : holder_(module),
+      kernel_(kernel),
+      layout_(layout),
+      profile_(profile),
+      diagnostics_(diagnostics),
+      graph_(kernel, layout) {}
 
 std::optional<ir::Program> ProgramLowering::run() {
   result_.kernel = kernel_.name;
@@ -35,17 +40,24 @@ std::optional<ir::Program> ProgramLowering::run() {
   if (performance.requiredThreadCount > 0)
     for (unsigned i = 0; i < 3; i++) result_.requiredBlock[i] = std::max(1u, performance.requiredThreads[i]);
 
-  scanReachable();
+  if (const ptx::Function* recursive = graph_.recursive()) {
+    refuse(recursive->where, "",
+           "function '" + std::string(recursive->name) +
+               "' may call itself: recursion is not "
+               "supported");
+    return std::nullopt;
+  }
   layOutParameters();
   layOutShared();
-  layOutFrames();
-  for (const ptx::Function* function : reachable_) {
+  for (const ptx::Function* function : graph_.functions()) {
     auto& lowered = result_.functions.emplace_back(std::make_unique<ir::Function>());
     lowered->name = function->name;
     lowered->isKernel = function == &kernel_;
     functions_[function] = lowered.get();
+    const FunctionInfo& info = graph_.info(*function);
+    lowered->localBytes = function == &kernel_ ? graph_.frameBytes() : info.frameBegin + info.frameBytes;
   }
-  for (const ptx::Function* function : reachable_)
+  for (const ptx::Function* function : graph_.functions())
     FunctionLowering(*this, *function, *functions_.at(function)).lowerBody();
   if (failed_) return std::nullopt;
   return std::move(result_);
@@ -67,21 +79,6 @@ void ProgramLowering::noteGeneric(ir::Space space) {
   if (space == ir::Space::Param) result_.hasGenericParam = true;
 }
 
-// The kernel, then every function it may call, in the order they are met.
-void ProgramLowering::scanReachable() {
-  std::unordered_map<const ptx::Function*, bool> seen;
-  auto add = [&](const ptx::Function* function) {
-    if (function->aliasee) function = function->aliasee;
-    if (function->isDefined && seen.emplace(function, true).second) reachable_.push_back(function);
-  };
-  add(&kernel_);
-  for (size_t i = 0; i < reachable_.size(); i++) {
-    forEachOperand(*reachable_[i], [&](const ptx::Instruction&, const ptx::Operand& operand) {
-      if (operand.kind == ptx::Operand::Kind::Function) add(operand.function);
-    });
-  }
-}
-
 void ProgramLowering::layOutParameters() {
   uint32_t offset = 0;
   for (const ptx::Variable* parameter : kernel_.parameters) {
@@ -96,7 +93,7 @@ void ProgramLowering::layOutParameters() {
 void ProgramLowering::layOutShared() {
   std::vector<const ptx::Variable*> dynamic;
   uint32_t offset = 0, dynamicAlignment = 16;
-  for (const ptx::Function* function : reachable_) {
+  for (const ptx::Function* function : graph_.functions()) {
     forEachOperand(*function, [&](const ptx::Instruction&, const ptx::Operand& operand) {
       using Kind = ptx::Operand::Kind;
       if ((operand.kind != Kind::Symbol && operand.kind != Kind::Address) || !operand.variable) return;
@@ -115,21 +112,6 @@ void ProgramLowering::layOutShared() {
   }
   result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
   for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;
-}
-
-void ProgramLowering::layOutFrames() {
-  uint32_t offset = 0;
-  for (const ptx::Function* function : reachable_) {
-    for (const ptx::Statement& statement : function->body) {
-      if (statement.kind != ptx::Statement::Kind::Variable) continue;
-      const ptx::Variable& variable = *statement.variable;
-      if (variable.space != ptx::StateSpace::Local) continue;
-      offset = alignUp(offset, std::max(1u, variable.alignment));
-      localOffsets_[&variable] = offset;
-      offset += static_cast<uint32_t>(variable.size);
-    }
-  }
-  localBytes_ = alignUp(offset, 16);
 }
 
 }  // namespace mulciber::lower

@@ -7,6 +7,7 @@
 
 #include "mulciber/translator.h"
 #include "translator/ir/ir.h"
+#include "translator/lower/call_graph.h"
 #include "translator/lower/module_layout.h"
 #include "translator/ptx/parser.h"
 
@@ -29,15 +30,18 @@ class ProgramLowering {
   const ptx::Function& kernel() const { return kernel_; }
   const ModuleLayout& layout() const { return layout_; }
   const TargetProfile& profile() const { return profile_; }
+  const CallGraph& graph() const { return graph_; }
   ir::Program& result() { return result_; }
 
   // The IR of a device function the kernel can reach.
   ir::Function& functionFor(const ptx::Function& function);
 
-  // Byte offsets in the block's shared memory, the thread's private frame and the kernel's parameter block.
+  // Byte offsets in the block's shared memory and the kernel's parameter block.
   uint32_t sharedOffset(const ptx::Variable& variable) const { return sharedOffsets_.at(&variable); }
-  uint32_t localOffset(const ptx::Variable& variable) const { return localOffsets_.at(&variable); }
-  uint32_t parameterOffset(const ptx::Variable& variable) const { return parameterOffsets_.at(&variable); }
+  std::optional<uint32_t> parameterOffset(const ptx::Variable& variable) const {
+    auto found = parameterOffsets_.find(&variable);
+    return found == parameterOffsets_.end() ? std::nullopt : std::optional(found->second);
+  }
 
   // A generic address of this space exists: accesses through generic addresses must expect it.
   void noteGeneric(ir::Space space);
@@ -45,22 +49,19 @@ class ProgramLowering {
   void refuse(uint32_t where, std::string_view what, std::string_view why);
 
  private:
-  void scanReachable();
   void layOutParameters();
   void layOutShared();
-  void layOutFrames();
 
   const ptx::ModuleHolder& holder_;
   const ptx::Function& kernel_;
   const ModuleLayout& layout_;
   const TargetProfile& profile_;
   Diagnostics& diagnostics_;
+  CallGraph graph_;
   ir::Program result_;
   bool failed_ = false;
 
-  std::vector<const ptx::Function*> reachable_;  // [0] is the kernel
-  std::unordered_map<const ptx::Variable*, uint32_t> sharedOffsets_, localOffsets_, parameterOffsets_;
-  uint32_t localBytes_ = 0;
+  std::unordered_map<const ptx::Variable*, uint32_t> sharedOffsets_, parameterOffsets_;
   std::unordered_map<const ptx::Function*, ir::Function*> functions_;
 };
 

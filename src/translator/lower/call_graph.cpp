@@ -1,0 +1,169 @@
+#include "translator/lower/call_graph.h"
+
+#include <algorithm>
+
+#include "translator/lower/operand_walk.h"
+
+namespace mulciber::lower {
+namespace {
+
+// Dynamic stack memory that a function using alloca gets: private memory has a fixed size in Vulkan.
+constexpr uint32_t allocaBytes = 4096;
+
+constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+bool isPassedAlike(const ptx::Variable& a, const ptx::Variable& b) {
+  return a.size == b.size || (!a.isArray && !b.isArray && ptx::bitWidth(a.type) == ptx::bitWidth(b.type));
+}
+
+bool fits(const ptx::Function& function, const ptx::CallPrototype& prototype) {
+  return std::ranges::equal(function.parameters, prototype.parameters,
+                            [](auto* a, auto* b) { return isPassedAlike(*a, *b); }) &&
+         std::ranges::equal(function.results, prototype.results,
+                            [](auto* a, auto* b) { return isPassedAlike(*a, *b); });
+}
+
+const ptx::TargetList* targetList(const ptx::Function& function, const ptx::Operand& operand) {
+  for (const ptx::Statement& statement : function.body)
+    if (statement.kind == ptx::Statement::Kind::TargetList && statement.targets == operand.targets)
+      return statement.targets;
+  return nullptr;
+}
+
+bool endsThread(const ptx::Instruction& instruction) {
+  if (instruction.opcode == ptx::Opcode::Exit || instruction.opcode == ptx::Opcode::Trap) return true;
+  if (instruction.opcode != ptx::Opcode::Call) return false;
+  const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
+  if (callee.kind != ptx::Operand::Kind::Function) return true;  // the pointer may name no function
+  return callee.function->name == "__assertfail";
+}
+
+}  // namespace
+
+const ptx::Function& resolve(const ptx::Function& function) { return function.aliasee ? *function.aliasee : function; }
+
+CallGraph::CallGraph(const ptx::Function& kernel, const ModuleLayout& layout) : layout_(layout) {
+  functions_.push_back(&kernel);
+  infos_[&kernel];
+  for (size_t i = 0; i < functions_.size(); i++) scan(*functions_[i]);
+  order(kernel);
+  std::reverse(callersFirst_.begin(), callersFirst_.end());
+  for (const ptx::Function* function : callersFirst_) {
+    FunctionInfo& info = infos_.at(function);
+    layOutFrame(*function, info);
+    uint32_t end = info.frameBegin + info.frameBytes;
+    frameBytes_ = std::max(frameBytes_, end);
+    for (const ptx::Function* callee : info.callees) {
+      uint32_t& begin = infos_.at(callee).frameBegin;
+      begin = std::max(begin, end);
+    }
+  }
+  for (auto function = callersFirst_.rbegin(); function != callersFirst_.rend(); ++function) {
+    FunctionInfo& info = infos_.at(*function);
+    for (const ptx::Function* callee : info.callees) info.mayEndThread |= infos_.at(callee).mayEndThread;
+  }
+}
+
+void CallGraph::scan(const ptx::Function& function) {
+  std::vector<const ptx::Function*> callees;
+  auto add = [&](const ptx::Function& callee) {
+    if (!callee.isDefined || std::ranges::find(callees, &callee) != callees.end()) return;
+    callees.push_back(&callee);
+    if (infos_.emplace(&callee, FunctionInfo{}).second) functions_.push_back(&callee);
+  };
+  bool mayEndThread = false;
+  for (const ptx::Statement& statement : function.body) {
+    if (statement.kind != ptx::Statement::Kind::Instruction) continue;
+    const ptx::Instruction& instruction = *statement.instruction;
+    mayEndThread |= endsThread(instruction);
+    if (instruction.opcode != ptx::Opcode::Call) continue;
+    const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
+    if (callee.kind == ptx::Operand::Kind::Function) {
+      add(resolve(*callee.function));
+    } else {
+      for (const ptx::Function* candidate : candidates(function, instruction)) add(*candidate);
+    }
+  }
+  FunctionInfo& info = infos_.at(&function);
+  info.shapes = parameterShapes(function);
+  info.callees = std::move(callees);
+  info.mayEndThread = mayEndThread;
+}
+
+std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Function& caller,
+                                                        const ptx::Instruction& call) const {
+  std::vector<const ptx::Function*> found;
+  if (call.operands.size() <= ptx::CallSignature) return found;
+  const ptx::Operand& signature = call.operands[ptx::CallSignature];
+  if (signature.kind != ptx::Operand::Kind::CallTarget) return found;
+  if (const ptx::TargetList* list = targetList(caller, signature)) {
+    for (const ptx::Operand& target : list->targets) {
+      const ptx::Function& function = resolve(*target.function);
+      if (std::ranges::find(layout_.addressTaken(), &function) != layout_.addressTaken().end())
+        found.push_back(&function);
+    }
+    return found;
+  }
+  for (const ptx::Function* function : layout_.addressTaken())
+    if (function->isDefined && !function->isEntry && fits(*function, *signature.prototype)) found.push_back(function);
+  return found;
+}
+
+// Depth first without recursion; a function already on the path is recursive.
+void CallGraph::order(const ptx::Function& kernel) {
+  enum class State { New, Open, Done };
+  struct Visit {
+    const ptx::Function* function;
+    size_t next = 0;
+  };
+  std::unordered_map<const ptx::Function*, State> states;
+  std::vector<Visit> path{{&kernel}};
+  states[&kernel] = State::Open;
+  while (!path.empty()) {
+    Visit& visit = path.back();
+    const auto& callees = infos_.at(visit.function).callees;
+    if (visit.next == callees.size()) {
+      states[visit.function] = State::Done;
+      callersFirst_.push_back(visit.function);
+      path.pop_back();
+      continue;
+    }
+    const ptx::Function* callee = callees[visit.next++];
+    State& state = states[callee];
+    if (state == State::Open) recursive_ = callee;
+    if (state != State::New) continue;
+    state = State::Open;
+    path.push_back({callee});
+  }
+}
+
+void CallGraph::layOutFrame(const ptx::Function& function, FunctionInfo& info) {
+  uint32_t offset = 0;
+  auto place = [&](const ptx::Variable& variable) {
+    offset = alignUp(offset, std::max(1u, variable.alignment));
+    info.frameOffsets[&variable] = offset;
+    offset += static_cast<uint32_t>(variable.size);
+  };
+  auto placeParameter = [&](const ptx::Variable* variable) {
+    auto shape = info.shapes.find(variable);
+    if (shape != info.shapes.end() && shape->second.inFrame) place(*variable);
+  };
+  for (const ptx::Variable* variable : function.parameters) placeParameter(variable);
+  for (const ptx::Variable* variable : function.results) placeParameter(variable);
+  bool usesAlloca = false;
+  for (const ptx::Statement& statement : function.body) {
+    if (statement.kind == ptx::Statement::Kind::Instruction)
+      usesAlloca |= statement.instruction->opcode == ptx::Opcode::Alloca;
+    if (statement.kind != ptx::Statement::Kind::Variable) continue;
+    if (statement.variable->space == ptx::StateSpace::Local) place(*statement.variable);
+    if (statement.variable->space == ptx::StateSpace::Param) placeParameter(statement.variable);
+  }
+  info.frameBegin = alignUp(info.frameBegin, 16);
+  info.stackBegin = alignUp(offset, 16);
+  info.stackBytes = usesAlloca ? allocaBytes : 0;
+  info.frameBytes = info.stackBegin + info.stackBytes;
+}
+
+}  // namespace mulciber::lower

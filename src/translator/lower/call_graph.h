@@ -1,0 +1,53 @@
+// Which functions a kernel may call, and where their private frames lie.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "translator/lower/module_layout.h"
+#include "translator/lower/parameters.h"
+#include "translator/ptx/ast.h"
+
+namespace mulciber::lower {
+
+// What one function of the program needs to be known before any is lowered.
+struct FunctionInfo {
+  std::unordered_map<const ptx::Variable*, ParameterShape> shapes;
+  std::unordered_map<const ptx::Variable*, uint32_t> frameOffsets;  // from the frame's begin
+  std::vector<const ptx::Function*> callees;                        // each once
+  uint32_t frameBegin = 0;                                          // in the thread's private memory
+  uint32_t frameBytes = 0;                                          // .local variables and parameters in memory
+  uint32_t stackBegin = 0, stackBytes = 0;                          // of alloca, within the frame
+  bool mayEndThread = false;                                        // exit, trap, or calls such a function
+};
+
+class CallGraph {
+ public:
+  CallGraph(const ptx::Function& kernel, const ModuleLayout& layout);
+
+  const std::vector<const ptx::Function*>& functions() const { return functions_; }  // [0] is the kernel
+  const FunctionInfo& info(const ptx::Function& function) const { return infos_.at(&function); }
+  uint32_t frameBytes() const { return frameBytes_; }            // of the deepest chain of calls
+  const ptx::Function* recursive() const { return recursive_; }  // one that may call itself, or null
+
+  // The functions an indirect call may reach.
+  std::vector<const ptx::Function*> candidates(const ptx::Function& caller, const ptx::Instruction& call) const;
+
+ private:
+  void scan(const ptx::Function& function);
+  void order(const ptx::Function& function);
+  void layOutFrame(const ptx::Function& function, FunctionInfo& info);
+
+  const ModuleLayout& layout_;
+  std::vector<const ptx::Function*> functions_;
+  std::unordered_map<const ptx::Function*, FunctionInfo> infos_;
+  std::vector<const ptx::Function*> callersFirst_;
+  uint32_t frameBytes_ = 0;
+  const ptx::Function* recursive_ = nullptr;
+};
+
+// The function that a name stands for, looking through .alias.
+const ptx::Function& resolve(const ptx::Function& function);
+
+}  // namespace mulciber::lower

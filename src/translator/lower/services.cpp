@@ -1,0 +1,79 @@
+// What kernels ask of their host: errors, printf, the heap, time.
+#include <cstddef>
+
+#include "mulciber/kernel_abi.h"
+#include "translator/lower/families.h"
+#include "translator/lower/program_lowering.h"
+
+namespace mulciber::lower {
+namespace {
+
+ir::MemoryAccess globalAccess(unsigned alignment) {
+  ir::MemoryAccess access;
+  access.space = ir::Space::Global;
+  access.alignment = static_cast<uint8_t>(alignment);
+  return access;
+}
+
+void lowerTrap(FunctionLowering& f, const ptx::Instruction&) { f.fail(KernelFault::Trap); }
+
+void doNothing(FunctionLowering&, const ptx::Instruction&) {}
+
+constexpr Lowering rows[] = {
+    {ptx::Opcode::Trap, lowerTrap, Effect::Effects},
+    {ptx::Opcode::Brkpt, doNothing, Effect::Effects},  // no debugger is attached
+    {ptx::Opcode::Pmevent, doNothing, Effect::Effects},
+    {ptx::Opcode::Nanosleep, doNothing, Effect::Effects},  // sleeping for no time is allowed
+    {ptx::Opcode::Setmaxnreg, doNothing, Effect::Effects},
+    {ptx::Opcode::Griddepcontrol, doNothing, Effect::Effects},  // launches of one stream never overlap
+};
+
+}  // namespace
+
+ir::Instruction* FunctionLowering::launchState(size_t offset) {
+  ir::Instruction* state = b.input(ir::InputKind::LaunchState);
+  ir::MemoryAccess access = globalAccess(8);
+  access.isReadOnly = true;
+  return b.load(ir::I64, b.add(state, b.i64(offset)), access);
+}
+
+// Fills the error record unless another thread was first, and ends this thread.
+void FunctionLowering::fail(KernelFault fault, const FaultText* text) {
+  ir::Instruction* record = launchState(offsetof(abi::LaunchState, errorWord));
+  ir::Instruction* first = b.emit(ir::Op::AtomicCas, ir::I32, {record, b.i32(0), b.i32(static_cast<uint32_t>(fault))});
+  first->memory = globalAccess(4);
+  first->memory.order = ir::Order::Relaxed;
+  first->memory.scope = ir::Scope::System;
+  auto store = [&](size_t offset, ir::Instruction* stored) {
+    b.store(b.add(record, b.i64(offset)), stored, globalAccess(stored->type.bits / 8));
+  };
+  beginIf(b.compare(ir::Op::IEq, first, b.i32(0)));
+  store(offsetof(abi::ErrorRecord, line), text ? text->line : b.i32(0));
+  using Id = ptx::SpecialRegister;
+  constexpr Id places[] = {Id::CtaidX, Id::CtaidY, Id::CtaidZ, Id::TidX, Id::TidY, Id::TidZ};
+  for (size_t i = 0; i < 6; i++) store(offsetof(abi::ErrorRecord, block) + 4 * i, specialRegister(places[i]));
+  if (text) {
+    store(offsetof(abi::ErrorRecord, message), text->message);
+    store(offsetof(abi::ErrorRecord, file), text->file);
+    store(offsetof(abi::ErrorRecord, function), text->function);
+  }
+  endIf();
+  endThread();
+}
+
+bool FunctionLowering::callService(std::string_view name, const ptx::Instruction& call) {
+  const ptx::Operand& arguments = call.operands[ptx::CallArguments];
+  auto take = [&](size_t index, ir::Type type) {
+    return index < arguments.elements.size() ? argument(arguments.elements[index], 0, type) : b.constant(type, 0);
+  };
+  if (name == "__assertfail") {
+    FaultText text{take(0, ir::I64), take(1, ir::I64), take(2, ir::I32), take(3, ir::I64)};
+    fail(KernelFault::Assert, &text);
+    return true;
+  }
+  return false;
+}
+
+std::span<const Lowering> serviceLowerings() { return rows; }
+
+}  // namespace mulciber::lower
