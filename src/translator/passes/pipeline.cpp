@@ -5,12 +5,14 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/structurize.h"
 
 namespace mulciber::passes {
 namespace {
 
 std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
+  list.push_back(std::make_unique<Structurize>());
   return list;
 }
 

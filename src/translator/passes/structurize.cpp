@@ -1,0 +1,271 @@
+#include "translator/passes/structurize.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "translator/passes/control_flow.h"
+#include "translator/passes/loop_exits.h"
+#include "translator/passes/loop_forest.h"
+#include "translator/passes/region_tree.h"
+#include "translator/passes/split_values.h"
+#include "translator/passes/switch_chains.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Merge;
+using ir::Terminator;
+
+// Writes the blocks of the region tree in order. `current_` is the block that control falls out of, if any. What is
+// still to be written stands on a stack of tasks, so that deep nesting costs no recursion.
+class StructureWriter {
+ public:
+  StructureWriter(ir::Function& function, const LoopForest& forest, RegionTree& tree)
+      : function_(function), forest_(forest), tree_(tree), loops_(forest.loops.size()) {}
+
+  void run() {
+    tasks_.push_back({Task::Kind::Tree, function_.blocks.front()});
+    while (!tasks_.empty()) {
+      Task task = tasks_.back();
+      tasks_.pop_back();
+      perform(task);
+    }
+    assert(!current_);
+    function_.blocks = std::move(written_);
+  }
+
+ private:
+  struct Task {
+    enum class Kind : uint8_t {
+      Tree,     // the block and all that stands behind it; a header's with its loop
+      Join,     // the tree of a join, guarded where needed
+      Arm,      // starts `block`, where control comes from `from` on its way to `target`
+      EndArm,   // falls into the merge block
+      EndIf,    // goes on in the merge block
+      EndLoop,  // falls into the continue target and goes on in the merge block of loop `loop`
+    };
+    Kind kind;
+    Block* block = nullptr;
+    Block* from = nullptr;
+    Block* target = nullptr;
+    uint32_t loop = 0;
+  };
+  struct LoopBlocks {
+    Block *header, *continueTarget, *merge;
+  };
+
+  void perform(const Task& task) {
+    switch (task.kind) {
+      case Task::Kind::Tree: writeTree(task.block); break;
+      case Task::Kind::Join: writeJoin(task.block); break;
+      case Task::Kind::Arm:
+        start(task.block);
+        jump(task.from, task.target);
+        break;
+      case Task::Kind::EndArm:
+        if (current_) branchTo(task.block);
+        break;
+      case Task::Kind::EndIf: startIfReached(task.block); break;
+      case Task::Kind::EndLoop: endLoop(task.loop); break;
+    }
+  }
+
+  Block* addBlock() {
+    Block* block = function_.addBlock();
+    reached_.resize(function_.blockIdBound());
+    return block;
+  }
+
+  void start(Block* block) {
+    written_.push_back(block);
+    current_ = block;
+  }
+
+  void branchTo(Block* block) {
+    current_->terminator = {Terminator::Kind::Branch, nullptr, {block}, {}};
+    if (block->id < reached_.size()) reached_[block->id] = true;
+    current_ = nullptr;
+  }
+
+  void enter(Block* block) {
+    if (current_) branchTo(block);
+    start(block);
+  }
+
+  // A merge block that nothing goes to is still named by its header.
+  void startIfReached(Block* block) {
+    start(block);
+    if (reached_[block->id]) return;
+    block->terminator = {Terminator::Kind::Unreachable, nullptr, {}, {}};
+    current_ = nullptr;
+  }
+
+  void writeTree(Block* block) {
+    if (!forest_.isHeader(block)) return writeCode(block);
+    uint32_t loop = forest_.loopOf(block);
+    LoopBlocks& blocks = loops_[loop];
+    blocks = {addBlock(), addBlock(), addBlock()};
+    enter(blocks.header);
+    blocks.header->merge = {Merge::Kind::Loop, blocks.merge, blocks.continueTarget, forest_.loops[loop].dontUnroll};
+    if (Block* landing = forest_.loops[loop].landing) tasks_.push_back({Task::Kind::Tree, landing});
+    tasks_.push_back({.kind = Task::Kind::EndLoop, .loop = loop});
+    writeCode(block);
+  }
+
+  void endLoop(uint32_t loop) {
+    const LoopBlocks& blocks = loops_[loop];
+    if (current_) branchTo(blocks.continueTarget);
+    start(blocks.continueTarget);
+    branchTo(blocks.header);
+    startIfReached(blocks.merge);
+  }
+
+  void writeCode(Block* block) {
+    enter(block);
+    tree_.emitReset(block);
+    const auto& joins = tree_.joinsOf(block);
+    for (size_t i = joins.size(); i-- > 0;) tasks_.push_back({Task::Kind::Join, joins[i]});
+    switch (block->terminator.kind) {
+      case Terminator::Kind::Branch: jump(block, block->terminator.targets[0]); break;
+      case Terminator::Kind::Conditional:
+      case Terminator::Kind::Switch: writeSelection(block); break;
+      default: current_ = nullptr; break;
+    }
+  }
+
+  void writeSelection(Block* block) {
+    Block* merge = addBlock();
+    block->merge = {Merge::Kind::Selection, merge, nullptr, false};
+    current_ = nullptr;
+    tasks_.push_back({Task::Kind::EndIf, merge});
+    std::vector<Block*> targets = uniqueTargets(*block);
+    std::vector<Task> arms;
+    for (Block* target : targets) {
+      Block* arm = merge;
+      if (tree_.classify(block, target) == RegionTree::Jump::Fall) {
+        reached_[merge->id] = true;
+      } else {
+        arm = addBlock();
+        arms.push_back({Task::Kind::EndArm, merge});
+        arms.push_back({Task::Kind::Arm, arm, block, target});
+      }
+      redirect(*block, target, arm);
+    }
+    // The first target's arm is written first.
+    for (size_t i = arms.size(); i > 0; i -= 2) {
+      tasks_.push_back(arms[i - 2]);
+      tasks_.push_back(arms[i - 1]);
+    }
+  }
+
+  void jump(const Block* from, Block* to) {
+    uint32_t loop = forest_.loopOf(from);
+    switch (tree_.classify(from, to)) {
+      case RegionTree::Jump::Inline: tasks_.push_back({Task::Kind::Tree, to}); break;
+      case RegionTree::Jump::Fall: break;
+      case RegionTree::Jump::Leave: tree_.emitLeave(current_, to); break;
+      case RegionTree::Jump::Continue: branchTo(loops_[loop].continueTarget); break;
+      case RegionTree::Jump::Break: branchTo(loops_[loop].merge); break;
+    }
+  }
+
+  void writeJoin(Block* join) {
+    assert(current_);
+    tree_.reach(join);
+    if (!tree_.isGuarded(join)) return tasks_.push_back({Task::Kind::Tree, join});
+    Block* header = addBlock();
+    Block* arm = addBlock();
+    Block* merge = addBlock();
+    enter(header);
+    ir::Instruction* skips = tree_.emitSkips(header, join);
+    header->merge = {Merge::Kind::Selection, merge, nullptr, false};
+    header->terminator = {Terminator::Kind::Conditional, skips, {merge, arm}, {}};
+    reached_[merge->id] = true;
+    start(arm);
+    tasks_.push_back({Task::Kind::EndIf, merge});
+    tasks_.push_back({Task::Kind::EndArm, merge});
+    tasks_.push_back({Task::Kind::Tree, join});
+  }
+
+  ir::Function& function_;
+  const LoopForest& forest_;
+  RegionTree& tree_;
+  std::vector<LoopBlocks> loops_;
+  std::vector<Task> tasks_;
+  std::vector<Block*> written_;
+  std::vector<bool> reached_;  // by block id: merge blocks that something branches to
+  Block* current_ = nullptr;
+};
+
+void tidyGraph(ir::Function& function) {
+  for (Block* block : function.blocks) {
+    Terminator& terminator = block->terminator;
+    if (terminator.targets.size() > 1 && uniqueTargets(*block).size() == 1)
+      terminator = {Terminator::Kind::Branch, nullptr, {terminator.targets[0]}, {}};
+    if (terminator.kind == Terminator::Kind::Switch && terminator.targets.size() == 1)
+      terminator = {Terminator::Kind::Branch, nullptr, terminator.targets, {}};
+  }
+  function.removeUnreachableBlocks();
+  function.computePredecessors();
+  Block* entry = function.blocks.front();
+  if (entry->predecessors.empty()) return;
+  Block* fresh = function.addBlock();
+  fresh->terminator = {Terminator::Kind::Branch, nullptr, {entry}, {}};
+  std::rotate(function.blocks.begin(), function.blocks.end() - 1, function.blocks.end());
+}
+
+void noteUnrollWishes(ir::Function& function, LoopForest& forest) {
+  for (Block* block : function.blocks) {
+    uint32_t loop = forest.loopOf(block);
+    if (block->merge.dontUnroll && loop != LoopForest::none) forest.loops[loop].dontUnroll = true;
+    block->merge = {};
+  }
+}
+
+// Joins blocks that nothing else leads between; the writer makes many.
+void fuseBlocks(ir::Function& function) {
+  function.computePredecessors();
+  std::vector<bool> isNamed(function.blockIdBound()), isGone(function.blockIdBound());
+  for (const Block* block : function.blocks) {
+    if (block->merge.merge) isNamed[block->merge.merge->id] = true;
+    if (block->merge.continueTarget) isNamed[block->merge.continueTarget->id] = true;
+  }
+  for (Block* block : function.blocks) {
+    if (isGone[block->id]) continue;
+    while (block->terminator.kind == Terminator::Kind::Branch && block->merge.kind == Merge::Kind::None) {
+      Block* next = block->terminator.targets[0];
+      if (next->predecessors.size() != 1 || isNamed[next->id]) break;
+      block->instructions.insert(block->instructions.end(), next->instructions.begin(), next->instructions.end());
+      block->terminator = std::move(next->terminator);
+      block->merge = next->merge;
+      if (block->name.empty()) block->name = std::move(next->name);
+      isGone[next->id] = true;
+    }
+  }
+  std::erase_if(function.blocks, [&](const Block* block) { return isGone[block->id]; });
+}
+
+}  // namespace
+
+void structurize(ir::Function& function) {
+  tidyGraph(function);
+  splitCrossBlockValues(function);
+  LoopForest forest = findLoops(function);
+  noteUnrollWishes(function, forest);
+  normaliseLoopExits(function, forest);
+  chainConvergentSwitches(function, forest);
+  RegionTree tree(function, forest);
+  StructureWriter(function, forest, tree).run();
+  fuseBlocks(function);
+  function.computePredecessors();
+  function.renumber();
+  function.isStructured = true;
+}
+
+bool Structurize::run(ir::Function& function, PassContext&) {
+  structurize(function);
+  return true;
+}
+
+}  // namespace mulciber::passes

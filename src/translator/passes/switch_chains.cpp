@@ -1,0 +1,82 @@
+#include "translator/passes/switch_chains.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "translator/ir/builder.h"
+#include "translator/ir/dominators.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+
+bool hasConvergentOperation(const Block& block) {
+  return std::any_of(block.instructions.begin(), block.instructions.end(),
+                     [](const ir::Instruction* instruction) { return ir::isConvergent(instruction->op); });
+}
+
+void chain(ir::Function& function, LoopForest& forest, Block* block) {
+  ir::Terminator original = std::move(block->terminator);
+  ir::VariableId variable = function.addVariable(ir::I32);
+  ir::Builder b(function, block);
+  b.write(variable, original.value);
+  Block* otherwise = original.targets[0];
+  std::vector<std::pair<Block*, std::vector<uint32_t>>> arms;
+  std::unordered_map<Block*, size_t> armOf;
+  for (size_t i = 0; i < original.cases.size(); ++i) {
+    Block* target = original.targets[i + 1];
+    if (target == otherwise) continue;
+    auto [entry, isNew] = armOf.try_emplace(target, arms.size());
+    if (isNew) arms.push_back({target, {}});
+    arms[entry->second].second.push_back(original.cases[i]);
+  }
+  for (size_t i = 0; i < arms.size(); ++i) {
+    ir::Instruction* value = b.read(variable);
+    ir::Instruction* matches = nullptr;
+    for (uint32_t number : arms[i].second) {
+      ir::Instruction* equal = b.compare(ir::Op::IEq, value, b.i32(number));
+      matches = matches ? b.bitOr(matches, equal) : equal;
+    }
+    Block* next = otherwise;
+    if (i + 1 < arms.size()) {
+      next = function.addBlock();
+      forest.place(next, forest.loopOf(block));
+    }
+    b.branch(matches, arms[i].first, next);
+    b.setBlock(next);
+  }
+  if (arms.empty()) b.branch(otherwise);
+}
+
+}  // namespace
+
+void chainConvergentSwitches(ir::Function& function, LoopForest& forest) {
+  auto isSwitch = [](const Block* block) { return block->terminator.kind == ir::Terminator::Kind::Switch; };
+  if (std::none_of(function.blocks.begin(), function.blocks.end(), isSwitch)) return;
+  ir::DominatorTree tree(function);
+  std::vector<bool> isConvergent(function.blockIdBound());  // the block or one that it dominates
+  const auto& order = tree.reversePostOrder();
+  for (size_t i = order.size(); i-- > 0;) {
+    if (hasConvergentOperation(*order[i])) isConvergent[order[i]->id] = true;
+    const Block* parent = tree.immediateDominator(order[i]);
+    if (parent && isConvergent[order[i]->id]) isConvergent[parent->id] = true;
+  }
+  function.computePredecessors();
+  std::vector<Block*> chained;
+  for (Block* block : order) {
+    if (!isSwitch(block)) continue;
+    const auto& targets = block->terminator.targets;
+    // A target that other code leads to comes after the switch, where its threads have met again.
+    auto isInside = [&](const Block* target) {
+      return std::all_of(target->predecessors.begin(), target->predecessors.end(),
+                         [&](const Block* from) { return from == block || tree.dominates(target, from); });
+    };
+    if (std::any_of(targets.begin(), targets.end(),
+                    [&](const Block* target) { return isConvergent[target->id] && isInside(target); }))
+      chained.push_back(block);
+  }
+  for (Block* block : chained) chain(function, forest, block);
+}
+
+}  // namespace mulciber::passes

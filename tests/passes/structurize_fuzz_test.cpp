@@ -1,0 +1,65 @@
+// Random control-flow graphs, run before and after: what each lane stores must be the same, in the same order.
+// MULCIBER_FUZZ_COUNT sets how many functions, MULCIBER_FUZZ_SEED the first seed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "support/ir_interpreter.h"
+#include "support/random_function.h"
+#include "translator/ir/printer.h"
+#include "translator/ir/verifier.h"
+#include "translator/passes/structurize.h"
+
+namespace mulciber {
+namespace {
+
+uint64_t setting(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+constexpr size_t maxStores = 600;
+constexpr uint32_t laneCount = 6;
+
+class StructurizeFuzz : public testing::Test {
+ protected:
+  static test::RandomFunctionOptions options(std::mt19937_64& random) {
+    test::RandomFunctionOptions result;
+    result.blocks = 2 + random() % (random() % 16 == 0 ? 150 : 24);
+    result.terminates = random() % 8 != 0;
+    return result;
+  }
+
+  static std::vector<test::LaneResult> runLanes(const ir::Function& function, uint64_t junk) {
+    std::vector<test::LaneResult> results;
+    for (uint32_t lane = 0; lane < laneCount; ++lane) results.push_back(test::runLane(function, lane, maxStores, junk));
+    return results;
+  }
+
+  static void expectSame(const std::vector<test::LaneResult>& expected, const std::vector<test::LaneResult>& actual) {
+    for (uint32_t lane = 0; lane < laneCount; ++lane) {
+      ASSERT_EQ(actual[lane].error, "");
+      ASSERT_EQ(actual[lane].stores, expected[lane].stores) << "lane " << lane;
+      ASSERT_EQ(actual[lane].finished, expected[lane].finished) << "lane " << lane;
+    }
+  }
+};
+
+TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
+  uint64_t first = setting("MULCIBER_FUZZ_SEED", 1), count = setting("MULCIBER_FUZZ_COUNT", 3000);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    std::mt19937_64 random(seed);
+    auto function = test::randomFunction(random, options(random));
+    ASSERT_EQ(ir::verify(*function), "") << "seed " << seed;
+    auto expected = runLanes(*function, 1);
+    std::string before = ir::print(*function);
+    passes::structurize(*function);
+    SCOPED_TRACE("seed " + std::to_string(seed) + (before.size() < 20000 ? "\n" + before + ir::print(*function) : ""));
+    ASSERT_EQ(ir::verify(*function), "");
+    expectSame(expected, runLanes(*function, 2));
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace mulciber

@@ -1,0 +1,296 @@
+#include "support/ir_interpreter.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mulciber::test {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+
+uint64_t mask(uint64_t value, ir::Type type) {
+  return type.bits >= 64 ? value : value & ((uint64_t(1) << type.bits) - 1);
+}
+
+int64_t signedValue(uint64_t value, ir::Type type) {
+  unsigned unused = 64u - type.bits;
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+struct Frame {
+  const ir::Function* function;
+  std::vector<uint64_t> values, variables;
+  const Block* block;
+  const Block* previous = nullptr;
+  size_t next = 0;                    // instruction
+  const Instruction* call = nullptr;  // in this frame, that waits for the frame above
+};
+
+class Lane {
+ public:
+  Lane(const ir::Function& function, uint32_t index, uint64_t junk, const std::vector<uint64_t>& arguments)
+      : index_(index), junk_(junk), local_(1 << 16) {
+    push(function, arguments);
+  }
+
+  LaneResult result;
+
+  bool isDone() const { return frames_.empty() || !result.error.empty(); }
+  const Block* block() const { return frames_.back().block; }
+  const Instruction* nextInstruction() const {
+    const Frame& frame = frames_.back();
+    return frame.next < frame.block->instructions.size() ? frame.block->instructions[frame.next] : nullptr;
+  }
+  uint64_t operand(const Instruction& instruction, size_t i) const {
+    return frames_.back().values[instruction.operands[i]->id];
+  }
+  void finish(const Instruction& instruction, uint64_t value) {
+    frames_.back().values[instruction.id] = mask(value, instruction.type);
+    ++frames_.back().next;
+  }
+
+  // One instruction that is not warp-wide, or the terminator.
+  void step() {
+    const Instruction* instruction = nextInstruction();
+    if (!instruction) return terminate();
+    if (instruction->op == Op::Phi) return phis();
+    if (instruction->op == Op::Call) return call(*instruction);
+    finish(*instruction, evaluate(*instruction));
+  }
+
+ private:
+  void push(const ir::Function& function, const std::vector<uint64_t>& arguments) {
+    if (frames_.size() > 1000) {
+      result.error = "call depth";
+      return;
+    }
+    Frame frame{&function, {}, {}, function.blocks.front()};
+    frame.values.assign(function.instructionIdBound(), junk_);
+    for (const auto& variable : function.variables) frame.variables.push_back(mask(junk_, variable.type));
+    for (size_t i = 0; i < arguments.size(); ++i) frame.variables[function.parameters[i]] = arguments[i];
+    frames_.push_back(std::move(frame));
+  }
+
+  void call(const Instruction& instruction) {
+    std::vector<uint64_t> arguments;
+    for (size_t i = 0; i < instruction.operands.size(); ++i) arguments.push_back(operand(instruction, i));
+    frames_.back().call = &instruction;
+    push(*instruction.callee, arguments);
+  }
+
+  void phis() {
+    Frame& frame = frames_.back();
+    const auto& predecessors = frame.block->predecessors;
+    size_t from = size_t(std::find(predecessors.begin(), predecessors.end(), frame.previous) - predecessors.begin());
+    std::vector<std::pair<uint32_t, uint64_t>> values;
+    for (; frame.next < frame.block->instructions.size(); ++frame.next) {
+      const Instruction* phi = frame.block->instructions[frame.next];
+      if (phi->op != Op::Phi) break;
+      if (from >= phi->operands.size()) {
+        result.error = "phi without the predecessor";
+        return;
+      }
+      values.emplace_back(phi->id, frame.values[phi->operands[from]->id]);
+    }
+    for (auto [id, value] : values) frame.values[id] = value;
+  }
+
+  void terminate() {
+    Frame& frame = frames_.back();
+    const ir::Terminator& terminator = frame.block->terminator;
+    const Block* target = nullptr;
+    switch (terminator.kind) {
+      case ir::Terminator::Kind::Branch: target = terminator.targets[0]; break;
+      case ir::Terminator::Kind::Conditional:
+        target = terminator.targets[frame.values[terminator.value->id] & 1 ? 0 : 1];
+        break;
+      case ir::Terminator::Kind::Switch: {
+        auto found = std::find(terminator.cases.begin(), terminator.cases.end(), frame.values[terminator.value->id]);
+        target = found == terminator.cases.end() ? terminator.targets[0]
+                                                 : terminator.targets[size_t(found - terminator.cases.begin()) + 1];
+        break;
+      }
+      case ir::Terminator::Kind::Return: return leave();
+      default: result.error = "reached a block that must not be reached"; return;
+    }
+    frame.previous = frame.block;
+    frame.block = target;
+    frame.next = 0;
+  }
+
+  void leave() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    std::vector<uint64_t> returned;
+    if (!frame.function->isSsa)
+      for (ir::VariableId variable : frame.function->returns) returned.push_back(frame.variables[variable]);
+    if (frames_.empty()) {
+      result.finished = true;
+      result.returns = returned;
+      return;
+    }
+    Frame& caller = frames_.back();
+    for (size_t i = 0; i < caller.call->results.size(); ++i) caller.variables[caller.call->results[i]] = returned[i];
+    ++caller.next;
+  }
+
+  uint64_t load(const Instruction& instruction) {
+    uint64_t address = operand(instruction, 0);
+    if (instruction.memory.space == ir::Space::Local) {
+      uint64_t value = 0;
+      if (address + instruction.type.bits / 8 > local_.size()) result.error = "local address";
+      else
+        for (unsigned i = 0; i < instruction.type.bits / 8u; ++i) value |= uint64_t(local_[address + i]) << (8 * i);
+      return value;
+    }
+    auto found = global_.find(address);
+    return found != global_.end() ? found->second : (address + index_) * 0x9E37'79B9'7F4A'7C15ull >> 7;
+  }
+
+  void store(const Instruction& instruction) {
+    uint64_t address = operand(instruction, 0), value = operand(instruction, 1);
+    if (instruction.memory.space == ir::Space::Local) {
+      unsigned bytes = instruction.operands[1]->type.bits / 8u;
+      if (address + bytes > local_.size()) result.error = "local address";
+      else
+        for (unsigned i = 0; i < bytes; ++i) local_[address + i] = static_cast<uint8_t>(value >> (8 * i));
+      return;
+    }
+    global_[address] = value;
+    result.stores.push_back({address, value});
+  }
+
+  uint64_t evaluate(const Instruction& instruction) {
+    Frame& frame = frames_.back();
+    ir::Type type = instruction.operands.empty() ? instruction.type : instruction.operands[0]->type;
+    uint64_t a = instruction.operands.size() > 0 ? operand(instruction, 0) : 0;
+    uint64_t b = instruction.operands.size() > 1 ? operand(instruction, 1) : 0;
+    uint64_t c = instruction.operands.size() > 2 ? operand(instruction, 2) : 0;
+    int64_t sa = type.bits ? signedValue(a, type) : 0, sb = type.bits ? signedValue(b, type) : 0;
+    switch (instruction.op) {
+      case Op::Constant: return instruction.payload;
+      case Op::Undef: return junk_;
+      case Op::ReadVar: return frame.variables[instruction.payload];
+      case Op::WriteVar: frame.variables[instruction.payload] = a; return 0;
+      case Op::Input: return instruction.payload == uint64_t(ir::InputKind::LocalIndex) ? index_ : 1;
+      case Op::Load: return load(instruction);
+      case Op::Store: store(instruction); return 0;
+      case Op::Add: return a + b;
+      case Op::Sub: return a - b;
+      case Op::Mul: return a * b;
+      case Op::UDiv: return b ? a / b : junk_;
+      case Op::URem: return b ? a % b : junk_;
+      case Op::Neg: return 0 - a;
+      case Op::And: return a & b;
+      case Op::Or: return a | b;
+      case Op::Xor: return a ^ b;
+      case Op::Not: return ~a;
+      case Op::Shl: return a << b;
+      case Op::LShr: return a >> b;
+      case Op::AShr: return static_cast<uint64_t>(sa >> b);
+      case Op::UMin: return std::min(a, b);
+      case Op::UMax: return std::max(a, b);
+      case Op::SMin: return static_cast<uint64_t>(std::min(sa, sb));
+      case Op::SMax: return static_cast<uint64_t>(std::max(sa, sb));
+      case Op::PopCount: return static_cast<uint64_t>(std::popcount(a));
+      case Op::IEq: return a == b;
+      case Op::INe: return a != b;
+      case Op::ULt: return a < b;
+      case Op::ULe: return a <= b;
+      case Op::SLt: return sa < sb;
+      case Op::SLe: return sa <= sb;
+      case Op::Select: return a & 1 ? b : c;
+      case Op::ZExt:
+      case Op::Trunc:
+      case Op::Bitcast: return a;
+      case Op::SExt: return static_cast<uint64_t>(sa);
+      case Op::Fence:
+      case Op::Barrier:
+      case Op::WarpBarrier: return 0;
+      default: result.error = "cannot run " + std::string(ir::mnemonic(instruction.op)); return 0;
+    }
+  }
+
+  uint32_t index_;
+  uint64_t junk_;
+  std::vector<Frame> frames_;
+  std::vector<uint8_t> local_;
+  std::map<uint64_t, uint64_t> global_;
+};
+
+bool isWarpWide(const Instruction& instruction) {
+  return ir::isConvergent(instruction.op) && instruction.op != Op::Barrier && instruction.op != Op::WarpBarrier &&
+         instruction.op != Op::Call;
+}
+
+// Gives each of the lanes, which all stand before `instruction`, its result.
+void stepTogether(std::vector<Lane*>& group, const std::vector<uint32_t>& numbers, const Instruction& instruction) {
+  uint64_t ballot = 0;
+  if (instruction.op != Op::Elect)
+    for (size_t i = 0; i < group.size(); ++i) ballot |= (group[i]->operand(instruction, 0) & 1) << numbers[i];
+  std::vector<uint64_t> results(group.size());
+  for (size_t i = 0; i < group.size(); ++i) {
+    switch (instruction.op) {
+      case Op::Ballot: results[i] = ballot; break;
+      case Op::VoteAny: results[i] = ballot != 0; break;
+      case Op::VoteAll: results[i] = static_cast<size_t>(std::popcount(ballot)) == group.size(); break;
+      case Op::Elect: results[i] = i == 0; break;
+      default: {
+        auto source = std::find(numbers.begin(), numbers.end(), group[i]->operand(instruction, 1));
+        if (source != numbers.end()) results[i] = group[size_t(source - numbers.begin())]->operand(instruction, 0);
+        break;
+      }
+    }
+  }
+  for (size_t i = 0; i < group.size(); ++i) group[i]->finish(instruction, results[i]);
+}
+
+}  // namespace
+
+LaneResult runLane(const ir::Function& function, uint32_t lane, size_t maxStores, uint64_t junk,
+                   const std::vector<uint64_t>& arguments) {
+  Lane state(function, lane, junk, arguments);
+  size_t sinceStore = 0, stores = 0;
+  while (!state.isDone() && state.result.stores.size() < maxStores && sinceStore < 1'000'000) {
+    state.step();
+    sinceStore = state.result.stores.size() == stores ? sinceStore + 1 : 0;
+    stores = state.result.stores.size();
+  }
+  return state.result;
+}
+
+WarpResult runWarp(const ir::Function& function, uint32_t count, size_t maxSteps, uint64_t junk) {
+  std::vector<uint32_t> position(function.blockIdBound());
+  for (uint32_t i = 0; i < function.blocks.size(); ++i) position[function.blocks[i]->id] = i;
+  std::vector<Lane> lanes;
+  for (uint32_t i = 0; i < count; ++i) lanes.emplace_back(function, i, junk, std::vector<uint64_t>{});
+  WarpResult result;
+  while (result.steps < maxSteps) {
+    const Block* block = nullptr;
+    for (const Lane& lane : lanes)
+      if (!lane.isDone() && (!block || position[lane.block()->id] < position[block->id])) block = lane.block();
+    if (!block) break;
+    ++result.steps;
+    std::vector<Lane*> group;
+    std::vector<uint32_t> numbers;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (lanes[i].isDone() || lanes[i].block() != block) continue;
+      group.push_back(&lanes[i]);
+      numbers.push_back(i);
+    }
+    for (const Instruction* next = group[0]->nextInstruction(); next; next = group[0]->nextInstruction()) {
+      if (isWarpWide(*next)) stepTogether(group, numbers, *next);
+      else
+        for (Lane* lane : group) lane->step();
+      if (group[0]->isDone()) break;
+    }
+    for (Lane* lane : group)
+      if (!lane->isDone()) lane->step();
+  }
+  for (Lane& lane : lanes) result.lanes.push_back(std::move(lane.result));
+  return result;
+}
+
+}  // namespace mulciber::test
