@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/vk/status.h"
+#include "runtime/vk/volk.h"
 
 namespace mulciber::vk {
 
@@ -41,6 +42,8 @@ class Allocator {
 
   // Whether MemoryUse::Host gives one number on both sides.
   bool hasEqualAddresses() const;
+
+  static VkBuffer buffer(const Memory& memory);  // the chunk's; `offset` is the place in it
 
   void usage(uint64_t& freeBytes, uint64_t& totalBytes) const;
   uint64_t allocatedBytes() const;

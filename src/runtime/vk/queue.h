@@ -2,6 +2,7 @@
 // once when the queue is idle, in growing groups when it is busy, and at the latest when the queue runs dry.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -28,6 +29,24 @@ struct Point {
   Queue* queue = nullptr;  // null: nothing to wait for
   uint64_t value = 0;
   uint64_t epoch = 0;
+};
+
+// What the next work of a stream comes after: the stream's own last work, all on one queue, and points on others.
+struct Position {
+  explicit Position(Queue& queue) : last{&queue, 0, 0} {}
+
+  Point last;
+  std::vector<Point> waits;
+
+  void after(const Point& point) {
+    if (!point.queue) return;
+    if (point.queue != last.queue) {
+      waits.push_back(point);
+      return;
+    }
+    last.value = std::max(last.value, point.value);
+    last.epoch = std::max(last.epoch, point.epoch);
+  }
 };
 
 // A device timestamp: a slot of a query pool, given back when the last reference goes.
@@ -63,17 +82,18 @@ struct FillRegion {
   uint64_t pitch = 0, slice = 0;
 };
 
-// Writes work into a queue's open batch; exists while the queue is locked.
+// Writes work into a queue's open batch; exists while the queue is locked. Everything recorded through one recorder
+// comes after the stream's position, but its pieces are not ordered among themselves: call barrier() between them.
 class Recorder {
  public:
-  // What follows comes after everything recorded in this epoch, with its writes visible.
   void dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3]);
   void copy(const CopyRegion& region);
   void fill(const FillRegion& region);
   // Both pieces of memory known: the copy engine's way, for transfers between host and device.
   void copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source, uint64_t sourceOffset,
                   uint64_t bytes);
-  TimestampRef timestamp();
+  void write(const TimestampRef& timestamp);
+  void barrier();
 
   // Memory the host fills now and the device reads in this batch; gone when the batch has run.
   Status upload(uint64_t bytes, void*& host, uint64_t& address);
@@ -84,11 +104,13 @@ class Recorder {
 
  private:
   friend class Queue;
-  Recorder(Queue& queue, uint64_t& epoch) : queue_(queue), epoch_(epoch) {}
-  VkCommandBuffer begin(VkPipelineStageFlags2 stage);
+  Recorder(Queue& queue, Position& position) : queue_(queue), position_(position) {}
+  VkCommandBuffer beginCompute();
+  void copyUnits(const CopyRegion& region, uint32_t unitBytes);
+  void fillUnits(const FillRegion& region, uint32_t unitBytes);
 
   Queue& queue_;
-  uint64_t& epoch_;
+  Position& position_;
 };
 
 enum class WaitMode : uint8_t { Auto, Spin, Yield, Block };
@@ -97,40 +119,69 @@ class Queue {
  public:
   Queue(Device& device, VkQueue queue, uint32_t family);
   ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
 
-  // Calls record(Recorder&) with the queue locked. `after` is what the work must come after: points of this queue are
-  // kept apart by barriers, points of others by waiting on their timelines. It is set to the point of the new work.
+  Status start();
+  void stop();  // ends the thread that watches the queue; work is submitted at once from then on
+
+  // Calls record(Recorder&) with the queue locked; what it records comes after `position`, which moves behind it.
   template <typename Record>
-  Status record(Point& after, Record&& record) {
-    std::lock_guard lock(mutex_);
-    if (Status status = open(after); status != Status::Ok) return status;
-    uint64_t epoch = after.queue == this ? after.epoch : 0;
-    Recorder recorder(*this, epoch);
+  Status record(Position& position, Record&& record) {
+    std::unique_lock lock = prepare(position);
+    if (Status status = begin(position); status != Status::Ok) return status;
+    const uint32_t before = commands();
+    Recorder recorder(*this, position);
     const Status status = record(recorder);
-    after = {this, openValue(), epoch};
+    if (commands() == before) return status;
+    position.last = {this, openValue_, epoch_};
     const Status submitted = appended();
     return status != Status::Ok ? status : submitted;
   }
 
-  // The point of all work so far is `point` exactly: nothing recorded later delays it.
-  void seal(const Point& point);
-  Status flush();                              // submits what is open
-  Status poll(uint64_t value);                 // Ok when passed, NotReady when not; does not submit
+  // The end of everything at `position`: no work recorded later delays it.
+  Point seal(Position& position);
+
+  Status submit(uint64_t value);               // everything up to there, if that has not been done
+  Status poll(uint64_t value);                 // Ok when passed, NotReady when not; submits nothing
   Status wait(uint64_t value, WaitMode mode);  // submits first
-  bool isIdle();
 
   Device& device() const { return device_; }
 
  private:
   friend class Recorder;
-  Status open(const Point& after);
-  uint64_t openValue() const;
+  std::unique_lock<std::mutex> prepare(Position& position);
+  Status begin(Position& position);
+  uint32_t commands() const;  // in the open batch
   Status appended();
+  Status openBatch();
+  Status closeBatch();
+  Status submitClosed();
+  Status submitAll();
+  void retire();
+  void watch();
+  Status waitSemaphore(uint64_t value, uint64_t nanoseconds);
 
   Device& device_;
   const VkQueue queue_;
   const uint32_t family_;
+  VkSemaphore timeline_ = VK_NULL_HANDLE;
+
   std::mutex mutex_;
+  std::unique_ptr<Batch> open_;                 // being recorded; may be null
+  std::deque<std::unique_ptr<Batch>> closed_;   // recorded, not submitted
+  std::deque<std::unique_ptr<Batch>> running_;  // submitted
+  std::vector<std::unique_ptr<Batch>> free_;
+  uint64_t openValue_ = 1;  // what the timeline reaches when the open batch has run
+  uint64_t epoch_ = 1;      // barriers recorded so far
+  bool transferSinceBarrier_ = false;
+  bool closeBeforeNext_ = false;  // a point was sealed: what comes next goes to another batch
+  uint32_t threshold_ = 1;
+  std::atomic<uint64_t> submitted_{0}, completed_{0};
+
+  std::condition_variable wake_;
+  std::thread watcher_;
+  bool watching_ = false, stopping_ = false;
 };
 
 }  // namespace mulciber::vk

@@ -1,0 +1,28 @@
+// The pipelines of the built-in shaders that copy and fill memory.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "runtime/vk/pipeline.h"
+
+namespace mulciber::vk {
+
+class Builtins {
+ public:
+  static Status create(Device& device, std::unique_ptr<Builtins>& out);
+
+  // For units of that many bytes: 16, 4 or 1.
+  const Pipeline& copy(uint32_t unitBytes) const;
+  // 16, 4, 2 or 1.
+  const Pipeline& fill(uint32_t unitBytes) const;
+
+ private:
+  std::array<std::unique_ptr<Pipeline>, 3> copies_;
+  std::array<std::unique_ptr<Pipeline>, 4> fills_;
+};
+
+// What both shaders do with one workgroup.
+inline constexpr uint32_t builtinUnitsPerGroup = 1024;
+
+}  // namespace mulciber::vk

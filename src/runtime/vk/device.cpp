@@ -1,0 +1,246 @@
+#include "runtime/vk/device.h"
+
+#include <algorithm>
+
+#include "runtime/vk/builtins.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+constexpr uint32_t timestampsPerPool = 1024;
+
+// The family whose queues kernels run on: the one with the most queues among those that compute.
+uint32_t computeFamily(const PhysicalDevice& physical) {
+  uint32_t best = 0, bestCount = 0;
+  for (uint32_t i = 0; i < physical.queueFamilies.size(); ++i) {
+    const VkQueueFamilyProperties& family = physical.queueFamilies[i];
+    if ((family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && family.queueCount > bestCount) {
+      best = i;
+      bestCount = family.queueCount;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Status Device::create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out) {
+  std::shared_ptr<Device> device(new Device(physical));
+  if (Status status = device->open(); status != Status::Ok) return status;
+  if (known) device->probes_ = *known;
+  else if (Status status = probe(*device, device->probes_); status != Status::Ok) return status;
+  device->fillProfile();
+  out = std::move(device);
+  return Status::Ok;
+}
+
+Device::Device(const PhysicalDevice& physical) : physical_(physical) {}
+
+Device::~Device() {
+  if (handle_ == VK_NULL_HANDLE) return;
+  stopThreads();
+  api_.vkDeviceWaitIdle(handle_);
+  queues_.clear();
+  builtins_.reset();
+  allocator_.reset();
+  for (VkQueryPool pool : timestampPools_) api_.vkDestroyQueryPool(handle_, pool, nullptr);
+  if (layout_ != VK_NULL_HANDLE) api_.vkDestroyPipelineLayout(handle_, layout_, nullptr);
+  api_.vkDestroyDevice(handle_, nullptr);
+}
+
+Status Device::open() {
+  // Everything the device offers of the structures in PhysicalDevice is switched on, but what costs speed or needs
+  // more than a switch.
+  VkPhysicalDeviceFeatures2 features = physical_.features2;
+  features.features.robustBufferAccess = VK_FALSE;
+  auto features12 = physical_.features12;
+  features12.bufferDeviceAddressCaptureReplay = VK_FALSE;
+  features12.bufferDeviceAddressMultiDevice = VK_FALSE;
+  auto features11 = physical_.features11;
+  features11.protectedMemory = VK_FALSE;
+  // The copies take the originals' place in the chain: 11 and 12 come first, in this order.
+  features.pNext = &features11;
+  features11.pNext = &features12;
+
+  auto enable = [&](const char* name) {
+    if (physical_.has(name)) enabled_.push_back(name);
+  };
+  for (const char* name :
+       {"VK_EXT_pci_bus_info", "VK_EXT_external_memory_host", "VK_EXT_shader_atomic_float",
+        "VK_EXT_shader_atomic_float2", "VK_KHR_workgroup_memory_explicit_layout", "VK_KHR_shader_maximal_reconvergence",
+        "VK_KHR_shader_clock", "VK_EXT_memory_budget", "VK_NV_shader_sm_builtins"})
+    enable(name);
+  const bool canPlace = physical_.mapPlaced.memoryMapPlaced == VK_TRUE;
+  if (physical_.has("VK_EXT_map_memory_placed") && physical_.has("VK_KHR_map_memory2")) {
+    enable("VK_KHR_map_memory2");
+    enable("VK_EXT_map_memory_placed");
+  }
+
+  const uint32_t family = computeFamily(physical_);
+  const auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
+  const uint32_t count = std::min(physical_.queueFamilies[family].queueCount, wanted);
+  const std::vector<float> priorities(count, 1.0f);
+  VkDeviceQueueCreateInfo queueInfo{};
+  queueInfo.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+  queueInfo.queueFamilyIndex = family;
+  queueInfo.queueCount = count;
+  queueInfo.pQueuePriorities = priorities.data();
+  VkDeviceCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+  info.pNext = &features;
+  info.queueCreateInfoCount = 1;
+  info.pQueueCreateInfos = &queueInfo;
+  info.enabledExtensionCount = static_cast<uint32_t>(enabled_.size());
+  info.ppEnabledExtensionNames = enabled_.data();
+  const VkResult result = vkCreateDevice(physical_.handle, &info, nullptr, &handle_);
+  if (result != VK_SUCCESS) {
+    handle_ = VK_NULL_HANDLE;
+    return status(result, "creating the Vulkan device");
+  }
+  volkLoadDeviceTable(&api_, handle_);
+  if (canPlace) {
+    mapMemory2 = reinterpret_cast<PFN_vkMapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkMapMemory2KHR"));
+    unmapMemory2 = reinterpret_cast<PFN_vkUnmapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkUnmapMemory2KHR"));
+  }
+
+  if (Status made = createLayout(); made != Status::Ok) return made;
+  allocator_ = std::make_unique<Allocator>(*this);
+  if (Status made = createQueues(family, count); made != Status::Ok) return made;
+  return Builtins::create(*this, builtins_);
+}
+
+Status Device::createQueues(uint32_t family, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    VkQueue queue = VK_NULL_HANDLE;
+    api_.vkGetDeviceQueue(handle_, family, i, &queue);
+    queues_.push_back(std::make_unique<Queue>(*this, queue, family));
+    if (Status made = queues_.back()->start(); made != Status::Ok) return made;
+  }
+  return Status::Ok;
+}
+
+Status Device::createLayout() {
+  VkPushConstantRange range{};
+  range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+  range.size = physical_.limits().maxPushConstantsSize;
+  VkPipelineLayoutCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+  info.pushConstantRangeCount = 1;
+  info.pPushConstantRanges = &range;
+  return status(api_.vkCreatePipelineLayout(handle_, &info, nullptr, &layout_), "creating the pipeline layout");
+}
+
+void Device::fillProfile() {
+  const VkPhysicalDeviceLimits& limits = physical_.limits();
+  const auto& features = physical_.features2.features;
+  const auto& features11 = physical_.features11;
+  const auto& features12 = physical_.features12;
+  const auto& operations = physical_.properties11.subgroupSupportedOperations;
+  TargetProfile& profile = profile_;
+  profile.name = physical_.properties().deviceName;
+  profile.maxPushConstants = limits.maxPushConstantsSize;
+  profile.maxSharedBytes = limits.maxComputeSharedMemorySize;
+  profile.maxThreadsPerBlock = limits.maxComputeWorkGroupInvocations;
+  profile.subgroupSize = probes_.lanesLikeCuda ? 32 : physical_.properties11.subgroupSize;
+
+  profile.int8 = features12.shaderInt8;
+  profile.int16 = features.shaderInt16;
+  profile.int64 = features.shaderInt64;
+  profile.float16 = features12.shaderFloat16;
+  profile.float64 = features.shaderFloat64;
+  profile.storage8 = features12.storageBuffer8BitAccess;
+  profile.storage16 = features11.storageBuffer16BitAccess;
+  profile.sharedExplicitLayout = physical_.explicitLayout.workgroupMemoryExplicitLayout;
+  profile.sharedExplicitLayout8 = physical_.explicitLayout.workgroupMemoryExplicitLayout8BitAccess;
+  profile.sharedExplicitLayout16 = physical_.explicitLayout.workgroupMemoryExplicitLayout16BitAccess;
+  profile.atomicInt64 = features12.shaderBufferInt64Atomics;
+  profile.atomicSharedInt64 = features12.shaderSharedInt64Atomics;
+  profile.atomicFloat32Add = physical_.atomicFloat.shaderBufferFloat32AtomicAdd;
+  profile.atomicSharedFloat32Add = physical_.atomicFloat.shaderSharedFloat32AtomicAdd;
+  profile.atomicFloat64Add = physical_.atomicFloat.shaderBufferFloat64AtomicAdd;
+  profile.atomicSharedFloat64Add = physical_.atomicFloat.shaderSharedFloat64AtomicAdd;
+  profile.atomicFloat16Add = physical_.atomicFloat2.shaderBufferFloat16AtomicAdd;
+  profile.subgroupShuffle = (operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
+  profile.subgroupBallot = (operations & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0;
+  profile.subgroupVote = (operations & VK_SUBGROUP_FEATURE_VOTE_BIT) != 0;
+  profile.maximalReconvergence = physical_.maximalReconvergence.shaderMaximalReconvergence;
+  profile.shaderSubgroupClock = physical_.shaderClock.shaderSubgroupClock;
+  profile.shaderDeviceClock = physical_.shaderClock.shaderDeviceClock;
+  profile.integerDotProduct = physical_.features13.shaderIntegerDotProduct;
+  profile.roundingRtz16 = physical_.properties12.shaderRoundingModeRTZFloat16;
+  profile.roundingRtz32 = physical_.properties12.shaderRoundingModeRTZFloat32;
+  profile.roundingRtz64 = physical_.properties12.shaderRoundingModeRTZFloat64;
+
+  profile.denormPreserve32 = probes_.denormPreserve32;
+  profile.denormFlush32 = probes_.denormFlush32;
+  profile.denormsByDefault32 = probes_.denormsByDefault32;
+  profile.exactFma32 = probes_.exactFma32;
+  profile.exactDivSqrt32 = probes_.exactDivSqrt32;
+  profile.exactFma64 = probes_.exactFma64;
+  profile.exactDivSqrt64 = probes_.exactDivSqrt64;
+  profile.exitedThreadsArrive = probes_.exitedThreadsArrive;
+}
+
+Status Device::timestamp(TimestampRef& out) {
+  std::lock_guard lock(timestampMutex_);
+  if (freeTimestamps_.empty()) {
+    VkQueryPoolCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = timestampsPerPool;
+    VkQueryPool pool = VK_NULL_HANDLE;
+    if (Status made = status(api_.vkCreateQueryPool(handle_, &info, nullptr, &pool), "creating timestamps");
+        made != Status::Ok)
+      return made;
+    timestampPools_.push_back(pool);
+    for (uint32_t i = timestampsPerPool; i-- > 0;) freeTimestamps_.push_back({pool, i});
+  }
+  const Slot slot = freeTimestamps_.back();
+  freeTimestamps_.pop_back();
+  api_.vkResetQueryPool(handle_, slot.pool, slot.index, 1);
+  out = std::make_shared<Timestamp>(*this, slot.pool, slot.index);
+  return Status::Ok;
+}
+
+Timestamp::~Timestamp() {
+  std::lock_guard lock(device_.timestampMutex_);
+  device_.freeTimestamps_.push_back({pool_, index_});
+}
+
+Status Timestamp::nanoseconds(double& out) const {
+  uint64_t ticks = 0;
+  const VkResult result = device_.api().vkGetQueryPoolResults(device_.handle(), pool_, index_, 1, sizeof(ticks), &ticks,
+                                                              sizeof(ticks), VK_QUERY_RESULT_64_BIT);
+  if (result == VK_NOT_READY) return Status::NotReady;
+  out = static_cast<double>(ticks) * static_cast<double>(device_.physical().limits().timestampPeriod);
+  return device_.status(result, "reading a timestamp");
+}
+
+Status Device::status(VkResult result, const char* what) {
+  switch (result) {
+    case VK_SUCCESS: return Status::Ok;
+    case VK_NOT_READY:
+    case VK_TIMEOUT: return Status::NotReady;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_MEMORY_MAP_FAILED: return Status::OutOfMemory;
+    case VK_ERROR_DEVICE_LOST:
+      if (!isLost()) util::log().error("{}: the device was lost", what);
+      setLost();
+      return Status::DeviceLost;
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+      util::log().error("{}: the driver refuses (VkResult {})", what, static_cast<int>(result));
+      return Status::Unsupported;
+    default: util::log().error("{} failed (VkResult {})", what, static_cast<int>(result)); return Status::Failed;
+  }
+}
+
+void Device::stopThreads() {
+  for (const auto& queue : queues_) queue->stop();
+}
+
+}  // namespace mulciber::vk

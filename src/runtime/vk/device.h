@@ -1,0 +1,81 @@
+// A Vulkan device opened for CUDA: queues, memory, pipelines, and what probing found out about it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "mulciber/translator.h"
+#include "runtime/vk/instance.h"
+#include "runtime/vk/memory.h"
+#include "runtime/vk/pipeline.h"
+#include "runtime/vk/probes.h"
+#include "runtime/vk/queue.h"
+#include "runtime/vk/status.h"
+
+namespace mulciber::vk {
+
+class Builtins;
+
+class Device {
+ public:
+  // `known`: what probing this device with this driver gave before; null to probe now.
+  static Status create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out);
+  ~Device();
+
+  VkDevice handle() const { return handle_; }
+  const VolkDeviceTable& api() const { return api_; }
+  const PhysicalDevice& physical() const { return physical_; }
+  const ProbeResults& probes() const { return probes_; }
+  const TargetProfile& profile() const { return profile_; }  // for the translator
+  Allocator& allocator() { return *allocator_; }
+  const Builtins& builtins() const { return *builtins_; }
+  VkPipelineLayout layout() const { return layout_; }
+
+  size_t queueCount() const { return queues_.size(); }
+  Queue& queue(size_t index) { return *queues_[index % queues_.size()]; }
+
+  Status timestamp(TimestampRef& out);
+
+  // Once lost, every call gives DeviceLost.
+  bool isLost() const { return lost_.load(std::memory_order_acquire); }
+  void setLost() { lost_.store(true, std::memory_order_release); }
+  Status status(VkResult result, const char* what);  // logs failures
+
+  // Ends the threads that watch the queues: for the end of the process.
+  void stopThreads();
+
+  PFN_vkMapMemory2KHR mapMemory2 = nullptr;  // null when the device has no placed mapping
+  PFN_vkUnmapMemory2KHR unmapMemory2 = nullptr;
+
+ private:
+  friend class Timestamp;
+  explicit Device(const PhysicalDevice& physical);
+  Status open();
+  Status createQueues(uint32_t family, uint32_t count);
+  Status createLayout();
+  void fillProfile();
+
+  const PhysicalDevice& physical_;
+  VkDevice handle_ = VK_NULL_HANDLE;
+  VolkDeviceTable api_{};
+  std::vector<const char*> enabled_;  // extensions
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  std::unique_ptr<Allocator> allocator_;
+  std::unique_ptr<Builtins> builtins_;
+  std::vector<std::unique_ptr<Queue>> queues_;
+  ProbeResults probes_;
+  TargetProfile profile_;
+  std::atomic<bool> lost_{false};
+
+  std::mutex timestampMutex_;
+  std::vector<VkQueryPool> timestampPools_;
+  struct Slot {
+    VkQueryPool pool;
+    uint32_t index;
+  };
+  std::vector<Slot> freeTimestamps_;
+};
+
+}  // namespace mulciber::vk

@@ -1,0 +1,184 @@
+#include "runtime/vk/instance.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "mulciber/version.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+// Adds structures to a pNext chain, each only when its extension is there.
+class Chain {
+ public:
+  explicit Chain(void** last) : last_(last) {}
+  template <typename Structure>
+  void add(Structure& structure, VkStructureType type, bool present = true) {
+    structure.sType = type;
+    if (!present) return;
+    *last_ = &structure;
+    last_ = &structure.pNext;
+  }
+
+ private:
+  void** last_;
+};
+
+int rank(const PhysicalDevice& device) {
+  switch (device.properties().deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return 2;
+    default: return 3;
+  }
+}
+
+}  // namespace
+
+PhysicalDevice::PhysicalDevice(VkPhysicalDevice device) : handle(device) {
+  uint32_t count = 0;
+  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> available(count);
+  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, available.data());
+  for (const VkExtensionProperties& extension : available) extensions.insert(extension.extensionName);
+  for (const std::string& name : util::splitList(util::environment().disableExtensions)) extensions.erase(name);
+
+  vkGetPhysicalDeviceProperties(handle, &properties2.properties);
+  if (properties().apiVersion < VK_API_VERSION_1_3) return;  // the structures below are not known to it
+
+  properties2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  Chain properties(&properties2.pNext);
+  properties.add(properties11, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
+  properties.add(properties12, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES);
+  properties.add(properties13, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES);
+  properties.add(pci, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT, has("VK_EXT_pci_bus_info"));
+  properties.add(externalHost, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT,
+                 has("VK_EXT_external_memory_host"));
+  properties.add(mapPlacedProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_PROPERTIES_EXT,
+                 has("VK_EXT_map_memory_placed"));
+  properties.add(multiprocessors, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV,
+                 has("VK_NV_shader_sm_builtins"));
+  vkGetPhysicalDeviceProperties2(handle, &properties2);
+
+  features2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  Chain features(&features2.pNext);
+  features.add(features11, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+  features.add(features12, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  features.add(features13, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
+  features.add(atomicFloat, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT,
+               has("VK_EXT_shader_atomic_float"));
+  features.add(atomicFloat2, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT,
+               has("VK_EXT_shader_atomic_float2"));
+  features.add(explicitLayout, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR,
+               has("VK_KHR_workgroup_memory_explicit_layout"));
+  features.add(maximalReconvergence, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR,
+               has("VK_KHR_shader_maximal_reconvergence"));
+  features.add(shaderClock, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, has("VK_KHR_shader_clock"));
+  features.add(mapPlaced, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT,
+               has("VK_EXT_map_memory_placed") && has("VK_KHR_map_memory2"));
+  vkGetPhysicalDeviceFeatures2(handle, &features2);
+
+  vkGetPhysicalDeviceMemoryProperties(handle, &memory);
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
+  queueFamilies.resize(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, queueFamilies.data());
+}
+
+std::string PhysicalDevice::whyUnusable() const {
+  if (properties().apiVersion < VK_API_VERSION_1_3)
+    return fmt::format("it has Vulkan {}.{}, 1.3 is needed", VK_API_VERSION_MAJOR(properties().apiVersion),
+                       VK_API_VERSION_MINOR(properties().apiVersion));
+  const std::pair<VkBool32, const char*> needed[] = {
+      {features12.bufferDeviceAddress, "bufferDeviceAddress"},
+      {features12.timelineSemaphore, "timelineSemaphore"},
+      {features12.vulkanMemoryModel, "vulkanMemoryModel"},
+      {features12.hostQueryReset, "hostQueryReset"},
+      {features13.synchronization2, "synchronization2"},
+      {features2.features.shaderInt64, "shaderInt64"},
+      {features12.storageBuffer8BitAccess, "storageBuffer8BitAccess"},
+      {features11.storageBuffer16BitAccess, "storageBuffer16BitAccess"},
+      {features12.shaderInt8, "shaderInt8"},
+      {features2.features.shaderInt16, "shaderInt16"},
+  };
+  for (const auto& [present, name] : needed)
+    if (!present) return fmt::format("it lacks the feature {}", name);
+  const bool hasCompute = std::any_of(queueFamilies.begin(), queueFamilies.end(), [](const auto& family) {
+    return (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+  });
+  if (!hasCompute) return "it has no compute queue";
+  return {};
+}
+
+std::string PhysicalDevice::identity() const {
+  std::string id = fmt::format("{}|{:x}|{:x}|{:x}|{}|", properties().deviceName, properties().vendorID,
+                               properties().deviceID, properties().driverVersion, properties12.driverInfo);
+  for (uint8_t byte : properties().pipelineCacheUUID) id += fmt::format("{:02x}", byte);
+  return id;
+}
+
+const Instance& Instance::get() {
+  static const Instance& instance = *new Instance;
+  return instance;
+}
+
+Instance::Instance() {
+  if (volkInitialize() != VK_SUCCESS) {
+    problem_ = "there is no Vulkan loader (libvulkan.so.1) on this machine: install the package libvulkan1";
+    return;
+  }
+  VkApplicationInfo application{};
+  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+  application.pEngineName = "Mulciber";
+  application.engineVersion =
+      VK_MAKE_API_VERSION(0, MULCIBER_VERSION_MAJOR, MULCIBER_VERSION_MINOR, MULCIBER_VERSION_PATCH);
+  application.apiVersion = VK_API_VERSION_1_3;
+  VkInstanceCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+  info.pApplicationInfo = &application;
+  if (const VkResult result = vkCreateInstance(&info, nullptr, &handle_); result != VK_SUCCESS) {
+    problem_ = result == VK_ERROR_INCOMPATIBLE_DRIVER
+                   ? "no Vulkan driver was found: install one (mesa-vulkan-drivers has lavapipe, which needs no GPU)"
+                   : fmt::format("the Vulkan instance could not be created (VkResult {})", static_cast<int>(result));
+    return;
+  }
+  volkLoadInstanceOnly(handle_);
+  findDevices();
+}
+
+void Instance::findDevices() {
+  uint32_t count = 0;
+  vkEnumeratePhysicalDevices(handle_, &count, nullptr);
+  std::vector<VkPhysicalDevice> handles(count);
+  if (count != 0) vkEnumeratePhysicalDevices(handle_, &count, handles.data());
+  handles.resize(count);
+
+  const std::string& wanted = util::environment().device;
+  const bool byNumber = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos;
+  for (uint32_t i = 0; i < handles.size(); ++i) {
+    auto device = std::make_unique<PhysicalDevice>(handles[i]);
+    const std::string name = device->properties().deviceName;
+    if (byNumber ? std::to_string(i) != wanted : name.find(wanted) == std::string::npos) {
+      unusable_.push_back(name + ": MULCIBER_DEVICE leaves it out");
+    } else if (const std::string why = device->whyUnusable(); !why.empty()) {
+      unusable_.push_back(name + ": " + why);
+    } else {
+      devices_.push_back(std::move(device));
+    }
+  }
+  // A CPU only when there is nothing else: no CUDA program expects one beside a GPU.
+  std::stable_sort(devices_.begin(), devices_.end(), [](const auto& a, const auto& b) { return rank(*a) < rank(*b); });
+  if (!devices_.empty() && !devices_.front()->isCpu())
+    devices_.erase(std::remove_if(devices_.begin(), devices_.end(), [](const auto& device) { return device->isCpu(); }),
+                   devices_.end());
+  if (!devices_.empty()) return;
+  problem_ =
+      unusable_.empty()
+          ? "no Vulkan driver offers a device: install one (mesa-vulkan-drivers has lavapipe, which needs no GPU)"
+          : fmt::format("no Vulkan device can be used ({})", fmt::join(unusable_, "; "));
+}
+
+}  // namespace mulciber::vk

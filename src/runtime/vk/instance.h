@@ -1,0 +1,77 @@
+// The Vulkan instance and the physical devices that can run CUDA kernels.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/vk/status.h"
+#include "runtime/vk/volk.h"
+
+namespace mulciber::vk {
+
+// Everything a device says about itself. Not movable: the structures point at one another.
+struct PhysicalDevice {
+  explicit PhysicalDevice(VkPhysicalDevice device);
+  PhysicalDevice(const PhysicalDevice&) = delete;
+  PhysicalDevice& operator=(const PhysicalDevice&) = delete;
+
+  VkPhysicalDevice handle;
+
+  VkPhysicalDeviceProperties2 properties2{};
+  VkPhysicalDeviceVulkan11Properties properties11{};
+  VkPhysicalDeviceVulkan12Properties properties12{};
+  VkPhysicalDeviceVulkan13Properties properties13{};
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci{};
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT externalHost{};
+  VkPhysicalDeviceMapMemoryPlacedPropertiesEXT mapPlacedProperties{};
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors{};
+
+  VkPhysicalDeviceFeatures2 features2{};
+  VkPhysicalDeviceVulkan11Features features11{};
+  VkPhysicalDeviceVulkan12Features features12{};
+  VkPhysicalDeviceVulkan13Features features13{};
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat{};
+  VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomicFloat2{};
+  VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR explicitLayout{};
+  VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR maximalReconvergence{};
+  VkPhysicalDeviceShaderClockFeaturesKHR shaderClock{};
+  VkPhysicalDeviceMapMemoryPlacedFeaturesEXT mapPlaced{};
+
+  VkPhysicalDeviceMemoryProperties memory{};
+  std::vector<VkQueueFamilyProperties> queueFamilies;
+  std::set<std::string, std::less<>> extensions;  // less those of MULCIBER_DISABLE_EXTENSIONS
+
+  const VkPhysicalDeviceProperties& properties() const { return properties2.properties; }
+  const VkPhysicalDeviceLimits& limits() const { return properties2.properties.limits; }
+  bool has(std::string_view extension) const { return extensions.find(extension) != extensions.end(); }
+  bool isCpu() const { return properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+
+  // Empty when Mulciber can use the device, else what it lacks.
+  std::string whyUnusable() const;
+  // Names device and driver so that what one made is never given to another: part of every cache key.
+  std::string identity() const;
+};
+
+class Instance {
+ public:
+  // The process's instance, made at first use and never destroyed. When there is no loader, driver or fit device,
+  // devices() is empty and problem() says why in one sentence.
+  static const Instance& get();
+
+  const std::vector<std::unique_ptr<PhysicalDevice>>& devices() const { return devices_; }  // best first
+  const std::vector<std::string>& unusable() const { return unusable_; }                    // "name: what it lacks"
+  const std::string& problem() const { return problem_; }
+
+ private:
+  Instance();
+  void findDevices();
+
+  VkInstance handle_ = VK_NULL_HANDLE;
+  std::vector<std::unique_ptr<PhysicalDevice>> devices_;
+  std::vector<std::string> unusable_;
+  std::string problem_;
+};
+
+}  // namespace mulciber::vk

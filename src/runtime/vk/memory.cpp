@@ -1,0 +1,428 @@
+#include "runtime/vk/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "runtime/vk/device.h"
+#include "util/log.h"
+
+namespace mulciber::vk {
+
+// One VkDeviceMemory with one buffer over all of it.
+struct Chunk {
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkBuffer buffer = VK_NULL_HANDLE;
+  uint64_t size = 0, address = 0;
+  void* host = nullptr;
+  void* reserved = nullptr;  // address space kept free of everything else
+  uint32_t heap = 0;
+  MemoryUse use = MemoryUse::Device;
+  bool isImported = false, hasEqualAddresses = false;
+
+  // Free pieces, by place and by size.
+  std::map<uint64_t, uint64_t> freeByOffset;
+  std::set<std::pair<uint64_t, uint64_t>> freeBySize;  // (size, offset)
+
+  void addFree(uint64_t offset, uint64_t bytes) {
+    freeByOffset.emplace(offset, bytes);
+    freeBySize.emplace(bytes, offset);
+  }
+  void removeFree(uint64_t offset, uint64_t bytes) {
+    freeByOffset.erase(offset);
+    freeBySize.erase({bytes, offset});
+  }
+  bool isEmpty() const { return freeByOffset.size() == 1 && freeByOffset.begin()->second == size; }
+
+  bool take(uint64_t bytes, uint64_t& offset) {
+    const auto fit = freeBySize.lower_bound({bytes, 0});
+    if (fit == freeBySize.end()) return false;
+    const uint64_t found = fit->first;
+    offset = fit->second;
+    removeFree(offset, found);
+    if (found > bytes) addFree(offset + bytes, found - bytes);
+    return true;
+  }
+
+  void give(uint64_t offset, uint64_t bytes) {
+    const auto next = freeByOffset.lower_bound(offset);
+    if (next != freeByOffset.begin()) {
+      const auto [previousOffset, previousBytes] = *std::prev(next);
+      if (previousOffset + previousBytes == offset) {
+        removeFree(previousOffset, previousBytes);
+        offset = previousOffset;
+        bytes += previousBytes;
+      }
+    }
+    const auto after = freeByOffset.find(offset + bytes);
+    if (after != freeByOffset.end()) {
+      const uint64_t extra = after->second;
+      removeFree(after->first, extra);
+      bytes += extra;
+    }
+    addFree(offset, bytes);
+  }
+};
+
+namespace {
+
+constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+constexpr uint64_t chunkGranularity = 2u << 20;
+constexpr uint64_t chunkBytes(MemoryUse use) { return use == MemoryUse::Device ? 128u << 20 : 32u << 20; }
+
+// A range of addresses that nothing else in the process may take. Null when something has it already.
+void* reserveAddresses(uint64_t address, uint64_t bytes) {
+  void* const wanted = reinterpret_cast<void*>(address);  // NOLINT: addresses are numbers here
+  void* const got =
+      mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == MAP_FAILED) return nullptr;
+  if (got == wanted) return got;
+  munmap(got, bytes);  // kernels before 4.17 do not know the flag
+  return nullptr;
+}
+
+}  // namespace
+
+struct Allocator::State {
+  explicit State(Device& owner) : device(owner) {}
+
+  Device& device;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Chunk>> chunks;
+  std::array<uint64_t, VK_MAX_MEMORY_HEAPS> heapUsed{};
+  uint64_t allocated = 0;
+
+  // The memory types for a use, best first.
+  std::vector<uint32_t> typesFor(MemoryUse use, uint32_t allowed) const {
+    constexpr VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    constexpr VkMemoryPropertyFlags visible =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
+    std::vector<std::pair<int, uint32_t>> ranked;
+    for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+      const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
+      if ((allowed >> i & 1) == 0 || (flags & VK_MEMORY_PROPERTY_PROTECTED_BIT) != 0) continue;
+      if (use == MemoryUse::Device) {
+        if ((flags & local) != 0) ranked.emplace_back((flags & visible) != 0 ? 1 : 0, i);
+      } else if ((flags & visible) == visible) {
+        ranked.emplace_back(((flags & cached) != 0 ? 0 : 2) + ((flags & local) != 0 ? 1 : 0), i);
+      }
+    }
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<uint32_t> types;
+    for (const auto& [rank, type] : ranked) types.push_back(type);
+    return types;
+  }
+
+  Status createBuffer(Chunk& chunk, const void* next) {
+    VkBufferCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.pNext = next;
+    info.size = chunk.size;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    return device.status(device.api().vkCreateBuffer(device.handle(), &info, nullptr, &chunk.buffer),
+                         "creating a buffer");
+  }
+
+  // Memory of one type behind the chunk's buffer, and its address.
+  Status bind(Chunk& chunk, uint32_t type, uint64_t bytes, const void* next) {
+    const VolkDeviceTable& api = device.api();
+    VkMemoryAllocateFlagsInfo flags{};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.pNext = next;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    info.pNext = &flags;
+    info.allocationSize = bytes;
+    info.memoryTypeIndex = type;
+    const VkResult result = api.vkAllocateMemory(device.handle(), &info, nullptr, &chunk.memory);
+    if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
+    if (Status status = device.status(result, "allocating memory"); status != Status::Ok) return status;
+    if (Status status =
+            device.status(api.vkBindBufferMemory(device.handle(), chunk.buffer, chunk.memory, 0), "binding memory");
+        status != Status::Ok)
+      return status;
+    VkBufferDeviceAddressInfo address{};
+    address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    address.buffer = chunk.buffer;
+    chunk.address = api.vkGetBufferDeviceAddress(device.handle(), &address);
+    return Status::Ok;
+  }
+
+  Status map(Chunk& chunk) {
+    return device.status(device.api().vkMapMemory(device.handle(), chunk.memory, 0, VK_WHOLE_SIZE, 0, &chunk.host),
+                         "mapping memory");
+  }
+
+  // Maps at the chunk's own device address. False when the process has something there, or the driver will not.
+  bool mapAtOwnAddress(Chunk& chunk, uint64_t bytes) {
+    const uint64_t granularity = device.physical().mapPlacedProperties.minPlacedMemoryMapAlignment;
+    if (granularity == 0 || chunk.address % granularity != 0 || bytes % granularity != 0) return false;
+    void* const reserved = reserveAddresses(chunk.address, bytes);
+    if (!reserved) return false;
+    VkMemoryMapPlacedInfoEXT placed{};
+    placed.sType = VK_STRUCTURE_TYPE_MEMORY_MAP_PLACED_INFO_EXT;
+    placed.pPlacedAddress = reserved;
+    VkMemoryMapInfoKHR info{};
+    info.sType = VK_STRUCTURE_TYPE_MEMORY_MAP_INFO_KHR;
+    info.pNext = &placed;
+    info.flags = VK_MEMORY_MAP_PLACED_BIT_EXT;
+    info.memory = chunk.memory;
+    info.size = VK_WHOLE_SIZE;
+    void* host = nullptr;
+    if (device.mapMemory2(device.handle(), &info, &host) != VK_SUCCESS) {
+      munmap(reserved, bytes);
+      return false;
+    }
+    chunk.host = host;
+    chunk.hasEqualAddresses = true;
+    return true;
+  }
+
+  void destroy(Chunk& chunk) {
+    const VolkDeviceTable& api = device.api();
+    if (chunk.host) api.vkUnmapMemory(device.handle(), chunk.memory);
+    if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, nullptr);
+    if (chunk.memory != VK_NULL_HANDLE) {
+      api.vkFreeMemory(device.handle(), chunk.memory, nullptr);
+      heapUsed[chunk.heap] -= std::min(heapUsed[chunk.heap], chunk.size);
+    }
+    if (chunk.reserved) munmap(chunk.reserved, chunk.size);
+    chunk = {};
+  }
+
+  Status tryChunk(Chunk& chunk, MemoryUse use, uint64_t size) {
+    const VolkDeviceTable& api = device.api();
+    chunk.size = size;
+    chunk.use = use;
+    if (size > device.physical().properties13.maxBufferSize && device.physical().isCpu()) return Status::OutOfMemory;
+    if (Status status = createBuffer(chunk, nullptr); status != Status::Ok) return status;
+    VkMemoryRequirements requirements{};
+    api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
+    const uint64_t bytes = roundUp(requirements.size, chunkGranularity);
+    Status status = Status::OutOfMemory;
+    for (const uint32_t type : typesFor(use, requirements.memoryTypeBits)) {
+      const uint32_t heap = device.physical().memory.memoryTypes[type].heapIndex;
+      // Drivers have been seen to overcommit rather than refuse.
+      if (heapUsed[heap] + bytes > device.physical().memory.memoryHeaps[heap].size) continue;
+      status = bind(chunk, type, bytes, nullptr);
+      if (status == Status::OutOfMemory) continue;
+      if (status != Status::Ok) break;
+      chunk.heap = heap;
+      heapUsed[heap] += chunk.size;
+      const bool visible =
+          (device.physical().memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+      if (use == MemoryUse::Host && device.mapMemory2) {
+        if (!mapAtOwnAddress(chunk, bytes)) return Status::NotReady;
+        return Status::Ok;
+      }
+      if (use == MemoryUse::Host || (visible && device.physical().isCpu())) {
+        if (status = map(chunk); status != Status::Ok) break;
+        chunk.hasEqualAddresses = reinterpret_cast<uint64_t>(chunk.host) == chunk.address;
+      } else if (chunk.reserved = reserveAddresses(chunk.address, chunk.size); !chunk.reserved) {
+        // A host pointer could have the same number as a device pointer.
+        return Status::NotReady;
+      }
+      return Status::Ok;
+    }
+    return status;
+  }
+
+  // A chunk whose addresses clash with the process's is put aside until one that does not is found, so that the driver
+  // gives another address.
+  Status newChunk(MemoryUse use, uint64_t size, Chunk*& out) {
+    constexpr int attempts = 8;
+    std::vector<std::unique_ptr<Chunk>> aside;
+    Status status = Status::OutOfMemory;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      auto chunk = std::make_unique<Chunk>();
+      status = tryChunk(*chunk, use, size);
+      if (status == Status::NotReady && attempt + 1 == attempts) {
+        util::log().info("device addresses clash with the program's: pointers will differ between host and device");
+        if (use == MemoryUse::Host) status = map(*chunk);
+        else status = Status::Ok;
+      }
+      if (status == Status::Ok) {
+        chunk->addFree(0, chunk->size);
+        out = chunk.get();
+        chunks.push_back(std::move(chunk));
+        break;
+      }
+      if (status != Status::NotReady) {
+        destroy(*chunk);
+        break;
+      }
+      aside.push_back(std::move(chunk));
+    }
+    for (const auto& chunk : aside) destroy(*chunk);
+    return status;
+  }
+
+  void drop(Chunk* chunk) {
+    destroy(*chunk);
+    chunks.erase(std::find_if(chunks.begin(), chunks.end(), [&](const auto& held) { return held.get() == chunk; }));
+  }
+
+  // Chunks kept for later that hold nothing: given back when memory runs out.
+  bool dropEmpty() {
+    std::vector<Chunk*> empty;
+    for (const auto& chunk : chunks)
+      if (!chunk->isImported && chunk->isEmpty()) empty.push_back(chunk.get());
+    for (Chunk* chunk : empty) drop(chunk);
+    return !empty.empty();
+  }
+};
+
+Allocator::Allocator(Device& device) : state_(std::make_unique<State>(device)) {}
+
+Allocator::~Allocator() {
+  for (const auto& chunk : state_->chunks) state_->destroy(*chunk);
+}
+
+Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
+  State& state = *state_;
+  if (size > uint64_t(1) << 48) return Status::OutOfMemory;
+  const uint64_t bytes = roundUp(std::max<uint64_t>(size, 1), alignment);
+  std::lock_guard lock(state.mutex);
+  Chunk* chunk = nullptr;
+  uint64_t offset = 0;
+  // The newest chunks are the likeliest to have room.
+  for (auto held = state.chunks.rbegin(); held != state.chunks.rend() && !chunk; ++held)
+    if ((*held)->use == use && !(*held)->isImported && (*held)->take(bytes, offset)) chunk = held->get();
+  if (!chunk) {
+    const bool large = bytes > chunkBytes(use) / 2;
+    Status status = state.newChunk(use, large ? roundUp(bytes, chunkGranularity) : chunkBytes(use), chunk);
+    if (status == Status::OutOfMemory && (state.dropEmpty() || !large))
+      status = state.newChunk(use, roundUp(bytes, chunkGranularity), chunk);
+    if (status != Status::Ok) return status;
+    chunk->take(bytes, offset);
+  }
+  state.allocated += bytes;
+  out.chunk = chunk;
+  out.offset = offset;
+  out.size = bytes;
+  out.address = chunk->address + offset;
+  out.host = chunk->host ? static_cast<char*>(chunk->host) + offset : nullptr;
+  return Status::Ok;
+}
+
+void Allocator::free(const Memory& memory) {
+  if (!memory.chunk) return;
+  State& state = *state_;
+  std::lock_guard lock(state.mutex);
+  Chunk& chunk = *memory.chunk;
+  if (chunk.isImported) {
+    state.drop(&chunk);
+    return;
+  }
+  state.allocated -= memory.size;
+  chunk.give(memory.offset, memory.size);
+  if (!chunk.isEmpty()) return;
+  // One empty chunk of the ordinary size is kept, so that a program which allocates and frees in turn stays fast.
+  const bool keep = chunk.size == chunkBytes(chunk.use) &&
+                    std::none_of(state.chunks.begin(), state.chunks.end(), [&](const auto& other) {
+                      return other.get() != &chunk && other->use == chunk.use && !other->isImported && other->isEmpty();
+                    });
+  if (!keep) state.drop(&chunk);
+}
+
+bool Allocator::canImportHost() const {
+  return state_->device.physical().externalHost.minImportedHostPointerAlignment != 0;
+}
+
+Status Allocator::importHost(void* pointer, uint64_t size, Memory& out) {
+  State& state = *state_;
+  Device& device = state.device;
+  const uint64_t granularity = device.physical().externalHost.minImportedHostPointerAlignment;
+  if (granularity == 0) return Status::Unsupported;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const uint64_t first = address / granularity * granularity;
+  constexpr auto handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  auto chunk = std::make_unique<Chunk>();
+  chunk->isImported = true;
+  chunk->use = MemoryUse::Host;
+  chunk->size = roundUp(address + size, granularity) - first;
+
+  VkImportMemoryHostPointerInfoEXT import{};
+  import.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT;
+  import.handleType = handleType;
+  import.pHostPointer = reinterpret_cast<void*>(first);  // NOLINT: addresses are numbers here
+  VkMemoryHostPointerPropertiesEXT pointerProperties{};
+  pointerProperties.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT;
+  if (Status status = device.status(device.api().vkGetMemoryHostPointerPropertiesEXT(
+                                        device.handle(), handleType, import.pHostPointer, &pointerProperties),
+                                    "importing host memory");
+      status != Status::Ok)
+    return status;
+  VkExternalMemoryBufferCreateInfo external{};
+  external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+  external.handleTypes = handleType;
+
+  std::lock_guard lock(state.mutex);
+  if (Status status = state.createBuffer(*chunk, &external); status != Status::Ok) return status;
+  VkMemoryRequirements requirements{};
+  device.api().vkGetBufferMemoryRequirements(device.handle(), chunk->buffer, &requirements);
+  Status status = Status::Unsupported;
+  const uint32_t allowed = requirements.memoryTypeBits & pointerProperties.memoryTypeBits;
+  for (uint32_t type = 0; type < 32 && status != Status::Ok; ++type)
+    if ((allowed >> type & 1) != 0) status = state.bind(*chunk, type, chunk->size, &import);
+  if (status != Status::Ok) {
+    state.destroy(*chunk);
+    return status;
+  }
+  chunk->heap = VK_MAX_MEMORY_HEAPS - 1;  // the program's memory, not a heap's
+  out.chunk = chunk.get();
+  out.offset = address - first;
+  out.size = size;
+  out.address = chunk->address + out.offset;
+  out.host = pointer;
+  state.chunks.push_back(std::move(chunk));
+  return Status::Ok;
+}
+
+bool Allocator::hasEqualAddresses() const { return state_->device.mapMemory2 || state_->device.physical().isCpu(); }
+
+VkBuffer Allocator::buffer(const Memory& memory) { return memory.chunk->buffer; }
+
+void Allocator::usage(uint64_t& freeBytes, uint64_t& totalBytes) const {
+  const Device& device = state_->device;
+  const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
+  uint32_t heap = 0;
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
+        memory.memoryHeaps[i].size > memory.memoryHeaps[heap].size)
+      heap = i;
+  totalBytes = memory.memoryHeaps[heap].size;
+  std::lock_guard lock(state_->mutex);
+  uint64_t held = state_->heapUsed[heap];
+  for (const auto& chunk : state_->chunks)  // room inside chunks is free too
+    if (!chunk->isImported && chunk->heap == heap)
+      for (const auto& [offset, bytes] : chunk->freeByOffset) held -= bytes;
+  freeBytes = totalBytes - std::min(totalBytes, held);
+  if (!device.physical().has("VK_EXT_memory_budget")) return;
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{};
+  budget.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT;
+  VkPhysicalDeviceMemoryProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
+  properties.pNext = &budget;
+  vkGetPhysicalDeviceMemoryProperties2(device.physical().handle, &properties);
+  // Other processes' use counts as well: what the driver says we may have, less what we hold.
+  const uint64_t available = budget.heapBudget[heap] - std::min(budget.heapBudget[heap], held);
+  freeBytes = std::min(freeBytes, available);
+}
+
+uint64_t Allocator::allocatedBytes() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->allocated;
+}
+
+}  // namespace mulciber::vk

@@ -1,0 +1,44 @@
+// Compute pipelines for kernels that obey kernel_abi.h, and for the built-in shaders.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/vk/status.h"
+#include "runtime/vk/volk.h"
+
+namespace mulciber::vk {
+
+class Device;
+
+struct PipelineDescription {
+  std::span<const uint32_t> spirv;
+  const char* entry = "main";
+  // For kernels: the block's shape and dynamic shared memory, given as specialisation constants.
+  bool isKernel = false;
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t dynamicSharedBytes = 0;
+  bool needsWarps = false;  // subgroups of 32
+};
+
+class Pipeline {
+ public:
+  // `cache`: what the driver made of the same description before, or empty; filled with what it makes now when that
+  // is new. Contents the driver does not accept cost a compile and nothing else.
+  static Status create(Device& device, const PipelineDescription& description, std::vector<uint8_t>& cache,
+                       std::unique_ptr<Pipeline>& out);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  VkPipeline handle() const { return handle_; }
+
+ private:
+  Pipeline(Device& device, VkPipeline handle) : device_(device), handle_(handle) {}
+  Device& device_;
+  const VkPipeline handle_;
+};
+
+}  // namespace mulciber::vk

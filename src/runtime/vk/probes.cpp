@@ -1,0 +1,182 @@
+#include "runtime/vk/probes.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "runtime/vk/device.h"
+#include "shaders/probe_exit.h"
+#include "shaders/probe_float32.h"
+#include "shaders/probe_float32_flush.h"
+#include "shaders/probe_float32_preserve.h"
+#include "shaders/probe_float64.h"
+#include "shaders/probe_lanes.h"
+#include "util/log.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+class Probe {
+ public:
+  explicit Probe(Device& device) : device_(device) {}
+
+  // Runs one shader over `bytes` of data; what it leaves replaces them.
+  Status run(std::span<const uint32_t> spirv, uint32_t threads, uint32_t groups, bool warps, void* data, size_t bytes) {
+    Memory memory;
+    if (Status status = device_.allocator().allocate(MemoryUse::Host, bytes, memory); status != Status::Ok)
+      return status;
+    std::memcpy(memory.host, data, bytes);
+    PipelineDescription description;
+    description.spirv = spirv;
+    description.block[0] = threads;
+    description.needsWarps = warps;
+    std::vector<uint8_t> cache;
+    std::unique_ptr<Pipeline> pipeline;
+    Status status = Pipeline::create(device_, description, cache, pipeline);
+    if (status == Status::Ok) {
+      Queue& queue = device_.queue(0);
+      Position position(queue);
+      status = queue.record(position, [&](Recorder& recorder) {
+        recorder.dispatch(*pipeline, &memory.address, sizeof(memory.address), {groups, 1, 1});
+        return Status::Ok;
+      });
+      if (status == Status::Ok) status = queue.wait(position.last.value, WaitMode::Block);
+    }
+    if (status == Status::Ok) std::memcpy(data, memory.host, bytes);
+    device_.allocator().free(memory);
+    return status;
+  }
+
+  bool allThreadsSayYes(std::span<const uint32_t> spirv, bool (*isExpected)(uint32_t thread)) {
+    std::vector<uint32_t> answers(128, 0);
+    if (run(spirv, 128, 1, true, answers.data(), answers.size() * sizeof(uint32_t)) != Status::Ok) return false;
+    for (uint32_t thread = 0; thread < answers.size(); ++thread)
+      if (answers[thread] != (isExpected(thread) ? 1u : 0u)) return false;
+    return true;
+  }
+
+ private:
+  Device& device_;
+};
+
+template <typename Real>
+struct Case {
+  Real a, b, c, sum, product, quotient, root, fused;
+};
+
+// Inputs over the whole range, and near the denormal one, where devices differ from IEEE 754.
+template <typename Real, typename Bits>
+std::vector<Case<Real>> makeCases() {
+  constexpr int mantissa = std::numeric_limits<Real>::digits - 1;
+  constexpr int bias = std::numeric_limits<Real>::max_exponent - 1;
+  uint64_t seed = 0x9E3779B97F4A7C15u;
+  auto random = [&seed] {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+  };
+  auto real = [&](int lowest, int highest) {  // of an exponent between those
+    const int exponent = lowest + static_cast<int>(random() % static_cast<uint64_t>(highest - lowest + 1));
+    const Bits fraction = static_cast<Bits>(random()) & ((Bits(1) << mantissa) - 1);
+    const auto biased = static_cast<Bits>(std::max(exponent + bias, 0));
+    const Bits sign = static_cast<Bits>(random() & 1) << (sizeof(Bits) * 8 - 1);
+    return std::bit_cast<Real>(static_cast<Bits>(sign | (biased << mantissa) | fraction));
+  };
+  std::vector<Case<Real>> cases(256);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    Case<Real>& one = cases[i];
+    one = {};
+    if (i % 2 == 0) {  // ordinary numbers; c cancels most of a * b so that a lost bit shows
+      one.a = real(-8, 8);
+      one.b = real(-8, 8);
+      one.c = -(one.a * one.b);
+    } else {  // denormal somewhere: an operand, the product, the sum, the quotient
+      const bool operand = i % 4 == 1;
+      one.a = operand ? real(-bias, -bias) : real(-bias / 2 - 4, -bias / 2);
+      one.b = operand ? real(-2, 2) : real(-bias / 2 - 4, -bias / 2);
+      one.c = real(-bias, -bias + 2);
+    }
+  }
+  return cases;
+}
+
+template <typename Real>
+bool same(Real x, Real y) {
+  return std::memcmp(&x, &y, sizeof(Real)) == 0;
+}
+
+struct Agreement {
+  bool ran = false, sumProduct = true, quotientRoot = true, fused = true, flushes = true;
+};
+
+template <typename Real, typename Bits>
+Agreement compare(Probe& probe, std::span<const uint32_t> spirv) {
+  auto cases = makeCases<Real, Bits>();
+  Agreement agreement;
+  if (probe.run(spirv, 64, static_cast<uint32_t>(cases.size() / 64), false, cases.data(),
+                cases.size() * sizeof(cases[0])) != Status::Ok)
+    return agreement;
+  agreement.ran = true;
+  for (const Case<Real>& one : cases) {
+    const volatile Real a = one.a, b = one.b;  // no wider or contracted arithmetic here
+    const Real product = a * b, sum = a + b;
+    agreement.sumProduct &= same(one.sum, sum) && same(one.product, product);
+    agreement.quotientRoot &=
+        same(one.quotient, static_cast<Real>(a / b)) && same(one.root, std::sqrt(std::abs(one.a)));
+    agreement.fused &= same(one.fused, std::fma(one.a, one.b, one.c));
+    if (std::fpclassify(product) == FP_SUBNORMAL) agreement.flushes &= one.product == Real(0);
+  }
+  return agreement;
+}
+
+// Drivers seen to honour execution modes they do not advertise.
+bool triesUnadvertisedModes(const PhysicalDevice& physical) {
+  return physical.properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+}
+
+}  // namespace
+
+Status probe(Device& device, ProbeResults& out) {
+  const PhysicalDevice& physical = device.physical();
+  const auto& properties12 = physical.properties12;
+  Probe probe(device);
+  out = {};
+  const auto needed = VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  if ((physical.properties11.subgroupSupportedOperations & needed) == needed)
+    out.lanesLikeCuda = probe.allThreadsSayYes(probe_lanes, [](uint32_t) { return true; });
+  // Only where it is known not to hang: a barrier that waits for ended threads may wait for ever.
+  if (properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY || properties12.driverID == VK_DRIVER_ID_MESA_NVK ||
+      properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE)
+    out.exitedThreadsArrive = probe.allThreadsSayYes(
+        probe_exit, [](uint32_t thread) { return !((thread >= 32 && thread < 64) || thread % 5 == 1); });
+
+  Agreement best = compare<float, uint32_t>(probe, probe_float32);
+  if (!best.ran) return device.isLost() ? Status::DeviceLost : Status::Failed;
+  out.denormsByDefault32 = best.sumProduct;
+  if (properties12.shaderDenormPreserveFloat32 || triesUnadvertisedModes(physical)) {
+    const Agreement preserve = compare<float, uint32_t>(probe, probe_float32_preserve);
+    out.denormPreserve32 = preserve.ran && preserve.sumProduct;
+    if (out.denormPreserve32) best = preserve;
+  }
+  if (properties12.shaderDenormFlushToZeroFloat32 || triesUnadvertisedModes(physical)) {
+    const Agreement flush = compare<float, uint32_t>(probe, probe_float32_flush);
+    out.denormFlush32 = flush.ran && flush.flushes;
+  }
+  out.exactFma32 = best.fused;
+  out.exactDivSqrt32 = best.quotientRoot;
+  if (physical.features2.features.shaderFloat64) {
+    const Agreement wide = compare<double, uint64_t>(probe, probe_float64);
+    out.exactFma64 = wide.ran && wide.fused;
+    out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
+  }
+  util::log().info(
+      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, f64 fma {}, div {}",
+      physical.properties().deviceName, out.lanesLikeCuda, out.exitedThreadsArrive, out.denormsByDefault32,
+      out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.exactFma64, out.exactDivSqrt64);
+  return Status::Ok;
+}
+
+}  // namespace mulciber::vk

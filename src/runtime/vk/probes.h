@@ -1,0 +1,23 @@
+// What a device really does, found by running small shaders on it: feature bits alone have been seen to be wrong.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/vk/status.h"
+
+namespace mulciber::vk {
+
+class Device;
+
+// Plain bytes, so that it can be cached. 1 is yes.
+struct ProbeResults {
+  uint8_t lanesLikeCuda = 0;        // subgroups of 32 real lanes, numbered as CUDA's
+  uint8_t exitedThreadsArrive = 0;  // a barrier does not wait for threads that have ended
+  uint8_t denormsByDefault32 = 0, denormPreserve32 = 0, denormFlush32 = 0;
+  uint8_t exactFma32 = 0, exactDivSqrt32 = 0;
+  uint8_t exactFma64 = 0, exactDivSqrt64 = 0;
+};
+
+Status probe(Device& device, ProbeResults& out);
+
+}  // namespace mulciber::vk

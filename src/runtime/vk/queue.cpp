@@ -1,0 +1,261 @@
+#include "runtime/vk/queue.h"
+
+#include <chrono>
+
+#include "runtime/vk/batch.h"
+#include "runtime/vk/device.h"
+#include "util/environment.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+constexpr uint32_t firstThreshold = 4;
+constexpr uint64_t sliceNanoseconds = 100'000'000;  // of a blocking wait, between looks at whether the device is lost
+
+void raise(std::atomic<uint64_t>& value, uint64_t to) {
+  uint64_t now = value.load(std::memory_order_relaxed);
+  while (now < to && !value.compare_exchange_weak(now, to, std::memory_order_acq_rel)) {
+  }
+}
+
+}  // namespace
+
+Queue::Queue(Device& device, VkQueue queue, uint32_t family) : device_(device), queue_(queue), family_(family) {}
+
+Status Queue::start() {
+  VkSemaphoreTypeCreateInfo type{};
+  type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+  info.pNext = &type;
+  return device_.status(device_.api().vkCreateSemaphore(device_.handle(), &info, nullptr, &timeline_),
+                        "creating a timeline");
+}
+
+Queue::~Queue() {
+  stop();
+  for (auto* batches : {&closed_, &running_})
+    for (auto& batch : *batches) batch->destroy(device_);
+  for (auto& batch : free_) batch->destroy(device_);
+  if (open_) open_->destroy(device_);
+  if (timeline_ != VK_NULL_HANDLE) device_.api().vkDestroySemaphore(device_.handle(), timeline_, nullptr);
+}
+
+void Queue::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+std::unique_lock<std::mutex> Queue::prepare(Position& position) {
+  // Other queues first: two queues are never locked at once.
+  for (const Point& point : position.waits)
+    if (point.queue->poll(point.value) == Status::NotReady) (void)point.queue->submit(point.value);
+  return std::unique_lock(mutex_);
+}
+
+Status Queue::begin(Position& position) {
+  if (device_.isLost()) return Status::DeviceLost;
+  // What is recorded next must not delay a sealed point, nor may work that waits delay the open batch.
+  bool mustWait = false;
+  for (const Point& point : position.waits)
+    mustWait |= point.queue->completed_.load(std::memory_order_acquire) < point.value;
+  if (open_ && open_->commands != 0 && (closeBeforeNext_ || mustWait))
+    if (Status status = closeBatch(); status != Status::Ok) return status;
+  closeBeforeNext_ = false;
+  if (!open_)
+    if (Status status = openBatch(); status != Status::Ok) return status;
+  for (const Point& point : position.waits)
+    if (point.queue->completed_.load(std::memory_order_acquire) < point.value)
+      open_->waits.push_back({point.queue->timeline_, point.value});
+  position.waits.clear();
+  return Status::Ok;
+}
+
+Status Queue::openBatch() {
+  retire();
+  if (free_.empty()) {
+    auto batch = std::make_unique<Batch>();
+    if (Status status = batch->create(device_, family_); status != Status::Ok) return status;
+    free_.push_back(std::move(batch));
+  }
+  open_ = std::move(free_.back());
+  free_.pop_back();
+  return open_->begin(device_);
+}
+
+Status Queue::closeBatch() {
+  open_->value = openValue_++;
+  const Status status = open_->end(device_);
+  closed_.push_back(std::move(open_));
+  return status;
+}
+
+uint32_t Queue::commands() const { return open_ ? open_->commands : 0; }
+
+Status Queue::appended() {
+  if (stopping_) return submitAll();
+  // Idle: at once, for latency. Busy: in groups that grow while it stays busy, and when the watcher sees it run dry.
+  const uint64_t submitted = submitted_.load(std::memory_order_acquire);
+  if (completed_.load(std::memory_order_acquire) >= submitted ||
+      (open_->commands == 1 && poll(submitted) == Status::Ok)) {
+    threshold_ = firstThreshold;
+    return submitAll();
+  }
+  if (open_->commands >= threshold_ || closed_.size() >= threshold_) {
+    const auto most = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().maxBatch, 1, 65536));
+    threshold_ = std::min(threshold_ * 2, most);
+    return submitAll();
+  }
+  if (!watching_) {
+    watching_ = true;
+    if (!watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
+    wake_.notify_one();
+  }
+  return Status::Ok;
+}
+
+// While work is kept back, waits for what was submitted before and then submits it: a program that polls memory
+// instead of calling us must see its kernels run.
+void Queue::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (!watching_) {
+      wake_.wait(lock);
+      continue;
+    }
+    const uint64_t value = submitted_.load(std::memory_order_acquire);
+    lock.unlock();
+    const Status waited = waitSemaphore(value, sliceNanoseconds);
+    lock.lock();
+    if (waited == Status::NotReady) continue;
+    if (waited != Status::Ok || submitAll() != Status::Ok || !open_) watching_ = false;
+  }
+}
+
+Status Queue::submitAll() {
+  if (open_ && open_->commands != 0)
+    if (Status status = closeBatch(); status != Status::Ok) return status;
+  closeBeforeNext_ = false;
+  return submitClosed();
+}
+
+Status Queue::submitClosed() {
+  if (closed_.empty()) return Status::Ok;
+  if (device_.isLost()) return Status::DeviceLost;
+  std::vector<VkSubmitInfo2> submits;
+  std::vector<VkCommandBufferSubmitInfo> commandBuffers(closed_.size());
+  std::vector<VkSemaphoreSubmitInfo> signals(closed_.size());
+  for (size_t i = 0; i < closed_.size(); ++i) {
+    Batch& batch = *closed_[i];
+    commandBuffers[i].sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+    commandBuffers[i].commandBuffer = batch.commandBuffer;
+    signals[i].sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+    signals[i].semaphore = timeline_;
+    signals[i].value = batch.value;
+    signals[i].stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    batch.waitInfos.clear();
+    for (const Batch::Wait& wait : batch.waits) {
+      VkSemaphoreSubmitInfo info{};
+      info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+      info.semaphore = wait.timeline;
+      info.value = wait.value;
+      info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+      batch.waitInfos.push_back(info);
+    }
+    VkSubmitInfo2 submit{};
+    submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
+    submit.waitSemaphoreInfoCount = static_cast<uint32_t>(batch.waitInfos.size());
+    submit.pWaitSemaphoreInfos = batch.waitInfos.data();
+    submit.commandBufferInfoCount = 1;
+    submit.pCommandBufferInfos = &commandBuffers[i];
+    submit.signalSemaphoreInfoCount = 1;
+    submit.pSignalSemaphoreInfos = &signals[i];
+    submits.push_back(submit);
+  }
+  const uint64_t last = closed_.back()->value;
+  const VkResult result =
+      device_.api().vkQueueSubmit2(queue_, static_cast<uint32_t>(submits.size()), submits.data(), VK_NULL_HANDLE);
+  for (auto& batch : closed_) running_.push_back(std::move(batch));
+  closed_.clear();
+  if (result != VK_SUCCESS) {
+    // Later points would never be passed: nothing can go on.
+    device_.setLost();
+    return device_.status(result, "submitting work");
+  }
+  submitted_.store(last, std::memory_order_release);
+  return Status::Ok;
+}
+
+void Queue::retire() {
+  const uint64_t completed = completed_.load(std::memory_order_acquire);
+  while (!running_.empty() && running_.front()->value <= completed) {
+    running_.front()->reset(device_);
+    free_.push_back(std::move(running_.front()));
+    running_.pop_front();
+  }
+}
+
+Point Queue::seal(Position& position) {
+  std::lock_guard lock(mutex_);
+  Point point = position.last;
+  if (point.queue == this && open_ && open_->commands != 0 && point.value == openValue_) closeBeforeNext_ = true;
+  return point;
+}
+
+Status Queue::submit(uint64_t value) {
+  if (submitted_.load(std::memory_order_acquire) >= value) return Status::Ok;
+  std::lock_guard lock(mutex_);
+  if (submitted_.load(std::memory_order_acquire) >= value) return Status::Ok;
+  return submitAll();
+}
+
+Status Queue::poll(uint64_t value) {
+  if (completed_.load(std::memory_order_acquire) >= value) return Status::Ok;
+  if (device_.isLost()) return Status::DeviceLost;
+  uint64_t now = 0;
+  const VkResult result = device_.api().vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now);
+  if (result != VK_SUCCESS) return device_.status(result, "reading a timeline");
+  raise(completed_, now);
+  return now >= value ? Status::Ok : Status::NotReady;
+}
+
+Status Queue::waitSemaphore(uint64_t value, uint64_t nanoseconds) {
+  if (device_.isLost()) return Status::DeviceLost;
+  VkSemaphoreWaitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+  info.semaphoreCount = 1;
+  info.pSemaphores = &timeline_;
+  info.pValues = &value;
+  const VkResult result = device_.api().vkWaitSemaphores(device_.handle(), &info, nanoseconds);
+  if (result == VK_SUCCESS) raise(completed_, value);
+  return device_.status(result, "waiting for the device");
+}
+
+Status Queue::wait(uint64_t value, WaitMode mode) {
+  if (Status status = submit(value); status != Status::Ok) return status;
+  using Clock = std::chrono::steady_clock;
+  const auto spin = std::chrono::microseconds(mode == WaitMode::Block ? 0 : util::environment().spinMicroseconds);
+  const auto until = Clock::now() + spin;
+  while (true) {
+    const Status status = poll(value);
+    if (status != Status::NotReady) return status;
+    if (mode == WaitMode::Spin) continue;
+    if (mode == WaitMode::Yield) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (Clock::now() >= until) break;
+  }
+  Status status;
+  do status = waitSemaphore(value, sliceNanoseconds);
+  while (status == Status::NotReady);
+  return status;
+}
+
+}  // namespace mulciber::vk

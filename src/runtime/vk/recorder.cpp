@@ -1,0 +1,193 @@
+// Recorder: the commands a batch is made of.
+#include "runtime/vk/batch.h"
+#include "runtime/vk/builtins.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/pipeline.h"
+#include "runtime/vk/queue.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+constexpr VkPipelineStageFlags2 computeStage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+constexpr VkPipelineStageFlags2 copyStage = VK_PIPELINE_STAGE_2_COPY_BIT;
+
+// The largest unit that all of these are multiples of.
+uint32_t commonUnit(uint64_t bits, bool hasTwo) {
+  if (bits % 16 == 0) return 16;
+  if (bits % 4 == 0) return 4;
+  return hasTwo && bits % 2 == 0 ? 2 : 1;
+}
+
+VkAccessFlags2 writes(VkPipelineStageFlags2 stages) {
+  return ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_WRITE_BIT : 0) |
+         ((stages & copyStage) != 0 ? VK_ACCESS_2_TRANSFER_WRITE_BIT : 0);
+}
+
+VkAccessFlags2 accesses(VkPipelineStageFlags2 stages) {
+  return writes(stages) | ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_READ_BIT : 0) |
+         ((stages & copyStage) != 0 ? VK_ACCESS_2_TRANSFER_READ_BIT : 0);
+}
+
+void pipelineBarrier(const VolkDeviceTable& api, VkCommandBuffer commandBuffer, VkPipelineStageFlags2 from,
+                     VkPipelineStageFlags2 to) {
+  VkMemoryBarrier2 barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
+  barrier.srcStageMask = from;
+  barrier.srcAccessMask = writes(from);
+  barrier.dstStageMask = to;
+  barrier.dstAccessMask = accesses(to);
+  VkDependencyInfo dependency{};
+  dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
+  dependency.memoryBarrierCount = 1;
+  dependency.pMemoryBarriers = &barrier;
+  api.vkCmdPipelineBarrier2(commandBuffer, &dependency);
+}
+
+uint32_t groupsFor(uint64_t units) {
+  return static_cast<uint32_t>((units + builtinUnitsPerGroup - 1) / builtinUnitsPerGroup);
+}
+
+}  // namespace
+
+Device& Recorder::device() const { return queue_.device_; }
+
+// One narrow barrier when the stream's last work has none behind it yet; a wider one after transfers.
+VkCommandBuffer Recorder::beginCompute() {
+  Batch& batch = *queue_.open_;
+  if (queue_.transferSinceBarrier_ || position_.last.epoch == queue_.epoch_) {
+    pipelineBarrier(device().api(), batch.commandBuffer,
+                    queue_.transferSinceBarrier_ ? computeStage | copyStage : computeStage, computeStage);
+    queue_.transferSinceBarrier_ = false;
+    ++queue_.epoch_;
+  }
+  ++batch.commands;
+  return batch.commandBuffer;
+}
+
+void Recorder::barrier() { position_.last.epoch = queue_.epoch_; }
+
+void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3]) {
+  const VolkDeviceTable& api = device().api();
+  const VkCommandBuffer commandBuffer = beginCompute();
+  Batch& batch = *queue_.open_;
+  if (batch.bound != pipeline.handle()) {
+    api.vkCmdBindPipeline(commandBuffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
+    batch.bound = pipeline.handle();
+  }
+  api.vkCmdPushConstants(commandBuffer, device().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
+  const uint32_t(&most)[3] = device().physical().limits().maxComputeWorkGroupCount;
+  if (groups[0] <= most[0] && groups[1] <= most[1] && groups[2] <= most[2]) {
+    api.vkCmdDispatch(commandBuffer, groups[0], groups[1], groups[2]);
+    return;
+  }
+  for (uint64_t z = 0; z < groups[2]; z += most[2])
+    for (uint64_t y = 0; y < groups[1]; y += most[1])
+      for (uint64_t x = 0; x < groups[0]; x += most[0])
+        api.vkCmdDispatchBase(commandBuffer, static_cast<uint32_t>(x), static_cast<uint32_t>(y),
+                              static_cast<uint32_t>(z),
+                              static_cast<uint32_t>(std::min<uint64_t>(most[0], groups[0] - x)),
+                              static_cast<uint32_t>(std::min<uint64_t>(most[1], groups[1] - y)),
+                              static_cast<uint32_t>(std::min<uint64_t>(most[2], groups[2] - z)));
+}
+
+void Recorder::copyUnits(const CopyRegion& region, uint32_t unitBytes) {
+  const struct {
+    uint64_t destination, source, width, destinationPitch, sourcePitch, destinationSlice, sourceSlice;
+  } push = {region.destination, region.source,           region.width / unitBytes, region.destinationPitch,
+            region.sourcePitch, region.destinationSlice, region.sourceSlice};
+  dispatch(device().builtins().copy(unitBytes), &push, sizeof(push),
+           {groupsFor(push.width), static_cast<uint32_t>(region.height), static_cast<uint32_t>(region.depth)});
+}
+
+void Recorder::copy(const CopyRegion& region) {
+  if (region.width == 0 || region.height == 0 || region.depth == 0) return;
+  if (region.height > 1 || region.depth > 1) {
+    uint64_t bits = region.destination | region.source | region.width;
+    if (region.height > 1) bits |= region.destinationPitch | region.sourcePitch;
+    if (region.depth > 1) bits |= region.destinationSlice | region.sourceSlice;
+    copyUnits(region, commonUnit(bits, false));
+    return;
+  }
+  // A long run of bytes: the ragged ends by bytes, the middle by the largest unit both sides agree on.
+  const uint32_t unit = commonUnit(region.destination - region.source, false);
+  const uint64_t head = std::min((unit - region.destination % unit) % unit, region.width);
+  const uint64_t body = (region.width - head) / unit * unit;
+  const uint64_t tail = region.width - head - body;
+  auto piece = [&](uint64_t offset, uint64_t bytes, uint32_t by) {
+    // Bounded so that the count of workgroups stays within 32 bits.
+    constexpr uint64_t most = uint64_t(1) << 40;
+    for (uint64_t done = 0; done < bytes; done += most)
+      copyUnits({region.destination + offset + done, region.source + offset + done, std::min(most, bytes - done)}, by);
+  };
+  piece(0, head, 1);
+  piece(head, body, unit);
+  piece(head + body, tail, 1);
+}
+
+void Recorder::fillUnits(const FillRegion& region, uint32_t unitBytes) {
+  const struct {
+    uint64_t destination, width, pitch, slice;
+    uint32_t pattern, padding;
+  } push = {region.destination, region.width / unitBytes, region.pitch, region.slice, region.value, 0};
+  dispatch(device().builtins().fill(unitBytes), &push, sizeof(push),
+           {groupsFor(push.width), static_cast<uint32_t>(region.height), static_cast<uint32_t>(region.depth)});
+}
+
+void Recorder::fill(const FillRegion& given) {
+  if (given.width == 0 || given.height == 0 || given.depth == 0) return;
+  FillRegion region = given;
+  region.width *= given.valueBytes;  // in bytes from here
+  if (given.valueBytes == 1) region.value = (given.value & 0xFF) * 0x01010101u;
+  if (given.valueBytes == 2) region.value = (given.value & 0xFFFF) * 0x00010001u;
+  if (region.height > 1 || region.depth > 1) {
+    uint64_t bits = region.destination | region.width;
+    if (region.height > 1) bits |= region.pitch;
+    if (region.depth > 1) bits |= region.slice;
+    fillUnits(region, commonUnit(bits, true));
+    return;
+  }
+  const uint64_t head = std::min((16 - region.destination % 16) % 16, region.width);
+  const uint64_t body = (region.width - head) / 16 * 16;
+  auto piece = [&](uint64_t offset, uint64_t bytes, uint32_t unit) {
+    constexpr uint64_t most = uint64_t(1) << 40;
+    for (uint64_t done = 0; done < bytes; done += most) {
+      FillRegion part{region.destination + offset + done, region.value, 4, std::min(most, bytes - done)};
+      fillUnits(part, unit);
+    }
+  };
+  // The value's own width at the ends: the pattern starts anew with every value.
+  piece(0, head, given.valueBytes);
+  piece(head, body, 16);
+  piece(head + body, region.width - head - body, given.valueBytes);
+}
+
+void Recorder::copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source,
+                          uint64_t sourceOffset, uint64_t bytes) {
+  const VolkDeviceTable& api = device().api();
+  Batch& batch = *queue_.open_;
+  pipelineBarrier(api, batch.commandBuffer, computeStage | copyStage, computeStage | copyStage);
+  ++queue_.epoch_;
+  queue_.transferSinceBarrier_ = true;
+  ++batch.commands;
+  VkBufferCopy region{};
+  region.srcOffset = source.offset + sourceOffset;
+  region.dstOffset = destination.offset + destinationOffset;
+  region.size = bytes;
+  api.vkCmdCopyBuffer(batch.commandBuffer, Allocator::buffer(source), Allocator::buffer(destination), 1, &region);
+}
+
+void Recorder::write(const TimestampRef& timestamp) {
+  ++queue_.open_->commands;
+  device().api().vkCmdWriteTimestamp2(queue_.open_->commandBuffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                      timestamp->pool(), timestamp->index());
+  keep(timestamp);
+}
+
+Status Recorder::upload(uint64_t bytes, void*& host, uint64_t& address) {
+  return queue_.open_->upload(device(), bytes, host, address);
+}
+
+void Recorder::keep(std::shared_ptr<const void> object) { queue_.open_->kept.push_back(std::move(object)); }
+
+}  // namespace mulciber::vk

@@ -1,0 +1,56 @@
+#include "vulkan_test.h"
+
+namespace mulciber::vk {
+namespace {
+
+class DeviceTest : public VulkanTest {};
+
+TEST_F(DeviceTest, ProfileSaysWhatTheDeviceHas) {
+  const TargetProfile& profile = device->profile();
+  EXPECT_GE(profile.maxPushConstants, 128u);
+  EXPECT_GE(profile.maxSharedBytes, 16384u);
+  EXPECT_GE(profile.maxThreadsPerBlock, 128u);
+  EXPECT_TRUE(profile.int64);
+}
+
+TEST_F(DeviceTest, TheTestDriverIsProbedRight) {
+  const PhysicalDevice& physical = device->physical();
+  if (physical.properties12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE || physical.properties11.subgroupSize != 32)
+    GTEST_SKIP() << "skipped: this is not the 32-lane test driver";
+  const ProbeResults& probes = device->probes();
+  EXPECT_TRUE(probes.lanesLikeCuda);
+  EXPECT_TRUE(probes.exitedThreadsArrive);
+  EXPECT_TRUE(probes.denormsByDefault32);
+  EXPECT_TRUE(probes.exactFma32);
+  EXPECT_TRUE(probes.exactDivSqrt32);
+  EXPECT_TRUE(probes.exactFma64);
+  EXPECT_TRUE(probes.exactDivSqrt64);
+}
+
+TEST_F(DeviceTest, IsOpenedWithoutProbingWhenTheResultsAreKnown) {
+  std::shared_ptr<Device> second;
+  ProbeResults known;
+  known.exactFma32 = 1;
+  ASSERT_EQ(Device::create(device->physical(), &known, second), Status::Ok);
+  EXPECT_TRUE(second->profile().exactFma32);
+  EXPECT_FALSE(second->profile().exactDivSqrt32);
+}
+
+TEST_F(DeviceTest, TimestampsGoForward) {
+  TimestampRef first, second;
+  ASSERT_EQ(device->timestamp(first), Status::Ok);
+  ASSERT_EQ(device->timestamp(second), Status::Ok);
+  double before = 0, after = 0;
+  EXPECT_EQ(first->nanoseconds(before), Status::NotReady);
+  runNow([&](Recorder& recorder) {
+    recorder.write(first);
+    recorder.write(second);
+    return Status::Ok;
+  });
+  ASSERT_EQ(first->nanoseconds(before), Status::Ok);
+  ASSERT_EQ(second->nanoseconds(after), Status::Ok);
+  EXPECT_GE(after, before);
+}
+
+}  // namespace
+}  // namespace mulciber::vk

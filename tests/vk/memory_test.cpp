@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "vulkan_test.h"
+
+namespace mulciber::vk {
+namespace {
+
+class MemoryTest : public VulkanTest {
+ protected:
+  Memory allocate(MemoryUse use, uint64_t size) {
+    Memory memory;
+    EXPECT_EQ(device->allocator().allocate(use, size, memory), Status::Ok);
+    return memory;
+  }
+};
+
+// MEM-01: aligned, and no two live allocations overlap, whatever the order of frees.
+TEST_F(MemoryTest, LiveAllocationsNeverOverlap) {
+  std::mt19937 random(1);
+  std::map<uint64_t, Memory> live;
+  const uint64_t before = device->allocator().allocatedBytes();
+  for (int step = 0; step < 4000; ++step) {
+    if (live.size() > 200 || (!live.empty() && random() % 3 == 0)) {
+      const auto victim = std::next(live.begin(), static_cast<long>(random() % live.size()));
+      device->allocator().free(victim->second);
+      live.erase(victim);
+      continue;
+    }
+    const uint64_t size = 1 + random() % (random() % 8 == 0 ? 3'000'000 : 5000);
+    const Memory memory = allocate(MemoryUse::Device, size);
+    ASSERT_EQ(memory.address % Allocator::alignment, 0u);
+    ASSERT_GE(memory.size, size);
+    const auto next = live.lower_bound(memory.address);
+    if (next != live.end()) {
+      ASSERT_LE(memory.address + memory.size, next->first);
+    }
+    if (next != live.begin()) {
+      ASSERT_LE(std::prev(next)->first + std::prev(next)->second.size, memory.address);
+    }
+    live.emplace(memory.address, memory);
+  }
+  for (const auto& [address, memory] : live) device->allocator().free(memory);
+  EXPECT_EQ(device->allocator().allocatedBytes(), before);
+}
+
+// PIN-05: one number on both sides, where the device can do that.
+TEST_F(MemoryTest, HostMemoryHasOneAddressOnBothSides) {
+  if (!device->allocator().hasEqualAddresses()) GTEST_SKIP() << "skipped: the device has no placed mapping";
+  for (const uint64_t size : {64ull, 1ull << 20, 100ull << 20}) {
+    const Memory memory = allocate(MemoryUse::Host, size);
+    EXPECT_EQ(reinterpret_cast<uint64_t>(memory.host), memory.address) << size;
+    std::memset(memory.host, 1, size);
+    device->allocator().free(memory);
+  }
+}
+
+TEST_F(MemoryTest, TooMuchIsRefusedAndTheNextIsNot) {
+  Memory memory;
+  EXPECT_EQ(device->allocator().allocate(MemoryUse::Device, uint64_t(1) << 46, memory), Status::OutOfMemory);
+  EXPECT_EQ(device->allocator().allocate(MemoryUse::Device, ~uint64_t(0), memory), Status::OutOfMemory);
+  device->allocator().free(allocate(MemoryUse::Device, 1 << 20));
+}
+
+TEST_F(MemoryTest, FreeAndTotalAddUp) {
+  uint64_t before = 0, after = 0, total = 0;
+  device->allocator().usage(before, total);
+  const Memory memory = allocate(MemoryUse::Device, 300 << 20);
+  device->allocator().usage(after, total);
+  EXPECT_LE(after + (300u << 20), before + (8u << 20));
+  EXPECT_LE(before, total);
+  device->allocator().free(memory);
+}
+
+TEST_F(MemoryTest, ImportedHostMemoryIsSeenByTheDevice) {
+  if (!device->allocator().canImportHost()) GTEST_SKIP() << "skipped: the device cannot import host memory";
+  std::vector<uint32_t> words(100'000, 5);
+  Memory memory;
+  ASSERT_EQ(device->allocator().importHost(words.data() + 3, 4 * 90'000, memory), Status::Ok);
+  runNow([&](Recorder& recorder) {
+    recorder.fill({memory.address, 77, 4, 90'000});
+    return Status::Ok;
+  });
+  EXPECT_EQ(words[2], 5u);
+  EXPECT_EQ(words[3], 77u);
+  EXPECT_EQ(words[90'002], 77u);
+  EXPECT_EQ(words[90'003], 5u);
+  device->allocator().free(memory);
+}
+
+TEST_F(MemoryTest, ManyThreadsAllocateAtOnce) {
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 4; ++seed)
+    threads.emplace_back([this, seed] {
+      std::mt19937 random(seed);
+      std::vector<Memory> mine;
+      for (int step = 0; step < 500; ++step) {
+        Memory memory;
+        if (device->allocator().allocate(MemoryUse::Host, 1 + random() % 9000, memory) != Status::Ok) {
+          ADD_FAILURE();
+          return;
+        }
+        std::memset(memory.host, static_cast<int>(seed), memory.size);
+        mine.push_back(memory);
+        if (mine.size() > 50) {
+          const auto* bytes = static_cast<const unsigned char*>(mine.front().host);
+          EXPECT_TRUE(std::all_of(bytes, bytes + mine.front().size, [seed](unsigned char b) { return b == seed; }));
+          device->allocator().free(mine.front());
+          mine.erase(mine.begin());
+        }
+      }
+      for (const Memory& memory : mine) device->allocator().free(memory);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace mulciber::vk

@@ -1,0 +1,236 @@
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "vulkan_test.h"
+
+namespace mulciber::vk {
+namespace {
+
+class QueueTest : public VulkanTest {
+ protected:
+  void SetUp() override {
+    VulkanTest::SetUp();
+    if (!device) return;
+    ASSERT_EQ(device->allocator().allocate(MemoryUse::Host, bytes, a), Status::Ok);
+    ASSERT_EQ(device->allocator().allocate(MemoryUse::Host, bytes, b), Status::Ok);
+  }
+  void TearDown() override {
+    if (!device) return;
+    device->allocator().free(a);
+    device->allocator().free(b);
+  }
+  static uint8_t* host(const Memory& memory) { return static_cast<uint8_t*>(memory.host); }
+
+  static constexpr uint64_t bytes = 1 << 20;
+  Memory a, b;
+};
+
+// MEM-05: every alignment of both ends and every ragged length.
+TEST_F(QueueTest, LinearCopiesOfAnyAlignmentAreExact) {
+  std::mt19937 random(3);
+  for (uint64_t i = 0; i < bytes; ++i) host(a)[i] = static_cast<uint8_t>(random());
+  for (int step = 0; step < 60; ++step) {
+    const uint64_t length = step < 40 ? random() % 200 : random() % (bytes / 2);
+    const uint64_t from = random() % 4096, to = step % 3 == 0 ? from : random() % 4096;
+    std::memset(b.host, 0xEE, bytes);
+    runNow([&](Recorder& recorder) {
+      recorder.copy({b.address + to, a.address + from, length});
+      return Status::Ok;
+    });
+    ASSERT_EQ(std::memcmp(host(b) + to, host(a) + from, length), 0) << length << " bytes from " << from << " to " << to;
+    for (uint64_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(host(b)[to + length + i], 0xEE);
+      if (i < to) {
+        ASSERT_EQ(host(b)[to - 1 - i], 0xEE);
+      }
+    }
+  }
+}
+
+// MEM-06
+TEST_F(QueueTest, BoxesAreCopiedRowByRow) {
+  std::mt19937 random(4);
+  for (uint64_t i = 0; i < bytes; ++i) host(a)[i] = static_cast<uint8_t>(random());
+  for (int step = 0; step < 30; ++step) {
+    CopyRegion region{};
+    region.width = 1 + random() % 70;
+    region.height = 1 + random() % 20;
+    region.depth = 1 + random() % 5;
+    region.sourcePitch = region.width + random() % 9;
+    region.destinationPitch = region.width + random() % 9;
+    region.sourceSlice = region.sourcePitch * (region.height + random() % 3);
+    region.destinationSlice = region.destinationPitch * (region.height + random() % 3);
+    const uint64_t from = random() % 64, to = random() % 64;
+    region.source = a.address + from;
+    region.destination = b.address + to;
+    std::memset(b.host, 0, bytes);
+    std::vector<uint8_t> expected(bytes, 0);
+    for (uint64_t z = 0; z < region.depth; ++z)
+      for (uint64_t y = 0; y < region.height; ++y)
+        std::memcpy(expected.data() + to + z * region.destinationSlice + y * region.destinationPitch,
+                    host(a) + from + z * region.sourceSlice + y * region.sourcePitch, region.width);
+    runNow([&](Recorder& recorder) {
+      recorder.copy(region);
+      return Status::Ok;
+    });
+    ASSERT_EQ(std::memcmp(expected.data(), b.host, bytes), 0) << "step " << step;
+  }
+}
+
+// MEM-07
+TEST_F(QueueTest, FillsOfEveryWidthAreExact) {
+  std::mt19937 random(5);
+  for (int step = 0; step < 60; ++step) {
+    FillRegion region{};
+    region.valueBytes = 1u << (random() % 3);
+    region.value = static_cast<uint32_t>(random());
+    region.width = 1 + random() % 300;
+    region.height = step % 2 == 0 ? 1 : 1 + random() % 9;
+    region.pitch = (region.width + random() % 5) * region.valueBytes;
+    const uint64_t to = (random() % 64) * region.valueBytes;
+    region.destination = b.address + to;
+    std::memset(b.host, 0xAA, bytes);
+    std::vector<uint8_t> expected(bytes, 0xAA);
+    for (uint64_t y = 0; y < region.height; ++y)
+      for (uint64_t x = 0; x < region.width; ++x)
+        std::memcpy(expected.data() + to + y * region.pitch + x * region.valueBytes, &region.value, region.valueBytes);
+    runNow([&](Recorder& recorder) {
+      recorder.fill(region);
+      return Status::Ok;
+    });
+    ASSERT_EQ(std::memcmp(expected.data(), b.host, bytes), 0) << "step " << step;
+  }
+}
+
+TEST_F(QueueTest, TheCopyEngineIsOrderedWithShaders) {
+  for (int step = 0; step < 20; ++step) {
+    Queue& queue = device->queue(0);
+    Position position(queue);
+    const auto value = static_cast<uint32_t>(step + 1);
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.fill({a.address, value, 4, 5000});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.copyBuffer(b, 0, a, 0, 20000);
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.copy({a.address + 40000, b.address, 20000});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.fill({b.address, 0, 4, 5000});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+    ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+    const auto* words = reinterpret_cast<const uint32_t*>(host(a) + 40000);
+    for (int i = 0; i < 5000; ++i) ASSERT_EQ(words[i], value);
+  }
+}
+
+// STR-13: thousands of operations queue up and come out in order.
+TEST_F(QueueTest, ManyOperationsStayInOrder) {
+  Queue& queue = device->queue(0);
+  Position position(queue);
+  for (uint32_t i = 0; i < 3000; ++i)
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.fill({a.address, i, 4, 16});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+  ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+  EXPECT_EQ(*static_cast<const uint32_t*>(a.host), 2999u);
+}
+
+// PIN-07: nobody calls wait, and yet all work reaches the device.
+TEST_F(QueueTest, WorkIsSubmittedWithoutBeingWaitedFor) {
+  Queue& queue = device->queue(0);
+  Position position(queue);
+  auto* word = static_cast<volatile uint32_t*>(a.host);
+  *word = 0;
+  for (uint32_t i = 1; i <= 37; ++i)
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.fill({a.address, i, 4, 1});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (*word != 37 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(*word, 37u);
+  ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+}
+
+TEST_F(QueueTest, ASealedPointIsNotDelayedByLaterWork) {
+  Queue& queue = device->queue(0);
+  Position position(queue);
+  std::vector<Point> points;
+  for (uint32_t i = 0; i < 50; ++i) {
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& r) {
+                             r.fill({a.address, i, 4, 1});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+    points.push_back(queue.seal(position));
+  }
+  for (size_t i = 1; i < points.size(); ++i) EXPECT_GT(points[i].value, points[i - 1].value);
+  for (const Point& point : points) EXPECT_EQ(queue.wait(point.value, WaitMode::Auto), Status::Ok);
+}
+
+TEST_F(QueueTest, UploadsLiveUntilTheBatchHasRun) {
+  Queue& queue = device->queue(0);
+  Position position(queue);
+  for (uint32_t i = 0; i < 500; ++i)
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& recorder) {
+                             void* memory = nullptr;
+                             uint64_t address = 0;
+                             const uint64_t size = i % 50 == 0 ? 100'000 : 64;
+                             if (Status status = recorder.upload(size, memory, address); status != Status::Ok)
+                               return status;
+                             std::memset(memory, static_cast<int>(i % 251), size);
+                             recorder.copy({b.address + i * 64, address, 64});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+  ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+  for (uint32_t i = 0; i < 500 * 64; ++i) ASSERT_EQ(host(b)[i], (i / 64) % 251);
+}
+
+TEST_F(QueueTest, ManyThreadsRecordAtOnce) {
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      Queue& queue = device->queue(t);
+      Position position(queue);
+      for (uint32_t i = 0; i < 200; ++i) {
+        const Status status = queue.record(position, [&](Recorder& r) {
+          r.fill({a.address + t * 4096, i + t * 1000, 4, 1024});
+          return Status::Ok;
+        });
+        if (status != Status::Ok || (i % 50 == 0 && queue.wait(position.last.value, WaitMode::Auto) != Status::Ok))
+          ADD_FAILURE();
+      }
+      EXPECT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (uint32_t t = 0; t < 4; ++t)
+    EXPECT_EQ(reinterpret_cast<const uint32_t*>(a.host)[t * 1024 + 1023], 199 + t * 1000);
+}
+
+}  // namespace
+}  // namespace mulciber::vk
