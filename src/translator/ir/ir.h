@@ -41,6 +41,7 @@ enum class InputKind : uint8_t {
   LaunchState,                    // i64: address of kernel_abi.h's LaunchState
   ModuleData,                     // i64: address of the module's .global and .const variables
   SubgroupId,                     // i32: which warp of the block
+  ThreadIdX, ThreadIdY, ThreadIdZ,  // i32: LocalIndex taken apart by the block's dimensions
 };
 
 // Where memory is. Const variables live in Global at run time: lowering adds the module's base.
@@ -152,6 +153,9 @@ struct Function {
   std::deque<Block> blockStorage_;
 };
 
+// What the device does with denormal f32 operands and results in this kernel.
+enum class Denormals : uint8_t { Default, Preserve, Flush };
+
 // What one kernel needs: its function, the device functions it calls, and its static memory.
 struct Program {
   std::string kernel;
@@ -160,6 +164,7 @@ struct Program {
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
+  Denormals denormals32 = Denormals::Default;  // set by passes/denormal_mode
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
   uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given
 };
