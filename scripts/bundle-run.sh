@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs what this folder holds on the Vulkan device of this machine.
 #   ./run.sh tests [AREA...]   every test program, or those named
-#   ./run.sh bench             the benchmarks
+#   ./run.sh bench [NAME...]   native CUDA and Mulciber side by side
+#   ./run.sh record            what the differential programs print natively, into ./expected
 #   ./run.sh demo              a CUDA program on Vulkan
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,12 +37,23 @@ run_tests() {
 
 case ${1:-} in
   tests) shift; run_tests "$@" ;;
-  bench) for program in "$here"/bin/bench_*; do timeout "$seconds" "$program" || exit; done ;;
+  bench)
+    shift
+    [ $# -gt 0 ] || set -- $(cd "$here/bin/bench" && find . -type f ! -name '*.py' -printf '%f\n' | sort)
+    for name; do
+      echo "== $name"
+      timeout "$seconds" python3 "$here/bin/bench/compare.py" "$here/bin/mulciber" "$here/bin/bench/$name" --json "$name.json" || exit
+    done ;;
+  record)
+    mkdir -p expected
+    for program in "$here"/bin/programs/*; do
+      timeout "$seconds" "$program" >"expected/$(basename "$program").txt" || echo "$(basename "$program") failed"
+    done ;;
   demo)
     "$here/bin/mulciber" info
     for program in "$here"/bin/vector_add_*; do
       echo "mulciber run $(basename "$program")"
       timeout "$seconds" "$here/bin/mulciber" run "$program" || exit
     done ;;
-  *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

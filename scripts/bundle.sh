@@ -16,6 +16,10 @@ rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/system" "$out/tests"
 say "collecting into $out"
 find "$root/build/bin" -maxdepth 1 -type f -executable -exec cp -t "$out/bin" {} +
+for folder in programs bench; do
+  [ ! -d "$root/build/bin/$folder" ] || cp -r "$root/build/bin/$folder" "$out/bin/"
+done
+cp "$root/bench/compare.py" "$out/bin/bench/"
 cp -a "$root"/build/lib/*.so* "$out/lib/"
 strip --strip-unneeded "$out"/lib/*.so.*.*.* "$out"/lib/libmulciber*.so 2>/dev/null || true
 
