@@ -5,11 +5,7 @@ __global__ void hello(int value, double real, const char* text) {
     printf("thread %d of block %d says %s\n", threadIdx.x, blockIdx.x, text);
     printf("%5d|%-5d|%05d|%+d|%x|%#X|%o|%u|%c|%%\n", value, value, value, value, value, value, value, -value, 'c');
     printf("%f %.3f %10.2e %g %G %a\n", real, real, real, real, real * 1e20, real);
-<<<<<<< HEAD
-    printf("%lld %llu %llx %hd %hhu %ld\n", -1ll, ~0ull, 0x123456789abcdefll, (short)-7, (unsigned char)250,
-=======
     printf("%lld %llu %llx %hd %hu %ld\n", -1ll, ~0ull, 0x123456789abcdefll, (short)-7, (unsigned short)65000,
->>>>>>> ee8c012 (Print with the length modifiers that device printf knows)
            123456789012l);
     printf("%*d|%.*f|%s|%10s|%-10s|%p\n", 7, value, 2, real, "literal", "right", "left", (void*)0x1234);
     int count = printf("no arguments\n");
