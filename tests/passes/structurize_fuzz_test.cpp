@@ -8,6 +8,7 @@
 #include "support/random_function.h"
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
 
 namespace mulciber {
@@ -57,6 +58,10 @@ TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
     SCOPED_TRACE("seed " + std::to_string(seed) + (before.size() < 20000 ? "\n" + before + ir::print(*function) : ""));
     ASSERT_EQ(ir::verify(*function), "");
     expectSame(expected, runLanes(*function, 2));
+    if (HasFatalFailure()) return;
+    passes::buildSsa(*function);
+    ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);
+    expectSame(expected, runLanes(*function, 3));
     if (HasFatalFailure()) return;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
 
 namespace mulciber::passes {
@@ -13,6 +14,7 @@ namespace {
 std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
   list.push_back(std::make_unique<Structurize>());
+  list.push_back(std::make_unique<Ssa>());
   return list;
 }
 
