@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "translator/ir/dominators.h"
+
 namespace mulciber::test {
 namespace {
 
@@ -247,6 +249,114 @@ void stepTogether(std::vector<Lane*>& group, const std::vector<uint32_t>& number
   for (size_t i = 0; i < group.size(); ++i) group[i]->finish(instruction, results[i]);
 }
 
+constexpr size_t maxWarpSteps = 1'000'000;
+
+class Warp {
+ public:
+  Warp(const ir::Function& function, uint32_t count, uint64_t junk) : function_(function) {
+    for (uint32_t i = 0; i < count; ++i) lanes_.emplace_back(function, i, junk, std::vector<uint64_t>{});
+  }
+
+  WarpResult inBlockOrder() {
+    std::vector<uint32_t> position(function_.blockIdBound());
+    for (uint32_t i = 0; i < function_.blocks.size(); ++i) position[function_.blocks[i]->id] = i;
+    for (size_t steps = 0; steps < maxWarpSteps; ++steps) {
+      const Block* block = nullptr;
+      for (const Lane& lane : lanes_)
+        if (!lane.isDone() && (!block || position[lane.block()->id] < position[block->id])) block = lane.block();
+      if (!block) break;
+      std::vector<uint32_t> group;
+      for (uint32_t i = 0; i < lanes_.size(); ++i)
+        if (!lanes_[i].isDone() && lanes_[i].block() == block) group.push_back(i);
+      runBlock(group);
+    }
+    return finish();
+  }
+
+  WarpResult byPostDominators() {
+    struct Entry {
+      const Block *at, *until;  // null: the end
+      std::vector<uint32_t> lanes;
+    };
+    auto postDominators = findPostDominators();
+    std::vector<Entry> stack(1);
+    stack[0].at = function_.blocks.front();
+    for (uint32_t i = 0; i < lanes_.size(); ++i) stack[0].lanes.push_back(i);
+    for (size_t steps = 0; !stack.empty() && steps < maxWarpSteps; ++steps) {
+      Entry entry = std::move(stack.back());
+      stack.pop_back();
+      if (entry.at == entry.until || entry.lanes.empty()) continue;
+      runBlock(entry.lanes);
+      std::vector<Entry> next;
+      for (uint32_t lane : entry.lanes) {
+        if (lanes_[lane].isDone()) continue;
+        const Block* block = lanes_[lane].block();
+        auto found = std::find_if(next.begin(), next.end(), [&](const Entry& e) { return e.at == block; });
+        if (found == next.end()) found = next.insert(next.end(), {block, entry.until, {}});
+        found->lanes.push_back(lane);
+      }
+      if (next.size() > 1) {
+        const Block* meeting = postDominators[entry.at->id];
+        Entry rest{meeting, entry.until, {}};
+        for (Entry& e : next) {
+          e.until = meeting;
+          rest.lanes.insert(rest.lanes.end(), e.lanes.begin(), e.lanes.end());
+        }
+        std::sort(rest.lanes.begin(), rest.lanes.end());
+        if (meeting) stack.push_back(std::move(rest));
+      }
+      stack.insert(stack.end(), next.rbegin(), next.rend());
+    }
+    return finish();
+  }
+
+ private:
+  void runBlock(const std::vector<uint32_t>& numbers) {
+    std::vector<Lane*> group;
+    for (uint32_t number : numbers) group.push_back(&lanes_[number]);
+    for (const Instruction* next = group[0]->nextInstruction(); next; next = group[0]->nextInstruction()) {
+      if (next->op == Op::Store) ++result_.storesIssued;
+      if (isWarpWide(*next)) stepTogether(group, numbers, *next);
+      else
+        for (Lane* lane : group) lane->step();
+      if (group[0]->isDone()) return;
+    }
+    for (Lane* lane : group) lane->step();
+  }
+
+  // By block id; null for the end. Dominators of the graph with all edges turned around.
+  std::vector<const Block*> findPostDominators() const {
+    ir::Function reversed;
+    ir::Block* end = reversed.addBlock();
+    std::vector<ir::Block*> mirror(function_.blockIdBound());
+    std::vector<const Block*> original(function_.blocks.size() + 1);
+    for (const Block* block : function_.blocks) {
+      mirror[block->id] = reversed.addBlock();
+      original[mirror[block->id]->id] = block;
+    }
+    for (const Block* block : function_.blocks) {
+      for (const Block* target : block->terminator.targets)
+        mirror[target->id]->terminator.targets.push_back(mirror[block->id]);
+      if (block->terminator.targets.empty()) end->terminator.targets.push_back(mirror[block->id]);
+    }
+    ir::DominatorTree tree(reversed);
+    std::vector<const Block*> result(function_.blockIdBound());
+    for (const Block* block : function_.blocks)
+      if (tree.isReachable(mirror[block->id]))
+        result[block->id] = original[tree.immediateDominator(mirror[block->id])->id];
+    return result;
+  }
+
+  WarpResult finish() {
+    for (Lane& lane : lanes_) result_.lanes.push_back(std::move(lane.result));
+    return std::move(result_);
+  }
+
+  const ir::Function& function_;
+  std::vector<Lane> lanes_;
+  WarpResult result_;
+};
+
 }  // namespace
 
 LaneResult runLane(const ir::Function& function, uint32_t lane, size_t maxStores, uint64_t junk,
@@ -261,36 +371,9 @@ LaneResult runLane(const ir::Function& function, uint32_t lane, size_t maxStores
   return state.result;
 }
 
-WarpResult runWarp(const ir::Function& function, uint32_t count, size_t maxSteps, uint64_t junk) {
-  std::vector<uint32_t> position(function.blockIdBound());
-  for (uint32_t i = 0; i < function.blocks.size(); ++i) position[function.blocks[i]->id] = i;
-  std::vector<Lane> lanes;
-  for (uint32_t i = 0; i < count; ++i) lanes.emplace_back(function, i, junk, std::vector<uint64_t>{});
-  WarpResult result;
-  while (result.steps < maxSteps) {
-    const Block* block = nullptr;
-    for (const Lane& lane : lanes)
-      if (!lane.isDone() && (!block || position[lane.block()->id] < position[block->id])) block = lane.block();
-    if (!block) break;
-    ++result.steps;
-    std::vector<Lane*> group;
-    std::vector<uint32_t> numbers;
-    for (uint32_t i = 0; i < count; ++i) {
-      if (lanes[i].isDone() || lanes[i].block() != block) continue;
-      group.push_back(&lanes[i]);
-      numbers.push_back(i);
-    }
-    for (const Instruction* next = group[0]->nextInstruction(); next; next = group[0]->nextInstruction()) {
-      if (isWarpWide(*next)) stepTogether(group, numbers, *next);
-      else
-        for (Lane* lane : group) lane->step();
-      if (group[0]->isDone()) break;
-    }
-    for (Lane* lane : group)
-      if (!lane->isDone()) lane->step();
-  }
-  for (Lane& lane : lanes) result.lanes.push_back(std::move(lane.result));
-  return result;
+WarpResult runWarp(const ir::Function& function, uint32_t lanes, Reconvergence reconvergence, uint64_t junk) {
+  Warp warp(function, lanes, junk);
+  return reconvergence == Reconvergence::BlockOrder ? warp.inBlockOrder() : warp.byPostDominators();
 }
 
 }  // namespace mulciber::test

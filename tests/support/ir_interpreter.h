@@ -27,13 +27,18 @@ struct LaneResult {
 LaneResult runLane(const ir::Function& function, uint32_t lane, size_t maxStores, uint64_t junk = 0x5EED'5EED'5EED'5EED,
                    const std::vector<uint64_t>& arguments = {});
 
-// All lanes of a structured function together: at every step those at the earliest block in order go on, so that
-// threads meet again at merge blocks and continue targets. Warp-wide operations see the lanes that step together.
+// All lanes together; warp-wide operations see the lanes that step together.
 struct WarpResult {
   std::vector<LaneResult> lanes;
-  size_t steps = 0;  // blocks issued
+  size_t storesIssued = 0;  // stores that a group of lanes did at once count once
 };
-WarpResult runWarp(const ir::Function& function, uint32_t lanes, size_t maxSteps,
+
+// Which lanes meet again where.
+enum class Reconvergence : uint8_t {
+  BlockOrder,     // structured functions: the lanes at the earliest block go on, so all wait at merge blocks
+  PostDominator,  // as hardware with a stack: those of a divergent branch, at its immediate post-dominator
+};
+WarpResult runWarp(const ir::Function& function, uint32_t lanes, Reconvergence reconvergence,
                    uint64_t junk = 0x5EED'5EED'5EED'5EED);
 
 }  // namespace mulciber::test

@@ -125,10 +125,8 @@ class Generator {
     value = b.bitXor(value, b.lshr(value, b.i32(7)));
     b.write(data_[changed], value);
     crossing_[block->id] = chance(50) ? value : nullptr;
-    Instruction* stored = value;
-    if (options_.warpOperations && chance(30))
-      stored = b.emit(Op::Ballot, ir::I32, {b.compare(Op::ULt, value, b.i32(1u << 31))});
-    b.store(b.i64(block->id), stored, {});
+    if (options_.warpBarriers && chance(30)) b.emit(Op::WarpBarrier, ir::Void, {});
+    b.store(b.i64(block->id), value, {});
     branchOn(b, block, fuel);
   }
 

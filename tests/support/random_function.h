@@ -10,8 +10,8 @@ namespace mulciber::test {
 
 struct RandomFunctionOptions {
   unsigned blocks = 12;
-  bool terminates = true;       // a counter leads out of every loop; else some loops never end
-  bool warpOperations = false;  // votes and shuffles, whose results are stored
+  bool terminates = true;     // a counter leads out of every loop; else some loops never end
+  bool warpBarriers = false;  // convergent operations, which change nothing for a lane
 };
 
 // Every block stores to the global address that is its number. Blocks branch near or far, back and into loops, by
