@@ -46,6 +46,8 @@ struct TargetProfile {
   bool exactDivSqrt32 = false;             // division and square root are correctly rounded
   bool exactFma64 = false, exactDivSqrt64 = false;
   bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended
+  bool warpsProgress = false;              // a warp that spins does not keep the others of its block from running
+  bool barrierYields = false;              // if it does, a barrier in its loop lets each of them have a turn
 };
 
 // Profiles as JSON; `fromJson` refuses what it does not know.

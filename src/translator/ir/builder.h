@@ -16,6 +16,7 @@ class Builder {
   Block* block() { return block_; }
   void setBlock(Block* block) { block_ = block; }
   void setSource(uint32_t source) { source_ = source; }
+  uint32_t source() const { return source_; }
 
   // Result type from the operation's rule; emit() for operations whose type is Given.
   Instruction* emit(Op op, Type type, std::initializer_list<Instruction*> operands, uint64_t payload = 0);

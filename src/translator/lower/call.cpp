@@ -128,6 +128,7 @@ void FunctionLowering::lowerPrologue() {
     stackPointer_ = b.function().addVariable(ir::I32, "stack");
     b.write(stackPointer_, b.i32(info().frameBegin + info().stackBegin));
   }
+  if (function_.isEntry && program_.hasBarrierWords()) clearBarrierWords();
   if (function_.isEntry) return;
   for (size_t i = 0; i < function_.parameters.size(); i++) {
     const ptx::Variable& parameter = *function_.parameters[i];

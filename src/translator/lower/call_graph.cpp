@@ -32,8 +32,17 @@ const ptx::TargetList* targetList(const ptx::Function& function, const ptx::Oper
   return nullptr;
 }
 
+// Barriers of a block that are more than bar.sync of all threads.
+bool countsThreads(const ptx::Instruction& instruction) {
+  using ptx::Mod;
+  if (instruction.opcode != ptx::Opcode::Bar && instruction.opcode != ptx::Opcode::Barrier) return false;
+  if (instruction.has(Mod::warp) || instruction.has(Mod::cluster)) return false;
+  return instruction.has(Mod::red) || instruction.operands.size() > 1;
+}
+
 bool endsThread(const ptx::Instruction& instruction) {
   if (instruction.opcode == ptx::Opcode::Exit || instruction.opcode == ptx::Opcode::Trap) return true;
+  if (countsThreads(instruction)) return true;  // see BarrierLowering::counted
   if (instruction.opcode != ptx::Opcode::Call) return false;
   const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
   if (callee.kind != ptx::Operand::Kind::Function) return true;  // the pointer may name no function
@@ -78,6 +87,7 @@ void CallGraph::scan(const ptx::Function& function) {
     if (statement.kind != ptx::Statement::Kind::Instruction) continue;
     const ptx::Instruction& instruction = *statement.instruction;
     mayEndThread |= endsThread(instruction);
+    scanBarrier(instruction);
     if (instruction.opcode != ptx::Opcode::Call) continue;
     const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
     if (callee.kind == ptx::Operand::Kind::Function) {
@@ -90,6 +100,16 @@ void CallGraph::scan(const ptx::Function& function) {
   info.shapes = parameterShapes(function);
   info.callees = std::move(callees);
   info.mayEndThread = mayEndThread;
+}
+
+void CallGraph::scanBarrier(const ptx::Instruction& instruction) {
+  using ptx::Mod;
+  if (instruction.opcode == ptx::Opcode::Mbarrier)
+    barriers_.waits |= instruction.has(Mod::test_wait) || instruction.has(Mod::try_wait);
+  if (!countsThreads(instruction)) return;
+  barriers_.arrives |= instruction.has(Mod::arrive);
+  barriers_.reduces |= instruction.has(Mod::red);
+  barriers_.counts |= !instruction.has(Mod::red) || instruction.operands.size() > 3;
 }
 
 std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Function& caller,

@@ -22,6 +22,14 @@ struct FunctionInfo {
   bool mayEndThread = false;                                        // exit, trap, or calls such a function
 };
 
+// What barriers the program's functions use.
+struct BarrierUse {
+  bool counts = false;   // of a number of threads
+  bool arrives = false;  // without waiting
+  bool reduces = false;
+  bool waits = false;  // of mbarriers
+};
+
 class CallGraph {
  public:
   CallGraph(const ptx::Function& kernel, const ModuleLayout& layout);
@@ -31,11 +39,14 @@ class CallGraph {
   uint32_t frameBytes() const { return frameBytes_; }            // of the deepest chain of calls
   const ptx::Function* recursive() const { return recursive_; }  // one that may call itself, or null
 
+  const BarrierUse& barriers() const { return barriers_; }
+
   // The functions an indirect call may reach.
   std::vector<const ptx::Function*> candidates(const ptx::Function& caller, const ptx::Instruction& call) const;
 
  private:
   void scan(const ptx::Function& function);
+  void scanBarrier(const ptx::Instruction& instruction);
   void order(const ptx::Function& function);
   void layOutFrame(const ptx::Function& function, FunctionInfo& info);
 
@@ -44,6 +55,7 @@ class CallGraph {
   std::unordered_map<const ptx::Function*, FunctionInfo> infos_;
   std::vector<const ptx::Function*> callersFirst_;
   uint32_t frameBytes_ = 0;
+  BarrierUse barriers_;
   const ptx::Function* recursive_ = nullptr;
 };
 

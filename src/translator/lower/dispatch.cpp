@@ -16,7 +16,8 @@ using Table = std::array<const Lowering*, opcodeCount>;
 
 Table buildTable() {
   Table table{};
-  for (auto family : {moveLowerings(), controlLowerings(), memoryLowerings(), callLowerings(), serviceLowerings()})
+  for (auto family : {moveLowerings(), controlLowerings(), memoryLowerings(), callLowerings(), serviceLowerings(),
+                      warpLowerings(), barrierLowerings(), atomicLowerings(), asyncLowerings()})
     for (const Lowering& row : family) table[static_cast<size_t>(row.opcode)] = &row;
   return table;
 }

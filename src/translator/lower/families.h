@@ -12,5 +12,9 @@ std::span<const Lowering> controlLowerings();
 std::span<const Lowering> memoryLowerings();
 std::span<const Lowering> callLowerings();
 std::span<const Lowering> serviceLowerings();
+std::span<const Lowering> warpLowerings();
+std::span<const Lowering> barrierLowerings();
+std::span<const Lowering> atomicLowerings();
+std::span<const Lowering> asyncLowerings();
 
 }  // namespace mulciber::lower

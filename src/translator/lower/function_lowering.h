@@ -75,6 +75,9 @@ class FunctionLowering {
 
   ir::Instruction* specialRegister(ptx::SpecialRegister which);  // of the register's own type
   ir::Instruction* laneId();
+  ir::Instruction* blockThreads();
+  // In a loop that waits for another warp: lets it run, on devices where spinning does not.
+  void yieldToWarps();
 
   // Calls. Parameters that are no registers pass through variables, piece by piece: see parameters.h.
   void callDirect(const ptx::Function& callee, const ptx::Instruction& call);
@@ -129,6 +132,7 @@ class FunctionLowering {
   };
 
   void lowerPrologue();
+  void clearBarrierWords();
   void lowerReturn();
   void lowerStatement(const ptx::Statement& statement);
   void lowerInstruction(const ptx::Instruction& instruction);
@@ -140,6 +144,8 @@ class FunctionLowering {
   ir::Instruction* accessFrame(const ptx::Variable& variable, uint32_t offset, ir::Type type, ir::Instruction* stored);
   ir::Instruction* readPassed(const ptx::Variable& variable, uint32_t offset, ir::Type type);
   void writePassed(const ptx::Variable& variable, uint32_t offset, ir::Instruction* stored);
+
+  ir::Instruction* clock(ir::Op op);
 
   ir::VariableId variableOf(ptx::RegisterId id, unsigned component = 0);
   void assign(ir::VariableId variable, ir::Instruction* value);  // under the current guard

@@ -73,6 +73,13 @@ void ProgramLowering::refuse(uint32_t where, std::string_view what, std::string_
 
 ir::Function& ProgramLowering::functionFor(const ptx::Function& function) { return *functions_.at(&function); }
 
+// Where a barrier is no more than a turn for each warp, waiting for a word of memory and the device's barriers do not
+// go together.
+bool ProgramLowering::countsAllBarriers() const {
+  const BarrierUse& use = graph_.barriers();
+  return !profile_.warpsProgress && profile_.barrierYields && (use.arrives || use.counts || use.waits);
+}
+
 void ProgramLowering::noteGeneric(ir::Space space) {
   if (space == ir::Space::Shared) result_.hasGenericShared = true;
   if (space == ir::Space::Local) result_.hasGenericLocal = true;
@@ -109,6 +116,11 @@ void ProgramLowering::layOutShared() {
       sharedOffsets_[&variable] = offset;
       offset += static_cast<uint32_t>(variable.size);
     });
+  }
+  hasBarrierWords_ = graph_.barriers().counts || graph_.barriers().reduces || countsAllBarriers();
+  if (hasBarrierWords_) {
+    barrierWords_ = alignUp(offset, 16);
+    offset = barrierWords_ + 128;
   }
   result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
   for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;

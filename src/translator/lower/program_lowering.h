@@ -43,6 +43,14 @@ class ProgramLowering {
     return found == parameterOffsets_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  // Barriers that count threads: some kernels need them, some devices then need them for all barriers, see barrier.cpp.
+  bool usesArrive() const { return graph_.barriers().arrives; }
+  bool countsAllBarriers() const;
+  bool warpsWait() const { return profile_.warpsProgress || profile_.barrierYields; }
+  bool hasBarrierWords() const { return hasBarrierWords_; }
+  uint32_t barrierWords() const { return barrierWords_; }         // 16 words of shared memory, zero at first
+  uint32_t reductionWords() const { return barrierWords_ + 64; }  // and 16 more
+
   // A generic address of this space exists: accesses through generic addresses must expect it.
   void noteGeneric(ir::Space space);
 
@@ -60,6 +68,8 @@ class ProgramLowering {
   CallGraph graph_;
   ir::Program result_;
   bool failed_ = false;
+  bool hasBarrierWords_ = false;
+  uint32_t barrierWords_ = 0;
 
   std::unordered_map<const ptx::Variable*, uint32_t> sharedOffsets_, parameterOffsets_;
   std::unordered_map<const ptx::Function*, ir::Function*> functions_;

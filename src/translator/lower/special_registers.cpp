@@ -1,5 +1,8 @@
 // %tid, %ctaid, %laneid and the other special registers.
+#include <cstddef>
+
 #include "translator/lower/function_lowering.h"
+#include "translator/lower/program_lowering.h"
 
 namespace mulciber::lower {
 namespace {
@@ -14,6 +17,10 @@ ir::Instruction* threadIndex(ir::Builder& b, unsigned dimension) {
   ir::Instruction* height = b.input(InputKind::BlockDimY);
   if (dimension == 1) return b.binary(ir::Op::URem, b.binary(ir::Op::UDiv, linear, width), height);
   return b.binary(ir::Op::UDiv, linear, b.mul(width, height));
+}
+
+ir::Instruction* highWord(ir::Builder& b, ir::Instruction* value) {
+  return b.convert(ir::Op::Trunc, ir::I32, b.lshr(value, b.i32(32)));
 }
 
 }  // namespace
@@ -63,10 +70,40 @@ ir::Instruction* FunctionLowering::specialRegister(Id which) {
       return b.sub(lane, b.i32(1));
     case Id::LanemaskGt: lane = b.shl(b.i32(2), laneId()); return b.bitNot(b.sub(lane, b.i32(1)));
     case Id::LanemaskGe: return b.bitNot(b.sub(b.shl(b.i32(1), laneId()), b.i32(1)));
+    case Id::DynamicSmemSize: return b.input(InputKind::DynamicSharedSize);
+    case Id::TotalSmemSize:
+    case Id::AggrSmemSize: return b.add(b.input(InputKind::DynamicSharedSize), b.i32(program_.result().sharedBytes));
+    case Id::ReservedSmemBegin:
+    case Id::ReservedSmemEnd:
+    case Id::ReservedSmemCap:
+    case Id::ReservedSmem0:
+    case Id::ReservedSmem1: return b.i32(0);
+    case Id::Clock64: return clock(ir::Op::ClockSubgroup);
+    case Id::Clock: return b.convert(ir::Op::Trunc, ir::I32, clock(ir::Op::ClockSubgroup));
+    case Id::ClockHi: return highWord(b, clock(ir::Op::ClockSubgroup));
+    case Id::GlobalTimer: return clock(ir::Op::ClockDevice);
+    case Id::GlobalTimerLo: return b.convert(ir::Op::Trunc, ir::I32, clock(ir::Op::ClockDevice));
+    case Id::GlobalTimerHi: return highWord(b, clock(ir::Op::ClockDevice));
+    case Id::GridId:
+    case Id::CurrentGraphExec: return b.i64(0);
+    case Id::Envreg1: return highWord(b, launchState(offsetof(abi::LaunchState, gridWorkspace)));
+    case Id::Envreg2: return b.convert(ir::Op::Trunc, ir::I32, launchState(offsetof(abi::LaunchState, gridWorkspace)));
     default: break;
   }
-  refuse(0, "this special register is not supported");
-  return b.i32(0);
+  if (which >= Id::Pm0 && which <= Id::Pm7) return b.i32(0);  // nothing counts events
+  if (which >= Id::Pm0_64 && which <= Id::Pm7_64) return b.i64(0);
+  return b.i32(0);  // other environment registers hold what a driver would put there
+}
+
+ir::Instruction* FunctionLowering::clock(ir::Op op) {
+  bool has = op == ir::Op::ClockSubgroup ? profile().shaderSubgroupClock : profile().shaderDeviceClock;
+  if (!has) refuse(b.source(), "the device lets kernels read no such clock");
+  return b.emit(op, ir::I64, {});
+}
+
+ir::Instruction* FunctionLowering::blockThreads() {
+  ir::Instruction* area = b.mul(b.input(InputKind::BlockDimX), b.input(InputKind::BlockDimY));
+  return b.mul(area, b.input(InputKind::BlockDimZ));
 }
 
 }  // namespace mulciber::lower

@@ -1,0 +1,256 @@
+// atom, red and fences.
+#include "translator/lower/atomics.h"
+
+#include "translator/lower/families.h"
+#include "translator/lower/memory_access.h"
+
+namespace mulciber::lower {
+
+using ptx::Mod;
+using Address = FunctionLowering::Address;
+
+ir::Instruction* atomic(FunctionLowering& f, ir::Op op, const Address& address, ir::MemoryAccess access,
+                        std::initializer_list<ir::Instruction*> values) {
+  ir::Instruction* instruction = f.b.emit(op, (*values.begin())->type, {address.value});
+  instruction->operands.insert(instruction->operands.end(), values.begin(), values.end());
+  access.space = address.space;
+  access.alignment = static_cast<uint8_t>(instruction->type.totalBits() / 8);
+  instruction->memory = access;
+  return instruction;
+}
+
+ir::Instruction* atomicUpdate(FunctionLowering& f, const Address& address, ir::Type type, ir::MemoryAccess access,
+                              const Update& update) {
+  ir::Builder& b = f.b;
+  ir::VariableId expected = b.function().addVariable(type, "expected");
+  ir::MemoryAccess first = access;
+  first.space = address.space;
+  first.order = ir::Order::Relaxed;
+  first.alignment = static_cast<uint8_t>(type.bits / 8);
+  b.write(expected, b.load(type, address.value, first));
+  f.beginLoop();
+  ir::Instruction* old = b.read(expected);
+  ir::Instruction* seen = atomic(f, ir::Op::AtomicCas, address, access, {old, update(old)});
+  b.write(expected, seen);
+  f.endLoop(b.compare(ir::Op::INe, seen, old));
+  return b.read(expected);
+}
+
+ir::Instruction* atomicUpdate16(FunctionLowering& f, const Address& address, ir::MemoryAccess access,
+                                const Update& update) {
+  ir::Builder& b = f.b;
+  ir::Type wide = address.value->type;
+  Address word{b.bitAnd(address.value, b.constant(wide, ~uint64_t(3))), address.space, 4};
+  ir::Instruction* low = wide == ir::I32 ? address.value : b.convert(ir::Op::Trunc, ir::I32, address.value);
+  ir::Instruction* shift = b.shl(b.bitAnd(low, b.i32(2)), b.i32(3));
+  ir::Instruction* kept = b.bitNot(b.shl(b.i32(0xFFFF), shift));
+  auto half = [&](ir::Instruction* whole) { return b.convert(ir::Op::Trunc, ir::I16, b.lshr(whole, shift)); };
+  ir::Instruction* old = atomicUpdate(f, word, ir::I32, access, [&](ir::Instruction* whole) {
+    ir::Instruction* updated = b.convert(ir::Op::ZExt, ir::I32, update(half(whole)));
+    return b.bitOr(b.bitAnd(whole, kept), b.shl(updated, shift));
+  });
+  return half(old);
+}
+
+namespace {
+
+enum class Operation { Add, Min, Max, And, Or, Xor, Inc, Dec, Exchange, Cas };
+
+Operation operationOf(const ptx::Instruction& instruction) {
+  switch (instruction.first(
+      {Mod::add, Mod::min, Mod::max, Mod::and_, Mod::or_, Mod::xor_, Mod::inc, Mod::dec, Mod::exch, Mod::cas},
+      Mod::add)) {
+    case Mod::min: return Operation::Min;
+    case Mod::max: return Operation::Max;
+    case Mod::and_: return Operation::And;
+    case Mod::or_: return Operation::Or;
+    case Mod::xor_: return Operation::Xor;
+    case Mod::inc: return Operation::Inc;
+    case Mod::dec: return Operation::Dec;
+    case Mod::exch: return Operation::Exchange;
+    case Mod::cas: return Operation::Cas;
+    default: return Operation::Add;
+  }
+}
+
+ir::Op integerOp(Operation operation, bool isSigned) {
+  switch (operation) {
+    case Operation::Min: return isSigned ? ir::Op::AtomicSMin : ir::Op::AtomicUMin;
+    case Operation::Max: return isSigned ? ir::Op::AtomicSMax : ir::Op::AtomicUMax;
+    case Operation::And: return ir::Op::AtomicAnd;
+    case Operation::Or: return ir::Op::AtomicOr;
+    case Operation::Xor: return ir::Op::AtomicXor;
+    case Operation::Exchange: return ir::Op::AtomicExchange;
+    default: return ir::Op::AtomicAdd;
+  }
+}
+
+// Half-precision numbers as f32, which holds the sum of two of them closely enough to round once.
+ir::Instruction* widen(ir::Builder& b, ir::Instruction* bits, bool isBrain) {
+  if (!isBrain) return b.convert(ir::Op::FConvert, ir::F32, b.bitcast(ir::F16, bits));
+  return b.bitcast(ir::F32, b.shl(b.convert(ir::Op::ZExt, ir::I32, bits), b.i32(16)));
+}
+
+ir::Instruction* narrow(ir::Builder& b, ir::Instruction* number, bool isBrain) {
+  if (!isBrain) {
+    ir::Instruction* half = b.bitcast(ir::I16, b.convert(ir::Op::FConvert, ir::F16, number));
+    return b.select(b.unary(ir::Op::FIsNan, number), b.constant(ir::I16, 0x7FFF), half);
+  }
+  ir::Instruction* bits = b.bitcast(ir::I32, number);
+  ir::Instruction* odd = b.bitAnd(b.lshr(bits, b.i32(16)), b.i32(1));
+  ir::Instruction* rounded = b.lshr(b.add(bits, b.add(odd, b.i32(0x7FFF))), b.i32(16));
+  rounded = b.select(b.unary(ir::Op::FIsNan, number), b.i32(0x7FFF), rounded);
+  return b.convert(ir::Op::Trunc, ir::I16, rounded);
+}
+
+class AtomicLowering {
+ public:
+  AtomicLowering(FunctionLowering& lowering, const ptx::Instruction& which)
+      : f(lowering), b(lowering.b), instruction(which), operation(operationOf(which)), type(which.type()) {
+    access.order = order(which, ir::Order::Relaxed);
+    access.scope = scope(which, ir::Scope::Device);
+  }
+
+  void lower() {
+    bool hasResult = instruction.opcode == ptx::Opcode::Atom;
+    const ptx::Operand* operands = instruction.operands.data() + (hasResult ? 1 : 0);
+    Address address = f.address(operands[0], stateSpace(instruction));
+    uint8_t count = vectorLength(instruction);
+    ir::Type element = irType(type);
+    if (element.totalBits() > 64) return f.refuse(instruction, "Vulkan has no 128-bit atomic operations");
+    if (!hasNeededAtomics(address.space, element.bits)) return;
+    ir::Instruction* value = f.value(operands[1], element.withLanes(count));
+    if (count == 1) {
+      ir::Instruction* second = operation == Operation::Cas ? f.value(operands[2], element) : nullptr;
+      ir::Instruction* old = update(address, value, second);
+      if (hasResult) f.write(instruction.operands[0], old, ptx::isSigned(type));
+      return;
+    }
+    std::vector<ir::Instruction*> olds;
+    for (unsigned i = 0; i < count; i++)
+      olds.push_back(b.bitcast(element, update(f.offset(address, i * element.bits / 8), b.extract(value, i), nullptr)));
+    if (hasResult) f.write(instruction.operands[0], b.vector(olds));
+  }
+
+ private:
+  bool hasNeededAtomics(ir::Space space, unsigned bits) {
+    if (bits != 64) return true;
+    const TargetProfile& profile = f.profile();
+    bool has = space == ir::Space::Shared ? profile.atomicSharedInt64 : profile.atomicInt64;
+    if (type == ptx::Type::F64 && operation == Operation::Add)
+      has |= space == ir::Space::Shared ? profile.atomicSharedFloat64Add : profile.atomicFloat64Add;
+    if (!has) f.refuse(instruction, "the device has no 64-bit atomic operations on this memory");
+    return has;
+  }
+
+  ir::Instruction* update(const Address& address, ir::Instruction* value, ir::Instruction* second) {
+    switch (type) {
+      case ptx::Type::F32:
+      case ptx::Type::F64:
+        if (operation == Operation::Add) return addFloat(address, value);
+        break;
+      case ptx::Type::F16:
+      case ptx::Type::BF16: return updateHalf(address, b.bitcast(ir::I16, value));
+      case ptx::Type::F16x2:
+      case ptx::Type::BF16x2: return updateHalves(address, value);
+      default: break;
+    }
+    if (value->type.isFloat()) value = b.bitcast(value->type.asInt(), value);
+    if (value->type.bits == 16) return updateHalf(address, value, second ? second : value);
+    switch (operation) {
+      case Operation::Cas: return atomic(f, ir::Op::AtomicCas, address, access, {value, second});
+      case Operation::Inc:
+        return atomicUpdate(f, address, value->type, access, [&](ir::Instruction* old) {
+          ir::Instruction* more = b.add(old, b.constant(value->type, 1));
+          return b.select(b.compare(ir::Op::ULt, old, value), more, b.constant(value->type, 0));
+        });
+      case Operation::Dec:
+        return atomicUpdate(f, address, value->type, access, [&](ir::Instruction* old) {
+          ir::Instruction* less = b.sub(old, b.constant(value->type, 1));
+          return b.select(b.compare(ir::Op::ULt, less, value), less, value);
+        });
+      default: return atomic(f, integerOp(operation, ptx::isSigned(type)), address, access, {value});
+    }
+  }
+
+  bool hasFloatAdd(const Address& address, unsigned bits) {
+    const TargetProfile& profile = f.profile();
+    bool inShared = bits == 32 ? profile.atomicSharedFloat32Add : profile.atomicSharedFloat64Add;
+    bool inGlobal = bits == 32 ? profile.atomicFloat32Add : profile.atomicFloat64Add;
+    if (address.space == ir::Space::Shared) return inShared;
+    return address.space == ir::Space::Generic ? inShared && inGlobal : inGlobal;
+  }
+
+  // f32 in global memory flushes denormals, as the hardware does.
+  ir::Instruction* addFloat(const Address& address, ir::Instruction* value) {
+    ir::FloatControl fp;
+    fp.flush = type == ptx::Type::F32 && address.space != ir::Space::Shared;
+    ir::Type bits = value->type.asInt();
+    if (hasFloatAdd(address, bits.bits)) {
+      ir::Instruction* added = atomic(f, ir::Op::AtomicFAdd, address, access, {value});
+      added->fp = fp;
+      return added;
+    }
+    return atomicUpdate(f, address, bits, access, [&](ir::Instruction* old) {
+      return b.bitcast(bits, b.floating(ir::Op::FAdd, fp, {b.bitcast(value->type, old), value}));
+    });
+  }
+
+  ir::Instruction* combineHalf(ir::Instruction* x, ir::Instruction* y) {
+    bool isBrain = type == ptx::Type::BF16 || type == ptx::Type::BF16x2;
+    ir::Op op = operation == Operation::Min ? ir::Op::FMin : operation == Operation::Max ? ir::Op::FMax : ir::Op::FAdd;
+    return narrow(b, b.binary(op, widen(b, x, isBrain), widen(b, y, isBrain)), isBrain);
+  }
+
+  ir::Instruction* updateHalf(const Address& address, ir::Instruction* value, ir::Instruction* second = nullptr) {
+    return atomicUpdate16(f, address, access, [&](ir::Instruction* old) -> ir::Instruction* {
+      if (operation == Operation::Exchange) return value;
+      if (operation == Operation::Cas) return b.select(b.compare(ir::Op::IEq, old, value), second, old);
+      return combineHalf(old, value);
+    });
+  }
+
+  ir::Instruction* updateHalves(const Address& address, ir::Instruction* value) {
+    ir::Type pair = ir::I16.withLanes(2);
+    ir::Instruction* added = b.bitcast(pair, value);
+    return atomicUpdate(f, address, ir::I32, access, [&](ir::Instruction* old) {
+      ir::Instruction* halves = b.bitcast(pair, old);
+      ir::Instruction* low = combineHalf(b.extract(halves, 0), b.extract(added, 0));
+      ir::Instruction* high = combineHalf(b.extract(halves, 1), b.extract(added, 1));
+      return b.bitcast(ir::I32, b.vector(std::array{low, high}));
+    });
+  }
+
+  FunctionLowering& f;
+  ir::Builder& b;
+  const ptx::Instruction& instruction;
+  Operation operation;
+  ptx::Type type;
+  ir::MemoryAccess access;
+};
+
+void lowerAtom(FunctionLowering& f, const ptx::Instruction& instruction) {
+  if (instruction.has(Mod::async)) return f.refuse(instruction, "asynchronous reductions are not supported");
+  AtomicLowering(f, instruction).lower();
+}
+
+// membar is fence.sc; proxies share one view of memory here, so that a proxy fence is at most an ordinary one.
+void lowerFence(FunctionLowering& f, const ptx::Instruction& instruction) {
+  bool isMembar = instruction.opcode == ptx::Opcode::Membar;
+  ir::Instruction* fence = f.b.emit(ir::Op::Fence, ir::Void, {});
+  fence->memory.order = order(instruction, isMembar ? ir::Order::SequentiallyConsistent : ir::Order::AcquireRelease);
+  fence->memory.scope = scope(instruction, instruction.has(Mod::proxy) ? ir::Scope::System : ir::Scope::Device);
+}
+
+constexpr Lowering rows[] = {
+    {ptx::Opcode::Atom, lowerAtom, Effect::Effects},
+    {ptx::Opcode::Red, lowerAtom, Effect::Effects},
+    {ptx::Opcode::Fence, lowerFence, Effect::Effects},
+    {ptx::Opcode::Membar, lowerFence, Effect::Effects},
+};
+
+}  // namespace
+
+std::span<const Lowering> atomicLowerings() { return rows; }
+
+}  // namespace mulciber::lower

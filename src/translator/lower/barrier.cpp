@@ -1,0 +1,189 @@
+// Barriers of a block and of a warp.
+//
+// A barrier of all threads is the device's. Vulkan has none for some threads only, and none to arrive at without
+// waiting: these count arrivals in a word of shared memory, one for each of the 16 barriers, and wait by looking at it.
+// Word: arrivals so far in bits 0..15, completed phases above.
+#include "translator/lower/atomics.h"
+#include "translator/lower/families.h"
+#include "translator/lower/program_lowering.h"
+#include "translator/lower/warp_tools.h"
+
+namespace mulciber::lower {
+
+using ptx::Mod;
+
+namespace {
+
+enum class Role { Sync, Arrive, Reduce };
+
+class BarrierLowering {
+ public:
+  BarrierLowering(FunctionLowering& lowering, const ptx::Instruction& which)
+      : f(lowering), b(lowering.b), instruction(which) {
+    role = which.has(Mod::arrive) ? Role::Arrive : which.has(Mod::red) ? Role::Reduce : Role::Sync;
+    std::span<const ptx::Operand> operands = which.operands;
+    if (role == Role::Reduce) {
+      destination = &operands.front();
+      predicate = &operands.back();
+      operands = operands.subspan(1, operands.size() - 2);
+    }
+    if (!operands.empty()) id = &operands[0];
+    if (operands.size() > 1) count = &operands[1];
+  }
+
+  void lower() {
+    if (role == Role::Reduce) return reduce();
+    synchronise();
+  }
+
+  void synchronise() {
+    const ProgramLowering& program = f.program();
+    if (program.countsAllBarriers()) {
+      ir::Instruction* whole = b.bitAnd(b.add(f.blockThreads(), b.i32(31)), b.i32(~31u));
+      return counted(count ? f.value(*count, ir::I32) : whole);
+    }
+    if (!count) {
+      b.emit(ir::Op::Barrier, ir::Void, {});
+      return;
+    }
+    ir::Instruction* threads = f.value(*count, ir::I32);
+    if (program.usesArrive()) return counted(threads);
+    // Whether these are all threads shows at run time, alike for all of them.
+    f.beginIf(b.compare(ir::Op::ULe, f.blockThreads(), threads));
+    b.emit(ir::Op::Barrier, ir::Void, {});
+    f.beginElse();
+    counted(threads);
+    f.endIf();
+  }
+
+ private:
+  FunctionLowering::Address word(uint32_t base) {
+    if (!id) return {b.i32(base), ir::Space::Shared, 4};
+    ir::Instruction* index = b.bitAnd(f.value(*id, ir::I32), b.i32(15));
+    return {b.add(b.i32(base), b.shl(index, b.i32(2))), ir::Space::Shared, 4};
+  }
+
+  static ir::MemoryAccess access(ir::Order order) {
+    ir::MemoryAccess result;
+    result.space = ir::Space::Shared;
+    result.order = order;
+    result.scope = ir::Scope::Block;
+    result.alignment = 4;
+    return result;
+  }
+
+  void counted(ir::Instruction* threads) {
+    if (!f.program().warpsWait()) {
+      if (f.program().usesArrive())
+        return f.refuse(instruction, "a barrier of some of a block's threads needs warps that run independently");
+      return f.fail(KernelFault::Trap);  // the device cannot: loudly, when it happens
+    }
+    WarpTools warp(f, instruction);
+    FunctionLowering::Address barrier = word(f.program().barrierWords());
+    ir::Instruction* active = warp.members(nullptr);
+    ir::Instruction* leader = warp.lowestLane(active);
+    // An aligned barrier counts whole warps, as the hardware does, also where lanes have exited.
+    bool isAligned = instruction.opcode == ptx::Opcode::Bar || instruction.has(Mod::aligned);
+    ir::Instruction* arrivals = isAligned ? b.i32(32) : b.emit(ir::Op::PopCount, ir::I32, {active});
+    ir::VariableId phase = b.function().addVariable(ir::I32, "phase");
+    b.write(phase, b.i32(0));
+    fence(ir::Order::Release);
+    f.beginIf(b.compare(ir::Op::IEq, f.laneId(), leader));
+    ir::Instruction* old =
+        atomicUpdate(f, barrier, ir::I32, access(ir::Order::AcquireRelease), [&](ir::Instruction* state) {
+          ir::Instruction* sum = b.add(state, arrivals);
+          ir::Instruction* isLast = b.compare(ir::Op::ULe, threads, b.bitAnd(sum, b.i32(0xFFFF)));
+          ir::Instruction* next = b.bitAnd(b.add(state, b.i32(0x10000)), b.i32(0xFFFF0000));
+          return b.select(isLast, next, sum);
+        });
+    b.write(phase, b.lshr(old, b.i32(16)));
+    f.endIf();
+    if (role == Role::Arrive) return;
+    ir::Instruction* mine = warp.shuffle(b.read(phase), leader);
+    f.beginLoop();
+    f.yieldToWarps();
+    ir::Instruction* now = b.load(ir::I32, barrier.value, access(ir::Order::Acquire));
+    f.endLoop(b.compare(ir::Op::IEq, b.lshr(now, b.i32(16)), mine));
+    fence(ir::Order::Acquire);
+  }
+
+  void fence(ir::Order order) {
+    ir::Instruction* instructionOfFence = b.emit(ir::Op::Fence, ir::Void, {});
+    instructionOfFence->memory.order = order;
+    instructionOfFence->memory.scope = ir::Scope::Block;
+  }
+
+  // Adds the predicate to a word of shared memory, reads the sum between two barriers, and takes it away again:
+  // arrivals at the next reduction may already be in it.
+  void reduce() {
+    WarpTools warp(f, instruction);
+    FunctionLowering::Address sum = word(f.program().reductionWords());
+    bool isAll = instruction.has(Mod::and_);
+    ir::Instruction* condition = f.predicate(*predicate);
+    if (isAll) condition = b.bitNot(condition);
+    ir::Instruction* lanes = warp.ballot(condition);
+    ir::Instruction* leader = warp.lowestLane(warp.members(nullptr));
+    ir::Instruction* isLeader = b.compare(ir::Op::IEq, f.laneId(), leader);
+    ir::Instruction* own = b.emit(ir::Op::PopCount, ir::I32, {lanes});
+    f.beginIf(isLeader);
+    atomic(f, ir::Op::AtomicAdd, sum, access(ir::Order::Relaxed), {own});
+    f.endIf();
+    synchronise();
+    ir::Instruction* total = b.load(ir::I32, sum.value, access(ir::Order::Relaxed));
+    synchronise();
+    f.beginIf(isLeader);
+    atomic(f, ir::Op::AtomicSub, sum, access(ir::Order::Relaxed), {own});
+    f.endIf();
+    if (instruction.has(Mod::popc)) return f.write(*destination, total);
+    f.write(*destination, b.compare(isAll ? ir::Op::IEq : ir::Op::INe, total, b.i32(0)));
+  }
+
+  FunctionLowering& f;
+  ir::Builder& b;
+  const ptx::Instruction& instruction;
+  Role role;
+  const ptx::Operand* destination = nullptr;
+  const ptx::Operand* predicate = nullptr;
+  const ptx::Operand* id = nullptr;
+  const ptx::Operand* count = nullptr;
+};
+
+void lowerBarrier(FunctionLowering& f, const ptx::Instruction& instruction) {
+  if (instruction.has(Mod::warp)) {
+    WarpTools(f, instruction);
+    f.b.emit(ir::Op::WarpBarrier, ir::Void, {});
+    return;
+  }
+  if (instruction.has(Mod::cluster)) {
+    // A cluster is one block, whose threads all arrive before they wait: waiting is the barrier.
+    if (instruction.has(Mod::wait)) BarrierLowering(f, instruction).synchronise();
+    return;
+  }
+  BarrierLowering(f, instruction).lower();
+}
+
+constexpr Lowering rows[] = {
+    {ptx::Opcode::Bar, lowerBarrier, Effect::Effects},
+    {ptx::Opcode::Barrier, lowerBarrier, Effect::Effects},
+};
+
+}  // namespace
+
+void FunctionLowering::yieldToWarps() {
+  if (!profile().warpsProgress && profile().barrierYields) b.emit(ir::Op::Barrier, ir::Void, {});
+}
+
+void FunctionLowering::clearBarrierWords() {
+  ir::Instruction* thread = b.input(ir::InputKind::LocalIndex);
+  ir::MemoryAccess access;
+  access.space = ir::Space::Shared;
+  access.alignment = 4;
+  beginIf(b.compare(ir::Op::ULt, thread, b.i32(1)));
+  for (uint32_t word = 0; word < 32; word++) b.store(b.i32(program_.barrierWords() + 4 * word), b.i32(0), access);
+  endIf();
+  b.emit(ir::Op::Barrier, ir::Void, {});
+}
+
+std::span<const Lowering> barrierLowerings() { return rows; }
+
+}  // namespace mulciber::lower
