@@ -70,15 +70,15 @@ struct Operand {
     SpecialRegister,  // %tid.x
     Integer,          // 42, 0x2AU, WARP_SZ
     Float,            // 1.5, 0f3F800000, 0d3FF0000000000000: kept as the 64 bits of a double, or of a float
-    Symbol,           // variable + offset where a value stands: mov.u64 %rd1, table+8
+    Symbol,           // variable + offset where a value stands: mov.u64 %rd1, table+8; also table[%r1]: isIndexed
     Function,         // foo
     Label,            // $L1
     Address,          // [register | variable | nothing  + offset]
     Vector,           // {%f1, %f2, _, 4}
     Texture,          // [texture(, sampler), {coordinates}] and other bracketed lists, as a list of operands
     Sink,             // _
-    CallTarget,       // a .callprototype or .calltargets name at the end of an indirect call
-    BranchTarget,     // a .branchtargets name
+    CallTarget,       // a .callprototype name at the end of an indirect call
+    BranchTarget,     // a .branchtargets name, or a .calltargets name at the end of an indirect call
     Pair,             // d|p: two operands
   };
   // Bytes and Halves choose several, as the SIMD video instructions do: .b3210, .h10.
@@ -90,12 +90,14 @@ struct Operand {
   bool isSingle = false;       // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
   bool isUnsigned = false;     // Integer: written with U, or too large for int64
   bool hasRegister = false;    // Address: base is `reg`
+  bool isIndexed = false;      // Symbol, Address: variable[reg + n]. `reg`, its low 32 bits taken as unsigned, counts
+                               // elements of the variable's type; `offset` is in bytes already
   bool isUnified = false;      // Address: [a].unified
   SpecialRegister special{};   // SpecialRegister
-  uint16_t lanes = 0;          // Bytes, Halves: the digits after .b or .h, in hexadecimal with a leading 1: .b32 is 0x132
   SourceOffset where = 0;
 
   RegisterId reg = 0;                       // Register; Address with a register base (see hasRegister)
+  uint32_t lanes = 0;                       // Bytes, Halves: the digits as hexadecimal, a 1 before: .b32 is 0x132
   union {
     uint64_t bits = 0;                      // Integer, Float
     int64_t offset;                         // Symbol, Address
@@ -105,7 +107,7 @@ struct Operand {
     const ptx::Function* function;          // Function
     const ptx::Label* label;                // Label
     const CallPrototype* prototype;         // CallTarget
-    const TargetList* targets;              // BranchTarget, CallTarget naming a .calltargets list
+    const TargetList* targets;              // BranchTarget
   };
   std::span<Operand> elements;              // Vector, Texture, Pair
 };
@@ -237,8 +239,9 @@ struct CallPrototype {
 // .maxntid and the like; 0 where not given.
 struct PerformanceDirectives {
   uint32_t maxThreads[3] = {}, requiredThreads[3] = {}, requiredCluster[3] = {};
-  uint32_t maxThreadCount = 0, requiredThreadCount = 0;  // how many dimensions were written
-  uint32_t minBlocksPerSm = 0, maxRegisters = 0, maxClusterRank = 0;
+  uint32_t maxThreadCount = 0, requiredThreadCount = 0;  // how many dimensions were written; the others are 1
+  uint32_t requiredClusterCount = 0;
+  uint32_t minBlocksPerSm = 0, maxBlocksPerSm = 0, maxRegisters = 0, maxClusterRank = 0;
   bool explicitCluster = false, blocksAreClusters = false;
 };
 

@@ -1,0 +1,422 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "translator/ptx/parser_state.h"
+#include "translator/ptx/small_float.h"
+#include "translator/ptx/suggestion.h"
+
+namespace mulciber::ptx {
+namespace {
+
+struct SpaceWord {
+  std::string_view word;
+  StateSpace space;
+};
+constexpr SpaceWord kSpaces[] = {
+    {"reg", StateSpace::Reg},       {"param", StateSpace::Param}, {"global", StateSpace::Global},
+    {"shared", StateSpace::Shared}, {"local", StateSpace::Local}, {"const", StateSpace::Const},
+    {"tex", StateSpace::Tex},
+};
+
+uint64_t elementSize(Type type, uint8_t vector) {
+  const bool isOpaque = type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef;
+  const uint64_t bytes = isOpaque ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
+  return bytes * vector;
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+}  // namespace
+
+std::optional<StateSpace> Parser::acceptSpace() {
+  if (!token_.is(Kind::Dotted)) return std::nullopt;
+  for (const SpaceWord& row : kSpaces) {
+    if (!token_.isDotted(row.word)) continue;
+    advance();
+    return row.space;
+  }
+  return std::nullopt;
+}
+
+std::optional<Type> Parser::acceptType() {
+  if (!token_.is(Kind::Dotted)) return std::nullopt;
+  auto mod = findModifier(token_.text.substr(1));
+  if (!mod || typeOf(*mod) == Type::None) return std::nullopt;
+  advance();
+  return typeOf(*mod);
+}
+
+uint32_t Parser::alignment() {
+  const Token token = token_;
+  const uint64_t value = expectInteger(1u << 30, "an alignment");
+  if (std::has_single_bit(value)) return static_cast<uint32_t>(value);
+  error(token.where, "an alignment must be a power of two");
+  return 1;
+}
+
+void Parser::attributes(bool& isManaged, bool& isUnified, uint64_t (&id)[2]) {
+  expect(Kind::LeftParen, "'('");
+  do {
+    if (acceptDotted("managed")) {
+      isManaged = true;
+    } else if (acceptDotted("unified")) {
+      isUnified = true;
+      expect(Kind::LeftParen, "'('");
+      id[0] = expectInteger(UINT64_MAX, "an identifier");
+      expect(Kind::Comma, "','");
+      id[1] = expectInteger(UINT64_MAX, "an identifier");
+      expect(Kind::RightParen, "')'");
+    } else {
+      failExpected(".managed or .unified");
+    }
+  } while (accept(Kind::Comma));
+  expect(Kind::RightParen, "')'");
+}
+
+// What follows the state space: .align 8 .attribute(...) .v2 .f32 .ptr .global .align 16
+void Parser::declarationHead(DeclarationHead& head, bool isParameter) {
+  if (head.space == StateSpace::Const && accept(Kind::LeftBracket)) {
+    head.constBank = static_cast<uint32_t>(expectInteger(10, "a constant bank"));
+    expect(Kind::RightBracket, "']'");
+  }
+  for (;;) {
+    if (acceptDotted("align")) {
+      head.alignment = alignment();
+    } else if (acceptDotted("attribute")) {
+      attributes(head.isManaged, head.isUnified, head.unifiedId);
+    } else if (acceptDotted("v2")) {
+      head.vector = 2;
+    } else if (acceptDotted("v4")) {
+      head.vector = 4;
+    } else {
+      break;
+    }
+  }
+  if (auto type = acceptType()) {
+    head.type = *type;
+  } else {
+    if (token_.is(Kind::Dotted))
+      fail(token_, "unknown type " + quoted(token_.text) + suggest(token_.text.substr(1), modifierWords(), "."));
+    failExpected("a type");
+  }
+  if (isParameter && acceptDotted("ptr")) {
+    head.isPointer = true;
+    if (auto space = acceptSpace()) head.pointerSpace = *space;
+    if (acceptDotted("align")) head.pointerAlignment = alignment();
+  }
+}
+
+void Parser::dimensions(Variable& variable, const DeclarationHead& head) {
+  constexpr uint64_t kLargest = uint64_t{1} << 48;
+  uint64_t size = elementSize(head.type, head.vector);
+  std::vector<uint64_t> counts;
+  while (token_.is(Kind::LeftBracket)) {
+    const Token open = token_;
+    advance();
+    if (counts.size() == kMaxDimensions) fail(open, "an array has at most 64 dimensions");
+    uint64_t count = 0;
+    if (!token_.is(Kind::RightBracket)) {
+      const Token token = token_;
+      count = expectInteger(kLargest, "an array dimension");
+      if (count == 0 && !counts.empty()) error(token.where, "an array dimension cannot be 0");
+    } else if (!counts.empty()) {
+      error(open.where, "only the first dimension can be left open");
+    }
+    expect(Kind::RightBracket, "']'");
+    counts.push_back(count);
+    size *= count;
+    if (size > kLargest) fail(open, quoted(variable.name) + " is too large");
+  }
+  variable.isArray = !counts.empty();
+  variable.dimensions = arena_.copy(counts);
+  variable.size = size;
+}
+
+Variable* Parser::variable(const DeclarationHead& head, const Token& name) {
+  Variable* made = arena_.make<Variable>();
+  made->name = name.text;
+  made->where = name.where;
+  made->space = head.space;
+  made->type = head.type;
+  made->vector = head.vector;
+  made->alignment = static_cast<uint32_t>(std::max<uint64_t>(head.alignment, elementSize(head.type, head.vector)));
+  if (head.alignment != 0) made->alignment = head.alignment;
+  made->isExtern = head.linkage.isExtern;
+  made->isVisible = head.linkage.isVisible;
+  made->isWeak = head.linkage.isWeak;
+  made->isCommon = head.linkage.isCommon;
+  made->isManaged = head.isManaged;
+  made->isUnified = head.isUnified;
+  std::copy(std::begin(head.unifiedId), std::end(head.unifiedId), made->unifiedId);
+  made->isPointer = head.isPointer;
+  made->pointerSpace = head.pointerSpace;
+  made->pointerAlignment = head.pointerAlignment;
+  made->constBank = head.constBank;
+  made->owner = function_;
+  dimensions(*made, head);
+  return made;
+}
+
+void Parser::variables(const Linkage& link, StateSpace space) {
+  DeclarationHead head;
+  head.linkage = link;
+  head.space = space;
+  declarationHead(head, space == StateSpace::Param);
+  do {
+    const Token name = expectName("a variable's name");
+    Variable* made = variable(head, name);
+    if (accept(Kind::Equal)) initializer(*made);
+    const bool isOpen = made->isArray && made->dimensions[0] == 0;
+    if (isOpen && !made->isExtern && space != StateSpace::Param && space != StateSpace::Shared)
+      error(name.where, quoted(name.text) + " has no size", name.text.size());
+    declareVariable(made);
+  } while (accept(Kind::Comma));
+  expect(Kind::Semicolon, "';'");
+}
+
+void Parser::declareVariable(Variable* made) {
+  Binding binding;
+  binding.kind = Binding::Kind::Variable;
+  binding.where = made->where;
+  binding.variable = made;
+  const bool isModuleScope = symbols_.depth() == 0;
+  if (isModuleScope && mergeDeclaration(made)) return;
+  SourceOffset previous = 0;
+  if (!symbols_.declare(made->name, binding, previous)) return duplicate(made->name, made->where, previous);
+  if (isModuleScope) {
+    variables_.push_back(made);
+    return;
+  }
+  if (made->space == StateSpace::Param && function_->isEntry && depth_ == 1 && holder_.module.versionMajor == 1 &&
+      holder_.module.versionMinor < 4) {
+    oldParameters_.push_back(made);
+    return;
+  }
+  Statement statement;
+  statement.kind = Statement::Kind::Variable;
+  statement.where = made->where;
+  statement.variable = made;
+  addStatement(statement);
+}
+
+// An extern variable may be declared again, with or without extern. Both become one node, the more complete one.
+bool Parser::mergeDeclaration(Variable* made) {
+  const Binding known = symbols_.findModuleScope(made->name);
+  if (known.kind != Binding::Kind::Variable || !(known.variable->isExtern || made->isExtern)) return false;
+  Variable& kept = *known.variable;
+  const bool sameShape = kept.space == made->space && kept.type == made->type && kept.vector == made->vector &&
+                         kept.isArray == made->isArray &&
+                         (kept.size == made->size || kept.size == 0 || made->size == 0);
+  if (!sameShape) {
+    error(made->where, quoted(made->name) + " was declared with another type or space", made->name.size());
+    holder_.source.report(diagnostics_, Diagnostics::Severity::Note, kept.where, "the earlier declaration is here");
+  } else if (kept.isExtern && !made->isExtern) {
+    // The definition's place among the variables counts: what its initial value refers to stands before it.
+    kept = *made;
+    variables_.erase(std::find(variables_.begin(), variables_.end(), known.variable));
+    variables_.push_back(known.variable);
+  } else if (kept.size == 0) {
+    kept = *made;
+  }
+  return true;
+}
+
+// ---- Registers
+
+void Parser::registers() {
+  DeclarationHead head;
+  head.space = StateSpace::Reg;
+  declarationHead(head, false);
+  do registerOrRange(head);
+  while (accept(Kind::Comma));
+  expect(Kind::Semicolon, "';'");
+}
+
+void Parser::registerOrRange(const DeclarationHead& head) {
+  const Token name = expectName("a register's name");
+  auto* declaration = arena_.make<RegisterDeclaration>();
+  declaration->type = head.type;
+  declaration->vector = head.vector;
+  declaration->name = name.text;
+  SourceOffset previous = 0;
+  if (accept(Kind::Less)) {
+    declaration->count = static_cast<uint32_t>(expectInteger(UINT32_MAX, "the number of registers"));
+    expect(Kind::Greater, "'>'");
+    if (declaration->count == 0) error(name.where, "a register range cannot be empty");
+    if (!symbols_.declareRange(name.text, declaration->count, head.type, head.vector, name.where, previous))
+      duplicate(name.text, name.where, previous);
+  } else {
+    Binding binding;
+    binding.kind = Binding::Kind::Register;
+    binding.reg = static_cast<RegisterId>(registers_.size());
+    binding.where = name.where;
+    registers_.push_back({name.text, head.type, head.vector, name.where});
+    if (!symbols_.declare(name.text, binding, previous)) duplicate(name.text, name.where, previous);
+  }
+  Statement statement;
+  statement.kind = Statement::Kind::Registers;
+  statement.where = name.where;
+  statement.registers = declaration;
+  addStatement(statement);
+}
+
+// ---- Initialisers
+
+void Parser::initializer(Variable& made) {
+  const Token start = token_;
+  if (made.isExtern) error(start.where, "an extern variable cannot have an initial value");
+  if (made.space != StateSpace::Global && made.space != StateSpace::Const)
+    error(start.where, "only .global and .const variables can have an initial value");
+  if (made.type == Type::TexRef || made.type == Type::SamplerRef || made.type == Type::SurfRef)
+    return initializerFields(made);
+
+  // The braces go as deep as there are dimensions; a vector is one more. The position in each is kept on a stack.
+  std::vector<uint64_t> limits(made.dimensions.begin(), made.dimensions.end());
+  if (made.vector > 1) limits.push_back(made.vector);
+  std::vector<uint64_t> strides(limits.size(), 1);
+  for (size_t i = limits.size(); i-- > 1;) strides[i - 1] = strides[i] * limits[i];
+  std::vector<uint64_t> position;
+  std::vector<InitializerElement> elements;
+  uint64_t outermost = 0;
+
+  auto next = [&](const Token& at) {
+    if (position.empty()) return;
+    const size_t level = position.size() - 1;
+    const bool isOpen = level == 0 && limits[0] == 0;
+    if (++position.back() > limits[level] && !isOpen) fail(at, "too many values for " + quoted(made.name));
+    if (level == 0) outermost = position[0];
+  };
+  do {
+    const Token token = token_;
+    if (token.is(Kind::LeftBrace)) {
+      advance();
+      ++operandBraces_;
+      if (position.size() == limits.size())
+        fail(token, "more nested braces than " + quoted(made.name) + " has dimensions");
+      position.push_back(0);
+      if (!token_.is(Kind::RightBrace)) continue;
+    } else {
+      InitializerElement element = initializerElement(made);
+      if (position.size() != limits.size())
+        fail(token, "expected '{': the values of each dimension have their own braces");
+      for (size_t i = 0; i < position.size(); ++i) element.index += position[i] * strides[i];
+      elements.push_back(element);
+      next(token);
+    }
+    while (!position.empty() && token_.is(Kind::RightBrace)) {
+      advance();
+      --operandBraces_;
+      position.pop_back();
+      next(token);
+    }
+    if (position.empty()) break;
+    expect(Kind::Comma, "',' or '}'");
+  } while (true);
+
+  if (made.isArray && made.dimensions[0] == 0) {
+    std::vector<uint64_t> counts(made.dimensions.begin(), made.dimensions.end());
+    counts[0] = outermost;
+    made.dimensions = arena_.copy(counts);
+    made.size = outermost * strides[0] * elementSize(made.type, 1);
+  }
+  auto* initializer = arena_.make<Initializer>();
+  initializer->elements = arena_.copy(elements);
+  made.initializer = initializer;
+}
+
+void Parser::initializerFields(Variable& made) {
+  expect(Kind::LeftBrace, "'{'");
+  ++operandBraces_;
+  std::vector<InitializerField> fields;
+  if (!token_.is(Kind::RightBrace)) {
+    do {
+      InitializerField field;
+      field.name = expectName("a property such as addr_mode_0").text;
+      expect(Kind::Equal, "'='");
+      if (!token_.is(Kind::Integer) && !token_.is(Kind::Word)) failExpected("a value");
+      field.value = token_.text;
+      advance();
+      fields.push_back(field);
+    } while (accept(Kind::Comma));
+  }
+  expect(Kind::RightBrace, "'}'");
+  --operandBraces_;
+  auto* initializer = arena_.make<Initializer>();
+  initializer->fields = arena_.copy(fields);
+  made.initializer = initializer;
+}
+
+// symbol, symbol + 8, generic(symbol) + 8
+void Parser::initializerSymbol(InitializerElement& element) {
+  Token name = expectName("a variable or function");
+  if (name.text == "generic" && accept(Kind::LeftParen)) {
+    element.isGeneric = true;
+    name = expectName("a variable");
+    expect(Kind::RightParen, "')'");
+  }
+  element.isSymbol = true;
+  const Binding binding = symbols_.find(name.text, registers_, name.where);
+  if (binding.kind == Binding::Kind::Variable) {
+    element.variable = binding.variable;
+  } else if (binding.kind == Binding::Kind::Function) {
+    element.function = binding.function;
+  } else if (binding.kind == Binding::Kind::None) {
+    undeclared(name, "the variable or function");
+  } else {
+    error(name.where, quoted(name.text) + " has no address", name.text.size());
+  }
+  if (accept(Kind::Plus)) {
+    const Token at = token_;
+    const Constant value = constant();
+    if (value.kind != Constant::Kind::Integer) error(at.where, "an offset must be an integer");
+    element.bits = value.bits;
+  }
+}
+
+InitializerElement Parser::initializerElement(const Variable& made) {
+  InitializerElement element;
+  const Token token = token_;
+  element.where = token.where;
+  if (token.is(Kind::Word) && token.text != "WARP_SZ") {
+    initializerSymbol(element);
+    return element;
+  }
+  const Constant value = constant();
+  if (value.kind == Constant::Kind::Integer && accept(Kind::LeftParen)) {
+    // 0xFF00(symbol): one byte of the address
+    const int shift = std::countr_zero(value.bits);
+    if (value.bits == 0 || shift % 8 != 0 || value.bits >> shift != 0xFF)
+      error(token.where, "a mask must choose one byte: 0xFF, 0xFF00, 0xFF0000 ...");
+    else element.maskByte = static_cast<uint8_t>(shift / 8);
+    if (bitWidth(made.type) != 8) error(token.where, "a mask is for variables with 8-bit elements");
+    initializerSymbol(element);
+    expect(Kind::RightParen, "')'");
+    return element;
+  }
+  element.bits = initialBits(value, made, token);
+  return element;
+}
+
+uint64_t Parser::initialBits(const Constant& value, const Variable& made, const Token& token) {
+  const uint32_t width = bitWidth(made.type);
+  if (value.kind == Constant::Kind::Integer) {
+    if (isFloat(made.type))
+      error(token.where,
+            "expected a floating-point value, as the variable's type is ." + std::string(spelling(made.type)));
+    return width >= 64 ? value.bits : value.bits & ((uint64_t{1} << width) - 1);
+  }
+  const bool takesFloat = made.type == Type::F32 || made.type == Type::F64 || made.type == Type::B16 ||
+                          made.type == Type::B32 || made.type == Type::B64;
+  if (!takesFloat) {
+    error(token.where, "a variable of type ." + std::string(spelling(made.type)) + " takes no floating-point values");
+    return 0;
+  }
+  if (width == 32 && value.isSingle) return value.bits;
+  const double number = value.asDouble();
+  if (width == 64) return std::bit_cast<uint64_t>(number);
+  if (width == 32) return std::bit_cast<uint32_t>(static_cast<float>(number));
+  return halfBits(number);
+}
+
+}  // namespace mulciber::ptx

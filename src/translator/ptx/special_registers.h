@@ -1,0 +1,13 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "translator/ptx/ast.h"
+
+namespace mulciber::ptx {
+
+std::string_view spelling(SpecialRegister special);  // with its %, such as %tid.x
+std::optional<SpecialRegister> findSpecialRegister(std::string_view name);
+
+}  // namespace mulciber::ptx
