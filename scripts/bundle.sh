@@ -20,8 +20,9 @@ for folder in programs bench; do
   [ ! -d "$root/build/bin/$folder" ] || cp -r "$root/build/bin/$folder" "$out/bin/"
 done
 cp "$root/bench/compare.py" "$out/bin/bench/"
-cp -a "$root"/build/lib/*.so* "$out/lib/"
-strip --strip-unneeded "$out"/lib/*.so.*.*.* "$out"/lib/libmulciber*.so 2>/dev/null || true
+find "$root/build/lib" -name '*.so*' -exec cp -a -t "$out/lib" {} +
+# The CUDA programs keep their symbols: `mulciber run` finds their static runtime by them.
+find "$out/lib" "$out/bin" -maxdepth 1 -type f -exec strip --strip-unneeded {} \; 2>/dev/null
 
 # Test data, at the same relative places.
 for area in "$root"/tests/*/; do

@@ -78,7 +78,6 @@ prepare_build() {
   install_packages "${packages[@]}"
   local header=/usr/include/vulkan/vulkan_core.h
   if [ "$(sed -n 's/^#define VK_HEADER_VERSION \([0-9]*\)$/\1/p' "$header")" -lt 275 ]; then
-    say "the system's Vulkan headers and SPIRV-Tools are too old: bringing newer ones (about 3 minutes, once)"
     "$root/third_party/khronos/build.sh" >/dev/null
   fi
 }

@@ -8,6 +8,7 @@ sdk=1.4.309.0
 prefix=${1:-$cache/khronos-$sdk}
 [ -f "$prefix/complete" ] && { echo "$prefix"; exit 0; }
 
+say "the system's Vulkan headers and SPIRV-Tools are too old: building newer ones (about 3 minutes, once)"
 add_pinned_sources || fail "this distribution has no newer release to build SPIRV-Tools from; configure with -DMULCIBER_FETCH=ON instead"
 install_packages g++ cmake ninja-build python3 dpkg-dev >&2
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
