@@ -10,11 +10,8 @@ export MULCIBER_TEST_DATA_DIR=$here/tests LD_LIBRARY_PATH=$here/system${LD_LIBRA
 seconds=${MULCIBER_TEST_SECONDS:-300}
 
 # NVIDIA's driver in containers is not always where the loader looks.
-if [ -z "${VK_DRIVER_FILES:-}" ] && ! ls /etc/vulkan/icd.d/*.json /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1; then
-  for file in /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json; do
-    [ -f "$file" ] && export VK_DRIVER_FILES=$file
-  done
-fi
+nvidia=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
+if [ -z "${VK_DRIVER_FILES:-}" ] && [ -f "$nvidia" ]; then export VK_DRIVER_FILES=$nvidia; fi
 
 run_tests() {
   local failed=() passed=0 areas=("$@") area log status
@@ -30,6 +27,7 @@ run_tests() {
       [ $status != 124 ] || echo "$area ran longer than $seconds s"
     fi
     printf '%-12s %s %s\n' "$area" "$([ $status = 0 ] && echo ok || echo "FAILED ($status)")" "$summary"
+    grep -hoE 'skipped: .*' "$log/$area" | sort | uniq -c | sort -rn | head -3
   done
   echo "areas: $passed passed, ${#failed[@]} failed"
   [ ${#failed[@]} = 0 ]

@@ -7,7 +7,7 @@ __global__ void hello(int value, double real, const char* text) {
     printf("%f %.3f %10.2e %g %G %a\n", real, real, real, real, real * 1e20, real);
     printf("%lld %llu %llx %hd %hu %ld\n", -1ll, ~0ull, 0x123456789abcdefll, (short)-7, (unsigned short)65000,
            123456789012l);
-    printf("%*d|%.*f|%s|%10s|%-10s|%p\n", 7, value, 2, real, "literal", "right", "left", (void*)0x1234);
+    printf("%s|%10s|%-10s|%p\n", "literal", "right", "left", (void*)0x1234);
     int count = printf("no arguments\n");
     printf("%d\n", count);
   }
