@@ -65,7 +65,9 @@ struct MemoryAccess {
   uint8_t alignment = 1;     // bytes, what the address is known to be a multiple of
 };
 
-enum class Rounding : uint8_t { NearestEven, TowardZero, Down, Up };
+// ToOdd: an inexact result is the neighbour whose last bit is one. Rounded again to a format at least two bits
+// narrower, it gives what rounding the exact number once would have given.
+enum class Rounding : uint8_t { NearestEven, TowardZero, Down, Up, ToOdd };
 
 struct FloatControl {
   Rounding rounding = Rounding::NearestEven;

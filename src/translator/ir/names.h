@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 5> spaceNames = {"global", "shared
 inline constexpr std::array<std::string_view, 6> orderNames = {"weak",    "relaxed", "acquire",
                                                                "release", "acq_rel", "seq_cst"};
 inline constexpr std::array<std::string_view, 5> scopeNames = {"thread", "warp", "block", "device", "system"};
-inline constexpr std::array<std::string_view, 4> roundingNames = {"rn", "rz", "rm", "rp"};
+inline constexpr std::array<std::string_view, 5> roundingNames = {"rn", "rz", "rm", "rp", "ro"};
 
 inline bool accessesMemory(Op op) { return op >= Op::Load && op <= Op::Fence; }
 inline bool hasAddress(Op op) { return op >= Op::Load && op < Op::Fence; }

@@ -16,5 +16,11 @@ std::span<const Lowering> warpLowerings();
 std::span<const Lowering> barrierLowerings();
 std::span<const Lowering> atomicLowerings();
 std::span<const Lowering> asyncLowerings();
+std::span<const Lowering> integerLowerings();
+std::span<const Lowering> carryLowerings();
+std::span<const Lowering> bitLowerings();
+std::span<const Lowering> compareLowerings();
+std::span<const Lowering> floatLowerings();
+std::span<const Lowering> convertLowerings();
 
 }  // namespace mulciber::lower

@@ -1,0 +1,225 @@
+// Floating-point arithmetic of every type: the exact operations, min and max, signs, and the approximations.
+//
+// The IR's operations say what is meant (rounding, flushing); passes/float_exactness makes of them what the target
+// can do. bf16 is computed in f32 and rounded once: sums and products of two bf16 numbers survive the double
+// rounding, fma needs its f32 result rounded to odd.
+#include "translator/lower/floats.h"
+
+namespace mulciber::lower {
+namespace {
+
+using ir::FloatControl;
+using ir::Op;
+using ir::Rounding;
+using ptx::Instruction;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Type;
+
+bool isBfloat(Type type) { return type == Type::BF16 || type == Type::BF16x2; }
+
+bool isRounded(const Instruction& instruction) {
+  return instruction.first({Mod::rn, Mod::rz, Mod::rm, Mod::rp}, Mod::f32) != Mod::f32;
+}
+
+// The operands of one lane to its result.
+using LaneFn = Value (*)(FunctionLowering&, const Instruction&, FloatControl, std::span<const Value>);
+
+FloatControl controlOf(FunctionLowering& f, const Instruction& instruction) {
+  FloatControl fp;
+  fp.rounding = roundingOf(instruction);
+  fp.flush = flushes(f, instruction);
+  fp.approximate = instruction.has(Mod::approx) || instruction.has(Mod::full);
+  return fp;
+}
+
+// Applies `compute` to every lane. f16x2 operands stay vectors where `vectorized` says so.
+void lowerLanes(FunctionLowering& f, const Instruction& instruction, FloatControl fp, LaneFn compute, bool vectorized) {
+  ir::Builder& b = f.b;
+  Type type = instruction.type();
+  unsigned count = static_cast<unsigned>(instruction.operands.size()) - 1;
+  bool clamps = instruction.has(Mod::sat), rectifies = instruction.has(Mod::relu);
+  std::vector<std::vector<Value>> operands;
+  if (type == Type::F16x2 && vectorized && !clamps && !rectifies) {
+    std::vector<Value> vectors;
+    for (unsigned i = 0; i < count; i++)
+      vectors.push_back(b.bitcast(ir::F16.withLanes(2), operand(f, instruction, i + 1, type)));
+    f.write(instruction.operands[0], b.bitcast(ir::I32, compute(f, instruction, fp, vectors)));
+    return;
+  }
+  // Mixed precision: an operand of the second type is widened to the first.
+  bool isMixed = instruction.typeCount > 1;
+  for (unsigned i = 0; i < count; i++) {
+    bool isNarrow = isMixed && (i == 0 || (instruction.opcode == Opcode::Fma && i == 1));
+    operands.push_back(unpackFloats(f, instruction.operands[i + 1], isNarrow ? instruction.type(1) : type));
+    for (Value& v : operands.back())
+      if (isNarrow && v->type != irType(type)) v = b.convert(Op::FConvert, irType(type), v);
+  }
+  std::vector<Value> results;
+  for (size_t lane = 0; lane < operands[0].size(); lane++) {
+    std::vector<Value> arguments;
+    for (auto& o : operands) arguments.push_back(o[lane]);
+    Value result = compute(f, instruction, fp, arguments);
+    if (clamps) result = clampToUnit(b, result);
+    if (rectifies) result = rectify(b, result);
+    results.push_back(result);
+  }
+  writeFloats(f, instruction.operands[0], type, results);
+}
+
+Value computeSum(FunctionLowering& f, const Instruction& instruction, FloatControl fp, std::span<const Value> x) {
+  Op op = instruction.opcode == Opcode::Add ? Op::FAdd : instruction.opcode == Opcode::Sub ? Op::FSub : Op::FMul;
+  return f.b.floating(op, fp, {x[0], x[1]});
+}
+
+void lowerSum(FunctionLowering& f, const Instruction& instruction) {
+  FloatControl fp = controlOf(f, instruction);
+  fp.mayFuse = !isRounded(instruction) && !isBfloat(instruction.type());
+  lowerLanes(f, instruction, fp, computeSum, true);
+}
+
+Value computeFma(FunctionLowering& f, const Instruction&, FloatControl fp, std::span<const Value> x) {
+  return f.b.floating(Op::Fma, fp, {x[0], x[1], x[2]});
+}
+
+void lowerFma(FunctionLowering& f, const Instruction& instruction) {
+  if (instruction.has(Mod::oob)) return f.refuse(instruction, "the bit pattern of an out-of-bounds NaN is unknown");
+  FloatControl fp = controlOf(f, instruction);
+  if (isBfloat(instruction.type())) fp.rounding = Rounding::ToOdd;
+  lowerLanes(f, instruction, fp, computeFma, true);
+}
+
+Value computeQuotient(FunctionLowering& f, const Instruction&, FloatControl fp, std::span<const Value> x) {
+  return f.b.floating(Op::FDiv, fp, {x[0], x[1]});
+}
+
+Value computeUnary(FunctionLowering& f, const Instruction& instruction, FloatControl fp, std::span<const Value> x) {
+  auto emit = [&](Op op) { return f.b.floating(op, fp, {x[0]}); };
+  switch (instruction.opcode) {
+    case Opcode::Abs: return emit(Op::FAbs);
+    case Opcode::Neg: return emit(Op::FNeg);
+    case Opcode::Rcp: return emit(Op::FRcp);
+    case Opcode::Sqrt: return emit(Op::FSqrt);
+    case Opcode::Rsqrt: return emit(Op::FRsqrt);
+    case Opcode::Sin: return emit(Op::FSin);
+    case Opcode::Cos: return emit(Op::FCos);
+    case Opcode::Lg2: return emit(Op::FLog2);
+    case Opcode::Ex2: return emit(Op::FExp2);
+    default: return emit(Op::FTanh);
+  }
+}
+
+// Signs are bits: in bf16 no trip through f32 is needed.
+void lowerSign(FunctionLowering& f, const Instruction& instruction) {
+  Type type = instruction.type();
+  if (!isBfloat(type)) return lowerLanes(f, instruction, controlOf(f, instruction), computeUnary, true);
+  ir::Builder& b = f.b;
+  Value x = operand(f, instruction, 1, type);
+  uint64_t signs = type == Type::BF16 ? 0x8000 : 0x80008000;
+  Value result = instruction.opcode == Opcode::Neg ? b.bitXor(x, b.constant(x->type, signs))
+                                                   : b.bitAnd(x, b.constant(x->type, ~signs));
+  f.write(instruction.operands[0], result);
+}
+
+// div, rcp and sqrt without a rounding are the approximations of PTX 1.3, except in f64.
+void lowerQuotientOrRoot(FunctionLowering& f, const Instruction& instruction) {
+  FloatControl fp = controlOf(f, instruction);
+  if (!isRounded(instruction) && instruction.type() == Type::F32) fp.approximate = true;
+  lowerLanes(f, instruction, fp, instruction.opcode == Opcode::Div ? computeQuotient : computeUnary, false);
+}
+
+// rcp.approx.ftz.f64 and rsqrt.approx.f64 look at the upper word only and leave the lower one zero.
+void lowerCoarse64(FunctionLowering& f, const Instruction& instruction) {
+  ir::Builder& b = f.b;
+  auto keepUpper = [&](Value x) { return b.bitcast(ir::F64, b.bitAnd(bitsOf(b, x), b.i64(0xFFFFFFFF'00000000))); };
+  FloatControl fp = controlOf(f, instruction);
+  fp.approximate = true;
+  Value x = operand(f, instruction, 1, Type::F64);
+  Value nan = isNan(b, x);
+  Value result = b.floating(instruction.opcode == Opcode::Rcp ? Op::FRcp : Op::FRsqrt, fp, {keepUpper(x)});
+  f.write(instruction.operands[0], keepUpper(b.select(nan, x, result)));
+}
+
+void lowerRoot(FunctionLowering& f, const Instruction& instruction) {
+  bool isCoarse = instruction.type() == Type::F64 && instruction.opcode != Opcode::Sqrt &&
+                  (instruction.has(Mod::approx) || instruction.opcode == Opcode::Rsqrt);
+  if (isCoarse) return lowerCoarse64(f, instruction);
+  lowerQuotientOrRoot(f, instruction);
+}
+
+// sin to tanh. The 16-bit forms go through f32, whose approximation is better than theirs has to be.
+Value computeNarrowFunction(FunctionLowering& f, const Instruction& instruction, FloatControl fp,
+                            std::span<const Value> x) {
+  ir::Builder& b = f.b;
+  if (x[0]->type != ir::F16) return computeUnary(f, instruction, fp, x);
+  Value wide = b.convert(Op::FConvert, ir::F32, x[0]);
+  Value wideArguments[] = {wide};
+  return b.convert(Op::FConvert, ir::F16, computeUnary(f, instruction, fp, wideArguments));
+}
+
+void lowerFunction(FunctionLowering& f, const Instruction& instruction) {
+  FloatControl fp = controlOf(f, instruction);
+  fp.approximate = true;
+  lowerLanes(f, instruction, fp, computeNarrowFunction, false);
+}
+
+// One of two or three: with .NaN a NaN wins, else a number does. xorsign: the magnitudes' extremum, the signs' product.
+Value computeExtremum(FunctionLowering& f, const Instruction& instruction, FloatControl fp, std::span<const Value> x) {
+  ir::Builder& b = f.b;
+  Op op = instruction.opcode == Opcode::Min ? Op::FMin : Op::FMax;
+  bool ofMagnitudes = instruction.has(Mod::abs);
+  Value result = nullptr, anyNan = nullptr, allNan = nullptr;
+  for (Value v : x) {
+    Value nan = isNan(b, v);
+    if (ofMagnitudes) v = b.floating(Op::FAbs, fp, {v});
+    anyNan = anyNan ? b.bitOr(anyNan, nan) : nan;
+    allNan = allNan ? b.bitAnd(allNan, nan) : nan;
+    result = result ? b.floating(op, fp, {result, v}) : v;
+  }
+  if (instruction.has(Mod::xorsign)) {
+    Value signs = b.bitAnd(b.bitXor(bitsOf(b, x[0]), bitsOf(b, x[1])),
+                           b.constant(x[0]->type.asInt(), formatOf(x[0]->type).signBit()));
+    result = b.bitcast(result->type, b.bitOr(bitsOf(b, result), signs));
+  }
+  return orNan(b, instruction.has(Mod::NaN) ? anyNan : allNan, result);
+}
+
+void lowerExtremum(FunctionLowering& f, const Instruction& instruction) {
+  lowerLanes(f, instruction, controlOf(f, instruction), computeExtremum, false);
+}
+
+void lowerCopysign(FunctionLowering& f, const Instruction& instruction) {
+  ir::Builder& b = f.b;
+  Type type = instruction.type();
+  Value sign = bitsOf(b, operand(f, instruction, 1, type)), magnitude = bitsOf(b, operand(f, instruction, 2, type));
+  uint64_t signBit = formatOf(irType(type)).signBit();
+  auto constant = [&](uint64_t bits) { return b.constant(sign->type, bits); };
+  Value bits = b.bitOr(b.bitAnd(sign, constant(signBit)), b.bitAnd(magnitude, constant(~signBit)));
+  f.write(instruction.operands[0], b.bitcast(irType(type), bits));
+}
+
+constexpr Lowering rows[] = {
+    {Opcode::Fma, lowerFma},           {Opcode::Rcp, lowerRoot},     {Opcode::Sqrt, lowerRoot},
+    {Opcode::Rsqrt, lowerRoot},        {Opcode::Sin, lowerFunction}, {Opcode::Cos, lowerFunction},
+    {Opcode::Lg2, lowerFunction},      {Opcode::Ex2, lowerFunction}, {Opcode::Tanh, lowerFunction},
+    {Opcode::Copysign, lowerCopysign},
+};
+
+}  // namespace
+
+void lowerFloatArithmetic(FunctionLowering& f, const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Mul: return lowerSum(f, instruction);
+    case Opcode::Mad: return lowerFma(f, instruction);
+    case Opcode::Div: return lowerQuotientOrRoot(f, instruction);
+    case Opcode::Abs:
+    case Opcode::Neg: return lowerSign(f, instruction);
+    default: return lowerExtremum(f, instruction);
+  }
+}
+
+std::span<const Lowering> floatLowerings() { return rows; }
+
+}  // namespace mulciber::lower

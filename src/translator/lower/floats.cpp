@@ -1,0 +1,165 @@
+#include "translator/lower/floats.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace mulciber::lower {
+
+using ir::Op;
+using ir::Rounding;
+using ptx::Mod;
+using ptx::Type;
+
+const FloatFormat& formatOf(ir::Type type) {
+  return type.bits == 16 ? half : type.bits == 32 ? single : doublePrecision;
+}
+
+Rounding roundingOf(const ptx::Instruction& instruction, Rounding otherwise) {
+  switch (instruction.first({Mod::rn, Mod::rz, Mod::rm, Mod::rp}, Mod::f32)) {
+    case Mod::rn: return Rounding::NearestEven;
+    case Mod::rz: return Rounding::TowardZero;
+    case Mod::rm: return Rounding::Down;
+    case Mod::rp: return Rounding::Up;
+    default: return otherwise;
+  }
+}
+
+bool flushes(FunctionLowering& f, const ptx::Instruction& instruction) {
+  if (instruction.has(Mod::ftz)) return true;
+  // Before PTX 1.4 there was no .ftz: f32 arithmetic always flushed.
+  const ptx::Module& module = f.module();
+  bool isLegacy = module.versionMajor == 1 && module.versionMinor < 4;
+  return isLegacy && instruction.typeCount > 0 && instruction.type() == Type::F32;
+}
+
+namespace {
+
+bool isBfloat(Type type) { return type == Type::BF16 || type == Type::BF16x2; }
+
+}  // namespace
+
+std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand, Type type) {
+  ir::Builder& b = f.b;
+  Value v = f.value(operand, type);
+  switch (type) {
+    case Type::F16x2: v = b.bitcast(ir::F16.withLanes(2), v); break;
+    case Type::F32x2: v = b.bitcast(ir::F32.withLanes(2), v); break;
+    case Type::BF16: return {bfloatToSingle(b, v)};
+    case Type::BF16x2: return {bfloatToSingle(b, v), b.bitcast(ir::F32, b.bitAnd(v, b.i32(0xFFFF0000)))};
+    case Type::TF32: return {b.bitcast(ir::F32, v)};
+    default: return {v};
+  }
+  return {b.extract(v, 0), b.extract(v, 1)};
+}
+
+void writeFloats(FunctionLowering& f, const ptx::Operand& destination, Type type, std::vector<Value> lanes) {
+  ir::Builder& b = f.b;
+  if (isBfloat(type)) {
+    for (Value& v : lanes) v = narrowFloat(b, v, bfloat, {});
+    Value bits =
+        lanes.size() == 2 ? b.bitOr(lanes[0], b.shl(lanes[1], b.i32(16))) : b.convert(Op::Trunc, ir::I16, lanes[0]);
+    return f.write(destination, bits);
+  }
+  Value v = lanes.size() == 1 ? lanes[0] : b.vector(lanes);
+  f.write(destination, b.bitcast(irType(type), v));
+}
+
+Value bitsOf(ir::Builder& b, Value x) { return b.bitcast(x->type.asInt(), x); }
+
+Value isNan(ir::Builder& b, Value x) { return b.emit(Op::FIsNan, ir::Bool, {x}); }
+
+Value floatConstant(ir::Builder& b, ir::Type type, double number) {
+  if (type == ir::F32) return b.f32(static_cast<float>(number));
+  if (type == ir::F64) return b.f64(number);
+  if (number == 0) return b.constant(type, std::signbit(number) ? 0x8000 : 0);
+  int exponent;
+  double fraction = std::frexp(std::fabs(number), &exponent);  // in [0.5, 1)
+  uint64_t bits =
+      (uint64_t(exponent - 1 + half.bias()) << half.mantissa) + static_cast<uint64_t>(fraction * 2048) - 1024;
+  return b.constant(type, bits | (number < 0 ? half.signBit() : 0));
+}
+
+Value orNan(ir::Builder& b, Value condition, Value x) {
+  return b.select(condition, b.constant(x->type, formatOf(x->type).nan()), x);
+}
+
+Value clampToUnit(ir::Builder& b, Value x) {
+  Value positive = b.binary(Op::FMax, x, floatConstant(b, x->type, 0));
+  return b.binary(Op::FMin, positive, floatConstant(b, x->type, 1));
+}
+
+Value rectify(ir::Builder& b, Value x) {
+  return orNan(b, isNan(b, x), b.binary(Op::FMax, x, floatConstant(b, x->type, 0)));
+}
+
+Value bfloatToSingle(ir::Builder& b, Value bits) {
+  return b.bitcast(ir::F32, b.shl(resize(b, bits, ir::I32, false), b.i32(16)));
+}
+
+Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how) {
+  Value bits = bitsOf(b, x);
+  Value magnitude = b.bitAnd(bits, b.i32(0x7FFFFFFF));
+  Value isNegative = b.compare(Op::SLt, bits, b.i32(0));
+  unsigned dropped = single.mantissa - format.mantissa;
+  uint32_t below = (1u << dropped) - 1;
+
+  // What is added before the low bits are cut off: it carries into the kept ones when the number must grow.
+  auto increment = [&](Value kept) {
+    switch (how.rounding) {
+      case Rounding::NearestEven:
+        if (how.tiesAway) return b.i32(1u << (dropped - 1));
+        return b.add(b.bitAnd(kept, b.i32(1)), b.i32(below >> 1));
+      case Rounding::Down: return b.select(isNegative, b.i32(below), b.i32(0));
+      case Rounding::Up: return b.select(isNegative, b.i32(0), b.i32(below));
+      default: return b.i32(0);
+    }
+  };
+  Value rounded = b.lshr(b.add(magnitude, increment(b.lshr(magnitude, b.i32(dropped)))), b.i32(dropped));
+  uint32_t limit = static_cast<uint32_t>(format.largestFinite());
+
+  bool sameRange = format.exponentBits() == single.exponentBits();
+  if (!sameRange) {
+    uint32_t rebias = static_cast<uint32_t>(single.bias() - format.bias()) << format.mantissa;
+    rounded = b.sub(rounded, b.i32(rebias));
+    // Below the normal numbers all steps are one size: adding a power of two lines the number up with them.
+    float magic = std::ldexp(1.0f, 1 - format.bias() - int(format.mantissa) + int(single.mantissa));
+    Value sum = b.binary(Op::FAdd, b.bitcast(ir::F32, magnitude), b.f32(magic));
+    Value tiny = b.sub(bitsOf(b, sum), b.i32(std::bit_cast<uint32_t>(magic)));
+    uint32_t normal = std::bit_cast<uint32_t>(std::ldexp(1.0f, 1 - format.bias()));
+    rounded = b.select(b.compare(Op::ULt, magnitude, b.i32(normal)), tiny, rounded);
+    // Far above, the sum may have wrapped in the narrow exponent: compare the wide number.
+    uint32_t top = static_cast<uint32_t>(limit + rebias) << dropped;
+    Value beyond = b.compare(Op::ULt, b.i32(top | below), magnitude);
+    rounded = b.select(beyond, b.i32(limit + 1), rounded);
+  }
+  // Otherwise a carry out of the largest number has made infinity.
+  if (how.saturateFinite) rounded = b.binary(Op::UMin, rounded, b.i32(limit));
+  Value sign = b.bitAnd(b.lshr(bits, b.i32(32 - format.bits)), b.i32(static_cast<uint32_t>(format.signBit())));
+  Value result = b.bitOr(rounded, sign);
+  // A format without NaN takes its largest number instead.
+  uint32_t nan = static_cast<uint32_t>(format.nan());
+  return b.select(b.compare(Op::ULt, b.i32(0x7F800000), magnitude), b.i32(nan), result);
+}
+
+Value widenFloat(ir::Builder& b, Value bits, const FloatFormat& format) {
+  unsigned shift = single.mantissa - format.mantissa;
+  Value magnitude = b.bitAnd(bits, b.i32(static_cast<uint32_t>(format.signBit() - 1)));
+  uint32_t rebias = static_cast<uint32_t>(single.bias() - format.bias()) << single.mantissa;
+  Value normal = b.add(b.shl(magnitude, b.i32(shift)), b.i32(rebias));
+  float step = std::ldexp(1.0f, 1 - format.bias() - int(format.mantissa));
+  Value tiny = b.binary(Op::FMul, b.convert(Op::UToF, ir::F32, magnitude), b.f32(step));
+  Value isTiny = b.compare(Op::ULt, magnitude, b.i32(static_cast<uint32_t>(format.smallestNormal())));
+  Value result = b.select(isTiny, bitsOf(b, tiny), normal);
+  if (format.special == FloatFormat::Special::InfinityAndNan) {
+    Value special = b.bitOr(b.shl(magnitude, b.i32(shift)), b.i32(0x7F800000));
+    result = b.select(b.compare(Op::ULe, b.i32(static_cast<uint32_t>(format.infinity())), magnitude), special, result);
+  } else if (format.special == FloatFormat::Special::NanOnly) {
+    result =
+        b.select(b.compare(Op::IEq, magnitude, b.i32(static_cast<uint32_t>(format.nan()))), b.i32(0x7FFFFFFF), result);
+  }
+  Value sign = b.shl(b.bitAnd(bits, b.i32(static_cast<uint32_t>(format.signBit()))), b.i32(32 - format.bits));
+  return b.bitcast(ir::F32, b.bitOr(result, sign));
+}
+
+}  // namespace mulciber::lower
