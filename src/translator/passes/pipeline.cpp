@@ -5,6 +5,7 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/inline.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
 
@@ -18,18 +19,34 @@ std::vector<std::unique_ptr<Pass>> passes() {
   return list;
 }
 
+#ifdef NDEBUG
+constexpr bool isDebugBuild = false;
+#else
+constexpr bool isDebugBuild = true;
+#endif
+
+// Looks at the function between passes: a fault is a fault of Mulciber, not of the kernel.
+std::string finish(std::string_view stage, PassContext& context) {
+  const TranslateOptions& options = context.options;
+  if (options.dump) options.dump(options.dumpUser, stage, ir::print(context.program));
+  if (!isDebugBuild && !options.validate) return {};
+  for (const auto& function : context.program.functions) {
+    std::string faults = ir::verify(*function);
+    if (!faults.empty()) return "internal error after " + std::string(stage) + ": " + faults;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string runPipeline(PassContext& context) {
+  if (std::string fault = finish("ir", context); !fault.empty()) return fault;
+  if (std::string refusal = inlineCalls(context.program); !refusal.empty()) return refusal;
+  if (std::string fault = finish("inline", context); !fault.empty()) return fault;
   ir::Function& kernel = *context.program.functions.front();
-  const TranslateOptions& options = context.options;
   for (const auto& pass : passes()) {
     pass->run(kernel, context);
-#ifndef NDEBUG
-    if (std::string faults = ir::verify(kernel); !faults.empty())
-      return "internal error after " + std::string(pass->name()) + ":\n" + faults;
-#endif
-    if (options.dump) options.dump(options.dumpUser, pass->name(), ir::print(context.program));
+    if (std::string fault = finish(pass->name(), context); !fault.empty()) return fault;
   }
   return {};
 }
