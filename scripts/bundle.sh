@@ -11,6 +11,7 @@ out=${1:-$root/bundle}
 limit=50  # megabytes
 
 prepare_build
+install_packages libglvnd0 libegl1 libglx0 libgl1 libopengl0 libgles2 libx11-6 libxext6
 build release
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/system" "$out/tests"
@@ -38,6 +39,10 @@ done | sort -u | grep -vE "^$root/|/(libc|libm|libdl|libpthread|librt|ld-linux-x
   while read -r library; do cp -L "$library" "$out/system/"; done
 loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ {print $NF; exit}')
 cp -L "$loader" "$out/system/libvulkan.so.1"
+# NVIDIA's Vulkan driver loads these, and a machine without a desktop may not have them.
+for library in libGLdispatch.so.0 libEGL.so.1 libGLX.so.0 libGL.so.1 libOpenGL.so.0 libGLESv2.so.2 libX11.so.6 libXext.so.6 libxcb.so.1 libXau.so.6 libXdmcp.so.6 libbsd.so.0 libmd.so.0; do
+  cp -L "$(ldconfig -p | awk -v l="$library" '$1 == l && /x86-64/ {print $NF; exit}')" "$out/system/"
+done
 cp "$root/scripts/bundle-run.sh" "$out/run.sh"
 cp "$root/LICENSE" "$out/"
 size=$(du -sm "$out" | cut -f1)
