@@ -9,6 +9,8 @@
 #include <random>
 #include <sstream>
 
+#include "support/test_data.h"
+
 namespace mulciber::fatbin {
 namespace {
 
@@ -20,7 +22,7 @@ std::string load(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::string sample(const std::string& name) { return load(MULCIBER_TEST_DATA "/data/" + name); }
+std::string sample(const std::string& name) { return load((test::dataFolder() / "data" / name).string()); }
 
 Bytes bytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
 
@@ -156,8 +158,9 @@ TEST_P(Nvcc, EmbeddedTextIsTheKeptText) {
   ASSERT_TRUE(mkdtemp(folder));
   const std::string at = folder;
   const std::string command = std::string(MULCIBER_NVCC) + " -c -arch=compute_75 -compress-mode=" + mode + " " +
-                              linkage + " " + debug + " --keep --keep-dir " + at +
-                              " " MULCIBER_TEST_DATA "/data/scale.cu -o " + at + "/scale.o >" + at + "/log 2>&1";
+                              linkage + " " + debug + " --keep --keep-dir " + at + " " +
+                              (test::dataFolder() / "data/scale.cu").string() + " -o " + at + "/scale.o >" + at +
+                              "/log 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0) << load(at + "/log");
   Error error;
   auto images = readFile(at + "/scale.o", 90, error);
