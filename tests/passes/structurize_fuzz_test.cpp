@@ -9,6 +9,9 @@
 #include "support/random_function.h"
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/cse.h"
+#include "translator/passes/dce.h"
+#include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
 
@@ -64,6 +67,12 @@ TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
     passes::buildSsa(*function);
     ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);
     expectSame(expected, runLanes(*function, 3));
+    if (HasFatalFailure()) return;
+    passes::simplify(*function);
+    passes::removeCommonSubexpressions(*function);
+    passes::removeDeadInstructions(*function);
+    ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);
+    expectSame(expected, runLanes(*function, 4));
     if (HasFatalFailure()) return;
   }
 }

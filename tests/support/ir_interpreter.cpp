@@ -21,6 +21,14 @@ int64_t signedValue(uint64_t value, ir::Type type) {
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
+// Of the double-width product, by halves of at most 32 bits.
+uint64_t highHalf(uint64_t a, uint64_t b, unsigned bits) {
+  if (bits <= 32) return a * b >> bits;
+  uint64_t low = 0xFFFF'FFFF, cross = (a & low) * (b & low) >> 32;
+  uint64_t middle = (a >> 32) * (b & low) + cross, other = (a & low) * (b >> 32) + (middle & low);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+}
+
 struct Frame {
   const ir::Function* function;
   std::vector<uint64_t> values, variables;
@@ -182,6 +190,29 @@ class Lane {
       case Op::Add: return a + b;
       case Op::Sub: return a - b;
       case Op::Mul: return a * b;
+      case Op::MulHiU: return highHalf(a, b, type.bits);
+      case Op::MulHiS:  // the unsigned product, less what the signs added
+        return highHalf(a, b, type.bits) - (sa < 0 ? b : 0) - (sb < 0 ? a : 0);
+      case Op::SDiv: return b && sb != -1 ? static_cast<uint64_t>(sa / sb) : junk_;
+      case Op::SRem: return b && sb != -1 ? static_cast<uint64_t>(sa % sb) : junk_;
+      case Op::FindMsbU: return a ? static_cast<uint64_t>(std::bit_width(a)) - 1 : ~uint64_t(0);
+      case Op::FindLsb: return a ? static_cast<uint64_t>(std::countr_zero(a)) : ~uint64_t(0);
+      case Op::BitExtractU:
+      case Op::BitExtractS: {
+        uint64_t field = 0;
+        for (uint64_t i = 0; i < c; ++i) field |= (a >> (b + i) & 1) << i;
+        bool isNegative = instruction.op == Op::BitExtractS && c > 0 && field >> (c - 1) & 1;
+        for (uint64_t i = c; isNegative && i < 64; ++i) field |= uint64_t(1) << i;
+        return field;
+      }
+      case Op::BitInsert: {
+        uint64_t count = operand(instruction, 3), merged = a;
+        for (uint64_t i = 0; i < count; ++i) {
+          uint64_t bit = uint64_t(1) << (c + i);
+          merged = (b >> i & 1) ? merged | bit : merged & ~bit;
+        }
+        return merged;
+      }
       case Op::UDiv: return b ? a / b : junk_;
       case Op::URem: return b ? a % b : junk_;
       case Op::Neg: return 0 - a;

@@ -5,7 +5,10 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/cse.h"
+#include "translator/passes/dce.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
 
@@ -16,6 +19,9 @@ std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
   list.push_back(std::make_unique<Structurize>());
   list.push_back(std::make_unique<Ssa>());
+  list.push_back(std::make_unique<Simplify>());
+  list.push_back(std::make_unique<Cse>());
+  list.push_back(std::make_unique<Dce>());
   return list;
 }
 

@@ -1,0 +1,78 @@
+#include "translator/passes/cse.h"
+
+#include <unordered_set>
+
+#include "translator/ir/dominators.h"
+#include "translator/passes/rewrite.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+
+bool isRepeatable(const Instruction& instruction) {
+  if (instruction.op != Op::Load) return ir::isPure(instruction.op) && instruction.op != Op::Undef;
+  const ir::MemoryAccess& memory = instruction.memory;
+  if (memory.isVolatile || memory.order != ir::Order::Weak) return false;
+  return memory.space == ir::Space::Param || memory.isReadOnly;
+}
+
+struct ExpressionHash {
+  size_t operator()(const Instruction* instruction) const {
+    size_t hash = static_cast<size_t>(instruction->op) * 31 + instruction->type.bits;
+    auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15ull; };
+    mix(instruction->payload);
+    for (const Instruction* operand : instruction->operands) mix(operand->id);
+    return hash ^ hash >> 29;
+  }
+};
+
+struct SameExpression {
+  bool operator()(const Instruction* a, const Instruction* b) const {
+    return a->op == b->op && a->type == b->type && a->payload == b->payload && a->fp == b->fp &&
+           a->operands == b->operands && (a->op != Op::Load || sameAccess(a->memory, b->memory));
+  }
+  static bool sameAccess(const ir::MemoryAccess& a, const ir::MemoryAccess& b) {
+    return a.space == b.space && a.alignment == b.alignment;
+  }
+};
+
+}  // namespace
+
+bool removeCommonSubexpressions(ir::Function& function) {
+  ir::DominatorTree tree(function);
+  Replacements replacements(function);
+  std::vector<const Block*> homes(function.instructionIdBound());
+  std::unordered_set<Instruction*, ExpressionHash, SameExpression> known;
+  bool changed = false;
+  // In preorder of the dominator tree: once an entry does not dominate the block at hand, it dominates none to come.
+  std::vector<Block*> work{function.blocks.front()};
+  while (!work.empty()) {
+    Block* block = work.back();
+    work.pop_back();
+    const auto& children = tree.children(block);
+    work.insert(work.end(), children.rbegin(), children.rend());
+    for (Instruction* instruction : block->instructions) {
+      if (!isRepeatable(*instruction)) continue;
+      for (Instruction*& operand : instruction->operands) operand = replacements.find(operand);
+      homes[instruction->id] = block;
+      auto [entry, isNew] = known.insert(instruction);
+      if (isNew) continue;
+      if (tree.dominates(homes[(*entry)->id], block)) {
+        replacements.replace(instruction, *entry);
+        changed = true;
+      } else {
+        known.erase(entry);
+        known.insert(instruction);
+      }
+    }
+  }
+  if (changed) replacements.apply();
+  return changed;
+}
+
+bool Cse::run(ir::Function& function, PassContext&) { return removeCommonSubexpressions(function); }
+
+}  // namespace mulciber::passes

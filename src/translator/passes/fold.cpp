@@ -1,0 +1,156 @@
+#include "translator/passes/fold.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Instruction;
+using ir::Op;
+
+uint64_t maskOf(unsigned bits) { return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1; }
+
+int64_t signExtend(uint64_t value, unsigned bits) {
+  unsigned unused = 64 - bits;
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+std::optional<uint64_t> foldInteger(const Instruction& instruction, uint64_t a, uint64_t b) {
+  unsigned bits = instruction.operands[0]->type.bits;
+  int64_t sa = signExtend(a, bits), sb = signExtend(b, bits);
+  switch (instruction.op) {
+    case Op::Add: return a + b;
+    case Op::Sub: return a - b;
+    case Op::Mul: return a * b;
+    case Op::MulHiU: return bits > 32 ? std::nullopt : std::optional(a * b >> bits);
+    case Op::MulHiS: return bits > 32 ? std::nullopt : std::optional(static_cast<uint64_t>(sa * sb >> bits));
+    case Op::UDiv: return b == 0 ? std::nullopt : std::optional(a / b);
+    case Op::URem: return b == 0 ? std::nullopt : std::optional(a % b);
+    case Op::SDiv:
+      if (sb == 0 || sb == -1) return sb == 0 ? std::nullopt : std::optional(0 - a);
+      return static_cast<uint64_t>(sa / sb);
+    case Op::SRem:
+      if (sb == 0 || sb == -1) return sb == 0 ? std::nullopt : std::optional<uint64_t>(0);
+      return static_cast<uint64_t>(sa % sb);
+    case Op::Neg: return 0 - a;
+    case Op::And: return a & b;
+    case Op::Or: return a | b;
+    case Op::Xor: return a ^ b;
+    case Op::Not: return ~a;
+    case Op::Shl: return b < bits ? std::optional(a << b) : std::nullopt;
+    case Op::LShr: return b < bits ? std::optional(a >> b) : std::nullopt;
+    case Op::AShr: return b < bits ? std::optional(static_cast<uint64_t>(sa >> b)) : std::nullopt;
+    case Op::UMin: return std::min(a, b);
+    case Op::UMax: return std::max(a, b);
+    case Op::SMin: return static_cast<uint64_t>(std::min(sa, sb));
+    case Op::SMax: return static_cast<uint64_t>(std::max(sa, sb));
+    case Op::PopCount: return static_cast<uint64_t>(std::popcount(a));
+    case Op::FindMsbU: return a == 0 ? ~uint64_t(0) : static_cast<uint64_t>(63 - std::countl_zero(a));
+    case Op::FindLsb: return a == 0 ? ~uint64_t(0) : static_cast<uint64_t>(std::countr_zero(a));
+    case Op::IEq: return a == b;
+    case Op::INe: return a != b;
+    case Op::ULt: return a < b;
+    case Op::ULe: return a <= b;
+    case Op::SLt: return sa < sb;
+    case Op::SLe: return sa <= sb;
+    case Op::ZExt:
+    case Op::Trunc:
+    case Op::Bitcast: return a;
+    case Op::SExt: return static_cast<uint64_t>(sa);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<uint64_t> foldBitField(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  unsigned bits = instruction.type.bits;
+  bool isInsert = instruction.op == Op::BitInsert;
+  uint64_t offset = operands[isInsert ? 2 : 1]->payload, count = operands[isInsert ? 3 : 2]->payload;
+  if (offset > bits || count > bits || offset + count > bits) return std::nullopt;
+  uint64_t base = operands[0]->payload;
+  if (count == 0) return isInsert ? base : 0;
+  uint64_t mask = maskOf(static_cast<unsigned>(count));
+  if (isInsert) return (base & ~(mask << offset)) | (operands[1]->payload & mask) << offset;
+  uint64_t field = base >> offset & mask;
+  if (instruction.op == Op::BitExtractU) return field;
+  return static_cast<uint64_t>(signExtend(field, static_cast<unsigned>(count)));
+}
+
+template <typename Float, typename Bits>
+std::optional<uint64_t> foldFloat(const Instruction& instruction) {
+  auto operand = [&](size_t i) { return std::bit_cast<Float>(static_cast<Bits>(instruction.operands[i]->payload)); };
+  auto isPlain = [](Float value) { return value == 0 || std::isnormal(value); };
+  for (size_t i = 0; i < instruction.operands.size(); ++i)
+    if (!isPlain(operand(i))) return std::nullopt;
+  switch (instruction.op) {
+    case Op::FEq:
+    case Op::FEqU: return operand(0) == operand(1);
+    case Op::FNe:
+    case Op::FNeU: return operand(0) != operand(1);
+    case Op::FLt:
+    case Op::FLtU: return operand(0) < operand(1);
+    case Op::FLe:
+    case Op::FLeU: return operand(0) <= operand(1);
+    default: break;
+  }
+  if (instruction.fp.rounding != ir::Rounding::NearestEven) return std::nullopt;
+  Float result;
+  switch (instruction.op) {
+    case Op::FAdd: result = operand(0) + operand(1); break;
+    case Op::FSub: result = operand(0) - operand(1); break;
+    case Op::FMul: result = operand(0) * operand(1); break;
+    default: return std::nullopt;
+  }
+  // Near the smallest normal number, what a product becomes depends on the mode. Sums there are exact.
+  bool mayUnderflow = instruction.op == Op::FMul && operand(0) != 0 && operand(1) != 0;
+  if (!isPlain(result) || (mayUnderflow && std::abs(result) <= std::numeric_limits<Float>::min())) return std::nullopt;
+  return std::bit_cast<Bits>(result);
+}
+
+std::optional<uint64_t> foldToFloat(const Instruction& instruction, uint64_t a) {
+  if (instruction.fp.rounding != ir::Rounding::NearestEven) return std::nullopt;
+  int64_t sa = signExtend(a, instruction.operands[0]->type.bits);
+  bool isSigned = instruction.op == Op::SToF;
+  if (instruction.type == ir::F32)
+    return std::bit_cast<uint32_t>(isSigned ? static_cast<float>(sa) : static_cast<float>(a));
+  if (instruction.type == ir::F64)
+    return std::bit_cast<uint64_t>(isSigned ? static_cast<double>(sa) : static_cast<double>(a));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint64_t> foldConstant(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  if (operands.empty() || instruction.type.isVoid() || instruction.type.isVector()) return std::nullopt;
+  if (!ir::isPure(instruction.op)) return std::nullopt;
+  for (const Instruction* operand : operands)
+    if (!operand->isConstant()) return std::nullopt;
+  uint64_t a = operands[0]->payload;
+  std::optional<uint64_t> result;
+  switch (instruction.op) {
+    case Op::Select: result = operands[a & 1 ? 1 : 2]->payload; break;
+    case Op::BitExtractU:
+    case Op::BitExtractS:
+    case Op::BitInsert: result = foldBitField(instruction); break;
+    case Op::UToF:
+    case Op::SToF: result = foldToFloat(instruction, a); break;
+    case Op::Bitcast: result = a; break;
+    case Op::FNeg:
+      if (!instruction.fp.flush) result = a ^ (uint64_t(1) << (instruction.type.bits - 1));
+      break;
+    default:
+      if (operands[0]->type == ir::F32) result = foldFloat<float, uint32_t>(instruction);
+      else if (operands[0]->type == ir::F64) result = foldFloat<double, uint64_t>(instruction);
+      else if (!operands[0]->type.isFloat())
+        result = foldInteger(instruction, a, operands.size() > 1 ? operands[1]->payload : 0);
+      break;
+  }
+  if (result) *result &= maskOf(instruction.type.bits);
+  return result;
+}
+
+}  // namespace mulciber::passes
