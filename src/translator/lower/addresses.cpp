@@ -87,6 +87,19 @@ ir::Instruction* FunctionLowering::generic(const Address& address) {
   return b.bitOr(b.convert(ir::Op::ZExt, ir::I64, fit(address.value, ir::I32)), b.i64(window));
 }
 
+ir::Instruction* FunctionLowering::allocate(ir::Instruction* bytes, uint32_t alignment) {
+  uint32_t mask = std::bit_ceil(std::max(alignment, 8u)) - 1;
+  ir::Instruction* begin = b.bitAnd(b.add(stack(), b.i32(mask)), b.i32(~mask));
+  uint32_t limit = info().frameBegin + info().frameBytes;
+  ir::Instruction* left = b.sub(b.i32(limit), begin);
+  ir::Instruction* fits = b.bitAnd(b.compare(ir::Op::ULe, begin, b.i32(limit)), b.compare(ir::Op::ULe, bytes, left));
+  beginIf(b.bitNot(fits));
+  fail(KernelFault::OutOfStack);
+  endIf();
+  restoreStack(b.add(begin, bytes));
+  return begin;
+}
+
 ir::Instruction* FunctionLowering::addressOf(const ptx::Variable& variable, bool asGeneric) {
   Address place = locate(variable);
   return asGeneric ? generic(place) : fit(place.value, ir::I64);

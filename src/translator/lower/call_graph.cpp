@@ -40,9 +40,14 @@ bool countsThreads(const ptx::Instruction& instruction) {
   return instruction.has(Mod::red) || instruction.operands.size() > 1;
 }
 
+bool usesStack(ptx::Opcode opcode) {
+  return opcode == ptx::Opcode::Alloca || opcode == ptx::Opcode::Stacksave || opcode == ptx::Opcode::Stackrestore;
+}
+
 bool endsThread(const ptx::Instruction& instruction) {
   if (instruction.opcode == ptx::Opcode::Exit || instruction.opcode == ptx::Opcode::Trap) return true;
-  if (countsThreads(instruction)) return true;  // see BarrierLowering::counted
+  if (instruction.opcode == ptx::Opcode::Alloca) return true;  // when the stack is full
+  if (countsThreads(instruction)) return true;                 // see BarrierLowering::counted
   if (instruction.opcode != ptx::Opcode::Call) return false;
   const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
   if (callee.kind != ptx::Operand::Kind::Function) return true;  // the pointer may name no function
@@ -174,8 +179,7 @@ void CallGraph::layOutFrame(const ptx::Function& function, FunctionInfo& info) {
   for (const ptx::Variable* variable : function.results) placeParameter(variable);
   bool usesAlloca = false;
   for (const ptx::Statement& statement : function.body) {
-    if (statement.kind == ptx::Statement::Kind::Instruction)
-      usesAlloca |= statement.instruction->opcode == ptx::Opcode::Alloca;
+    if (statement.kind == ptx::Statement::Kind::Instruction) usesAlloca |= usesStack(statement.instruction->opcode);
     if (statement.kind != ptx::Statement::Kind::Variable) continue;
     if (statement.variable->space == ptx::StateSpace::Local) place(*statement.variable);
     if (statement.variable->space == ptx::StateSpace::Param) placeParameter(statement.variable);

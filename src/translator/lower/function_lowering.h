@@ -99,6 +99,11 @@ class FunctionLowering {
   bool loadCallParameter(const ptx::Instruction& instruction, ir::Type type);
   bool storeCallParameter(const ptx::Instruction& instruction, ir::Type type);
 
+  // The stack of alloca: i32 addresses in local memory.
+  ir::Instruction* allocate(ir::Instruction* bytes, uint32_t alignment);
+  ir::Instruction* stack() { return b.read(stackPointer_); }
+  void restoreStack(ir::Instruction* saved) { b.write(stackPointer_, saved); }
+
   // Control flow inside a lowering: begin(condition) ... otherwise() ... end().
   void beginIf(ir::Instruction* condition);
   void beginElse();

@@ -151,6 +151,29 @@ void lowerCreatepolicy(FunctionLowering& f, const ptx::Instruction& instruction)
   f.write(instruction.operands[0], f.b.i64(0));
 }
 
+// The only block of a cluster has rank 0, and its shared memory is where it is.
+void lowerMapa(FunctionLowering& f, const ptx::Instruction& instruction) {
+  f.write(instruction.operands[0], f.value(instruction.operands[1], irType(instruction.type())));
+}
+
+void lowerGetctarank(FunctionLowering& f, const ptx::Instruction& instruction) {
+  f.write(instruction.operands[0], f.b.i32(0));
+}
+
+void lowerAlloca(FunctionLowering& f, const ptx::Instruction& instruction) {
+  std::span<const ptx::Operand> operands = instruction.operands;
+  uint64_t alignment = operands.size() > 2 ? operands[2].bits : 8;
+  f.write(operands[0], f.allocate(f.value(operands[1], ir::I32), static_cast<uint32_t>(alignment)));
+}
+
+void lowerStacksave(FunctionLowering& f, const ptx::Instruction& instruction) {
+  f.write(instruction.operands[0], f.stack());
+}
+
+void lowerStackrestore(FunctionLowering& f, const ptx::Instruction& instruction) {
+  f.restoreStack(f.value(instruction.operands[0], ir::I32));
+}
+
 constexpr Lowering rows[] = {
     {ptx::Opcode::Ld, lowerLd, Effect::Effects},
     {ptx::Opcode::Ldu, lowerLd, Effect::Effects},
@@ -161,6 +184,11 @@ constexpr Lowering rows[] = {
     {ptx::Opcode::Prefetchu, dropHint, Effect::Effects},
     {ptx::Opcode::Applypriority, dropHint, Effect::Effects},
     {ptx::Opcode::Discard, dropHint, Effect::Effects},
+    {ptx::Opcode::Mapa, lowerMapa},
+    {ptx::Opcode::Getctarank, lowerGetctarank},
+    {ptx::Opcode::Alloca, lowerAlloca, Effect::Effects},
+    {ptx::Opcode::Stacksave, lowerStacksave, Effect::Effects},
+    {ptx::Opcode::Stackrestore, lowerStackrestore, Effect::Effects},
     {ptx::Opcode::Createpolicy, lowerCreatepolicy},
 };
 
