@@ -206,6 +206,13 @@ enum cudaFuncCache {
 enum cudaSharedMemConfig {
   cudaSharedMemBankSizeDefault = 0, cudaSharedMemBankSizeFourByte = 1, cudaSharedMemBankSizeEightByte = 2
 };
+enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100, cudaSharedmemCarveoutMaxL1 = 0
+};
+enum cudaComputeMode {
+  cudaComputeModeDefault = 0, cudaComputeModeExclusive = 1, cudaComputeModeProhibited = 2,
+  cudaComputeModeExclusiveProcess = 3
+};
 enum cudaLimit {
   cudaLimitStackSize = 0x0, cudaLimitPrintfFifoSize = 0x1, cudaLimitMallocHeapSize = 0x2,
   cudaLimitDevRuntimeSyncDepth = 0x3, cudaLimitDevRuntimePendingLaunchCount = 0x4,
@@ -448,6 +455,9 @@ typedef struct cudaGraphEdgeData_st {
   unsigned char reserved[5];
 } cudaGraphEdgeData;
 typedef struct CUgraphDeviceUpdatableNode_st* cudaGraphDeviceNode_t;
+enum cudaGetDriverEntryPointFlags {
+  cudaEnableDefault = 0x0, cudaEnableLegacyStream = 0x1, cudaEnablePerThreadDefaultStream = 0x2
+};
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1,
   cudaDriverEntryPointVersionNotSufficent = 2

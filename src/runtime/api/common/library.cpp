@@ -1,0 +1,167 @@
+#include "runtime/api/common/library.h"
+
+#include <algorithm>
+
+#include "mulciber/translator.h"
+#include "runtime/core/platform.h"
+#include "util/log.h"
+
+namespace mulciber::api {
+
+using core::Error;
+
+namespace {
+
+// All devices report what the translator supports; where an override makes them differ, the lowest is safe for all.
+uint32_t computeCapability() {
+  uint32_t lowest = 0;
+  for (const auto& device : core::Platform::get().devices()) {
+    const uint32_t capability = device->computeCapability();
+    lowest = lowest == 0 ? capability : std::min(lowest, capability);
+  }
+  return lowest == 0 ? 90 : lowest;
+}
+
+Error report(const fatbin::Error& error, core::JitLog* log) {
+  util::log().error("{}", error.message);
+  if (log) log->errors += error.message + "\n";
+  switch (error.code) {
+    case fatbin::Error::Code::FileNotFound: return Error::FileNotFound;
+    case fatbin::Error::Code::NoBinaryForGpu: return Error::NoBinaryForGpu;
+    default: return Error::InvalidImage;
+  }
+}
+
+}  // namespace
+
+Error readImage(const void* image, fatbin::PtxModules& out, core::JitLog* log) {
+  if (!image) return Error::InvalidValue;
+  fatbin::Error error;
+  auto modules = fatbin::readImage(image, computeCapability(), error);
+  if (!modules) return report(error, log);
+  out = std::move(*modules);
+  return Error::Success;
+}
+
+Error readFile(const char* path, fatbin::PtxModules& out, core::JitLog* log) {
+  if (!path) return Error::InvalidValue;
+  fatbin::Error error;
+  auto images = fatbin::readFile(path, computeCapability(), error);
+  if (!images) return report(error, log);
+  out.clear();
+  for (fatbin::PtxModules& modules : *images) std::move(modules.begin(), modules.end(), std::back_inserter(out));
+  return Error::Success;
+}
+
+Error loadModule(core::Context& context, const fatbin::PtxModules& modules, core::JitLog* log, core::Module*& out) {
+  std::vector<core::PtxSource> sources;
+  for (const fatbin::PtxModule& module : modules)
+    sources.push_back({module.text, module.name.empty() ? "ptx" : module.name});
+  return context.loadModule(sources, log, out);
+}
+
+Kernel::~Kernel() = default;
+
+Error Kernel::function(core::Context& context, core::Function*& out) {
+  if (const Found* last = last_.load(std::memory_order_acquire); last && last->context == context.id()) {
+    out = last->function;
+    return Error::Success;
+  }
+  core::Module* module = nullptr;
+  if (Error error = library_.module(context, module); error != Error::Success) return error;
+  if (Error error = module->function(name_, out); error != Error::Success) return error;
+  std::lock_guard lock(mutex_);
+  auto known = std::find_if(found_.begin(), found_.end(), [&](const auto& f) { return f->context == context.id(); });
+  if (known == found_.end()) {
+    known = found_.insert(found_.end(), std::make_unique<const Found>(Found{context.id(), out}));
+  }
+  last_.store(known->get(), std::memory_order_release);
+  return Error::Success;
+}
+
+Error Library::read(core::JitLog* log) {
+  if (!isRead_) {
+    readError_ = readImage(image_, modules_, log);
+    isRead_ = true;
+  }
+  return readError_;
+}
+
+Error Library::module(core::Context& context, core::Module*& out, core::JitLog* log) {
+  std::lock_guard lock(mutex_);
+  auto& slot = loaded_[context.id()];
+  if (auto module = slot.lock()) {
+    out = module.get();
+    return Error::Success;
+  }
+  if (Error error = read(log); error != Error::Success) return error;
+  if (Error error = loadModule(context, modules_, log, out); error != Error::Success) return error;
+  slot = out->weak_from_this();
+  return Error::Success;
+}
+
+void Library::unload(core::Context* current) {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, slot] : loaded_) {
+    auto module = slot.lock();
+    if (!module) continue;
+    core::Context& context = current && current->id() == id ? *current : module->context();
+    // A context that is gone has taken its modules along.
+    if (context.unloadModule(module.get()) != Error::Success)
+      util::log().debug("a module was unloaded before its library");
+  }
+  loaded_.clear();
+}
+
+Kernel& Library::registerKernel(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  auto found = kernels_.find(name);
+  if (found == kernels_.end()) found = kernels_.try_emplace(std::string(name), *this, std::string(name)).first;
+  return found->second;
+}
+
+Error Library::readNames(core::JitLog* log) {
+  if (hasNames_) return Error::Success;
+  if (Error error = read(log); error != Error::Success) return error;
+  Diagnostics diagnostics;
+  std::vector<ModulePtr> parsed;
+  std::vector<const ParsedModule*> pointers;
+  for (const fatbin::PtxModule& source : modules_) {
+    parsed.push_back(parseModule(source.text, source.name.empty() ? "ptx" : source.name, diagnostics));
+    if (!parsed.back()) break;
+    pointers.push_back(parsed.back().get());
+  }
+  ModulePtr linked;
+  if (!diagnostics.hasErrors() && pointers.size() > 1) linked = linkModules(pointers, diagnostics);
+  if (diagnostics.hasErrors() || pointers.size() != modules_.size()) {
+    const std::string text = diagnostics.toString();
+    util::log().error("{}", text);
+    if (log) log->errors += text;
+    return Error::InvalidPtx;
+  }
+  names_ = kernelNames(linked ? *linked : *pointers.front());
+  hasNames_ = true;
+  return Error::Success;
+}
+
+Error Library::check(core::JitLog* log) {
+  std::lock_guard lock(mutex_);
+  return readNames(log);
+}
+
+Error Library::kernel(std::string_view name, Kernel*& out) {
+  std::lock_guard lock(mutex_);
+  if (Error error = readNames(nullptr); error != Error::Success) return error;
+  if (std::find(names_.begin(), names_.end(), name) == names_.end()) return Error::NotFound;
+  out = &registerKernel(name);
+  return Error::Success;
+}
+
+Error Library::kernels(std::vector<Kernel*>& out) {
+  std::lock_guard lock(mutex_);
+  if (Error error = readNames(nullptr); error != Error::Success) return error;
+  for (const std::string& name : names_) out.push_back(&registerKernel(name));
+  return Error::Success;
+}
+
+}  // namespace mulciber::api

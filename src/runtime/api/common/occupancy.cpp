@@ -1,0 +1,34 @@
+#include <cuda.h>
+
+#include <algorithm>
+
+#include "runtime/api/common/library.h"
+#include "runtime/core/device.h"
+
+namespace mulciber::api {
+
+core::Error availableDynamicShared(core::Function& function, int blocks, int blockThreads, size_t& bytes) {
+  using core::Error;
+  int fixed = 0, most = 0;
+  core::Device& device = function.module().context().device();
+  if (Error error = function.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fixed); error != Error::Success)
+    return error;
+  if (Error error = device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, most); error != Error::Success) {
+    return error;
+  }
+  size_t low = 0, high = static_cast<size_t>(std::max(most - fixed, 0));
+  while (low < high) {
+    const size_t middle = (low + high + 1) / 2;
+    int fit = 0;
+    if (Error error = function.maxActiveBlocks(static_cast<uint32_t>(blockThreads), middle, fit);
+        error != Error::Success) {
+      return error;
+    }
+    if (fit >= blocks) low = middle;
+    else high = middle - 1;
+  }
+  bytes = low;
+  return Error::Success;
+}
+
+}  // namespace mulciber::api

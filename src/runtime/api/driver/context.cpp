@@ -1,0 +1,248 @@
+#include <map>
+#include <mutex>
+
+#include "runtime/api/driver/driver.h"
+
+namespace mulciber::api {
+
+namespace {
+
+// Never destroyed: programs call from exit handlers.
+struct Contexts {
+  std::mutex mutex;
+  std::map<const core::Context*, core::ContextRef> known;
+};
+Contexts& contexts() {
+  static auto* const all = new Contexts;
+  return *all;
+}
+
+}  // namespace
+
+void rememberContext(const core::ContextRef& context) {
+  std::lock_guard lock(contexts().mutex);
+  contexts().known.emplace(context.get(), context);
+}
+
+core::ContextRef contextOf(CUcontext handle) {
+  std::lock_guard lock(contexts().mutex);
+  const auto found = contexts().known.find(reinterpret_cast<core::Context*>(handle));
+  if (found != contexts().known.end()) return found->second;
+  // The runtime API's own primary context may be asked about without ever having been retained here.
+  core::ContextRef current = core::currentContext();
+  return current && handleOf(current) == handle ? current : nullptr;
+}
+
+namespace {
+
+// `create` with what the newer forms of cuCtxCreate add: execution affinity and green contexts are not offered.
+CUresult createContext(CUcontext* out, unsigned int flags, CUdevice ordinal) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    if (!out || (flags & ~CU_CTX_FLAGS_MASK)) return Error::InvalidValue;
+    core::ContextRef context;
+    if (Error error = device.createContext(flags, context); error != Error::Success) return error;
+    rememberContext(context);
+    core::pushContext(context);
+    *out = handleOf(context);
+    return Error::Success;
+  });
+}
+
+}  // namespace
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+CUDA_API(CUresult, cuCtxCreate_v2)(CUcontext* out, unsigned int flags, CUdevice device) {
+  return createContext(out, flags, device);
+}
+
+CUDA_API(CUresult, cuCtxCreate_v3)
+(CUcontext* out, CUexecAffinityParam* parameters, int count, unsigned int flags, CUdevice device) {
+  if (parameters || count != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  return createContext(out, flags, device);
+}
+
+CUDA_API(CUresult, cuCtxCreate_v4)(CUcontext* out, CUctxCreateParams* parameters, unsigned int flags, CUdevice device) {
+  if (parameters && parameters->numExecAffinityParams != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (parameters && parameters->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
+  return createContext(out, flags, device);
+}
+
+CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
+  return withDriver([&] {
+    core::ContextRef context = contextOf(handle);
+    if (!context) return Error::InvalidContext;
+    if (core::ContextRef current = core::currentContext(); current == context) {
+      core::ContextRef popped;
+      if (Error error = core::popContext(popped); error != Error::Success) return error;
+    }
+    context->destroy();
+    std::lock_guard lock(contexts().mutex);
+    contexts().known.erase(context.get());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxPushCurrent_v2)(CUcontext handle) {
+  return withDriver([&] {
+    core::ContextRef context = contextOf(handle);
+    if (!context) return Error::InvalidContext;
+    core::pushContext(context);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxPopCurrent_v2)(CUcontext* out) {
+  return withDriver([&] {
+    core::ContextRef context;
+    if (Error error = core::popContext(context); error != Error::Success) return error;
+    if (out) *out = handleOf(context);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxSetCurrent)(CUcontext handle) {
+  return withDriver([&] {
+    core::ContextRef context;
+    if (handle && !(context = contextOf(handle))) return Error::InvalidContext;
+    core::setCurrentContext(context);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetCurrent)(CUcontext* out) {
+  return withDriver([&] {
+    if (!out) return Error::InvalidValue;
+    core::ContextRef context = core::currentContext();
+    if (context) rememberContext(context);
+    *out = handleOf(context);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetDevice)(CUdevice* out) {
+  return withContext([&](core::Context& context) {
+    if (!out) return Error::InvalidValue;
+    *out = context.device().ordinal();
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetFlags)(unsigned int* out) {
+  return withContext([&](core::Context& context) {
+    if (!out) return Error::InvalidValue;
+    *out = context.flags();
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxSetFlags)(unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    if (flags & ~CU_CTX_FLAGS_MASK) return Error::InvalidValue;
+    context.setFlags(flags);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetId)(CUcontext handle, unsigned long long* id) {
+  return withDriver([&] {
+    if (!id) return Error::InvalidValue;
+    core::ContextRef context = handle ? contextOf(handle) : core::currentContext();
+    if (!context) return handle ? Error::ContextIsDestroyed : Error::InvalidContext;
+    *id = context->id();
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxSynchronize)() {
+  return withContext([](core::Context& context) { return context.synchronize(); });
+}
+
+CUDA_API(CUresult, cuCtxSynchronize_v2)(CUcontext handle) {
+  return withDriver([&] {
+    core::ContextRef context = handle ? contextOf(handle) : core::currentContext();
+    return context ? context->synchronize() : Error::InvalidContext;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetLimit)(size_t* value, CUlimit limit) {
+  return withContext([&](core::Context& context) {
+    return value ? context.limit(static_cast<core::Limit>(limit), *value) : Error::InvalidValue;
+  });
+}
+
+CUDA_API(CUresult, cuCtxSetLimit)(CUlimit limit, size_t value) {
+  return withContext([&](core::Context& context) { return context.setLimit(static_cast<core::Limit>(limit), value); });
+}
+
+// HOST-21: cache and bank preferences are hints for hardware that has a choice; the device decides here.
+CUDA_API(CUresult, cuCtxGetCacheConfig)(CUfunc_cache* config) {
+  return withContext([&](core::Context&) {
+    if (!config) return Error::InvalidValue;
+    *config = CU_FUNC_CACHE_PREFER_NONE;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxSetCacheConfig)(CUfunc_cache config) {
+  return withContext([&](core::Context&) {
+    return config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL ? Error::InvalidValue
+                                                                                     : Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetSharedMemConfig)(CUsharedconfig* config) {
+  return withContext([&](core::Context&) {
+    if (!config) return Error::InvalidValue;
+    *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxSetSharedMemConfig)(CUsharedconfig config) {
+  return withContext([&](core::Context&) {
+    return config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
+               ? Error::InvalidValue
+               : Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetApiVersion)(CUcontext handle, unsigned int* version) {
+  return withDriver([&] {
+    if (!version) return Error::InvalidValue;
+    if (!(handle ? contextOf(handle) : core::currentContext())) return Error::InvalidContext;
+    *version = 3020;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxGetStreamPriorityRange)(int* least, int* greatest) {
+  return withContext([&](core::Context& context) {
+    int supported = 0;
+    if (Error error = context.device().attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, supported);
+        error != Error::Success) {
+      return error;
+    }
+    if (least) *least = 0;
+    if (greatest) *greatest = supported ? -5 : 0;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxResetPersistingL2Cache)() {
+  return withContext([](core::Context&) { return Error::Success; });
+}
+
+CUDA_API(CUresult, cuCtxEnablePeerAccess)(CUcontext peer, unsigned int flags) {
+  return withContext([&](core::Context&) {
+    if (flags != 0) return Error::InvalidValue;
+    return contextOf(peer) ? Error::PeerAccessUnsupported : Error::InvalidContext;
+  });
+}
+
+CUDA_API(CUresult, cuCtxDisablePeerAccess)(CUcontext peer) {
+  return withContext(
+      [&](core::Context&) { return contextOf(peer) ? Error::PeerAccessNotEnabled : Error::InvalidContext; });
+}

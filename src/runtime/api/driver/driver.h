@@ -1,0 +1,93 @@
+// What every file of the driver API needs: from handles to core's objects, and core's errors back.
+#pragma once
+
+#include <cuda.h>
+
+#include <new>
+
+#include "runtime/api/common/library.h"
+#include "runtime/api/entry.h"
+#include "runtime/core/context.h"
+#include "runtime/core/platform.h"
+
+namespace mulciber::api {
+
+using core::Error;
+
+inline CUresult result(Error error) { return static_cast<CUresult>(error); }
+
+// Nothing thrown may cross the C boundary; only memory can run out in here.
+template <class Body>
+CUresult guarded(Body&& body) {
+  try {
+    return result(body());
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+// DRV-01: nothing but a few functions works before cuInit.
+template <class Body>
+CUresult withDriver(Body&& body) {
+  return guarded([&] { return core::Platform::get().isInitialized() ? body() : Error::NotInitialized; });
+}
+
+template <class Body>
+CUresult withDevice(CUdevice ordinal, Body&& body) {
+  return withDriver([&] {
+    core::Device* device = core::Platform::get().device(ordinal);
+    return device ? body(*device) : Error::InvalidDevice;
+  });
+}
+
+// DRV-04: InvalidContext when the thread has none; a broken context gives its own error.
+template <class Body>
+CUresult withContext(Body&& body) {
+  return withDriver([&] {
+    core::ContextRef context;
+    if (Error error = core::currentContext(context); error != Error::Success) return error;
+    return body(*context);
+  });
+}
+
+template <class Body>
+CUresult withStream(CUstream handle, Body&& body) {
+  return withContext([&](core::Context& context) {
+    core::StreamRef stream;
+    const auto number = reinterpret_cast<uintptr_t>(handle);
+    if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return error;
+    return body(*stream);
+  });
+}
+
+template <class Body>
+CUresult withEvent(CUevent handle, Body&& body) {
+  return withContext([&](core::Context& context) {
+    core::EventRef event;
+    if (Error error = context.event(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
+      return error;
+    }
+    return body(*event);
+  });
+}
+
+template <class Body>
+CUresult withFunction(const void* handle, Body&& body) {
+  return withContext([&](core::Context& context) {
+    core::Function* function = nullptr;
+    if (Error error = functionOf(handle, context, function); error != Error::Success) return error;
+    return body(*function);
+  });
+}
+
+// Context handles: those cuCtxCreate and cuDevicePrimaryCtxRetain have given out.
+void rememberContext(const core::ContextRef& context);
+core::ContextRef contextOf(CUcontext handle);  // null for what is no context
+inline CUcontext handleOf(const core::ContextRef& context) { return reinterpret_cast<CUcontext>(context.get()); }
+
+// Copies text into a program's buffer, cut to its size and always terminated.
+Error copyText(const std::string& text, char* buffer, int bytes);
+
+}  // namespace mulciber::api

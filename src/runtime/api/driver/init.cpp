@@ -1,0 +1,90 @@
+// Initialisation, versions, error texts, entry points by name.
+#include <cstring>
+
+#include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/procedures.h"
+
+namespace mulciber::api {
+
+Error copyText(const std::string& text, char* buffer, int bytes) {
+  if (!buffer || bytes <= 0) return Error::InvalidValue;
+  const size_t length = std::min(text.size(), static_cast<size_t>(bytes) - 1);
+  std::memcpy(buffer, text.data(), length);
+  buffer[length] = '\0';
+  return Error::Success;
+}
+
+namespace {
+
+// The newest version of a function that a program built for `cudaVersion` knows.
+Error findProcedure(const char* name, void** out, int cudaVersion, bool perThread,
+                    CUdriverProcAddressQueryResult* status) {
+  const Procedure* best = nullptr;
+  const Procedure* plain = nullptr;
+  bool known = false;
+  for (unsigned i = 0; i < procedureCount; ++i) {
+    const Procedure& procedure = procedures[i];
+    if (std::strcmp(procedure.name, name) != 0) continue;
+    known = true;
+    if (procedure.since > static_cast<unsigned>(cudaVersion)) continue;
+    const Procedure*& kept = procedure.isPerThread ? best : plain;
+    if (!kept || procedure.since >= kept->since) kept = &procedure;
+  }
+  const Procedure* found = perThread && best ? best : plain;
+  if (out) *out = found ? reinterpret_cast<void*>(found->entry) : nullptr;
+  if (status) {
+    *status = found   ? CU_GET_PROC_ADDRESS_SUCCESS
+              : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return found || status ? Error::Success : Error::NotFound;
+}
+
+}  // namespace
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+CUDA_API(CUresult, cuInit)(unsigned int flags) {
+  return guarded([&] { return flags != 0 ? Error::InvalidValue : core::Platform::get().initialize(); });
+}
+
+CUDA_API(CUresult, cuDriverGetVersion)(int* version) {
+  if (!version) return CUDA_ERROR_INVALID_VALUE;
+  *version = CUDA_VERSION;
+  return CUDA_SUCCESS;
+}
+
+CUDA_API(CUresult, cuGetErrorName)(CUresult error, const char** text) {
+  if (!text) return CUDA_ERROR_INVALID_VALUE;
+  *text = core::errorName(static_cast<Error>(error));
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUDA_API(CUresult, cuGetErrorString)(CUresult error, const char** text) {
+  if (!text) return CUDA_ERROR_INVALID_VALUE;
+  *text = core::errorDescription(static_cast<Error>(error));
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUDA_API(CUresult, cuGetProcAddress_v2)
+(const char* name, void** out, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+  constexpr cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (!name || !out || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
+  return result(findProcedure(name, out, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status));
+}
+
+// Tables of undocumented functions, by UUID: there are none here.
+CUDA_API(CUresult, cuGetExportTable)(const void** table, const CUuuid* id) {
+  if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
+  *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+CUDA_API(CUresult, cuProfilerStart)() {
+  return withContext([](core::Context&) { return Error::Success; });
+}
+CUDA_API(CUresult, cuProfilerStop)() {
+  return withContext([](core::Context&) { return Error::Success; });
+}

@@ -1,0 +1,192 @@
+// Libraries: modules that belong to no context, and their kernels.
+#include "runtime/api/common/library.h"
+
+#include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/jit_options.h"
+
+namespace mulciber::api {
+namespace {
+
+template <class Body>
+CUresult withLibrary(CUlibrary handle, Body&& body) {
+  return withDriver([&] {
+    if (!handle) return Error::InvalidHandle;
+    return body(*reinterpret_cast<Library*>(handle));
+  });
+}
+
+template <class Body>
+CUresult withKernel(CUkernel handle, Body&& body) {
+  return withDriver([&] {
+    Kernel* kernel = Kernel::of(handle);
+    return kernel ? body(*kernel) : Error::InvalidHandle;
+  });
+}
+
+CUresult loadLibrary(CUlibrary* out, fatbin::PtxModules&& modules, JitOptions& jit) {
+  auto library = std::make_unique<Library>(std::move(modules));
+  const Error error = library->check(&jit.log);
+  jit.finish();
+  if (error != Error::Success) return result(error);
+  *out = reinterpret_cast<CUlibrary>(library.release());
+  return CUDA_SUCCESS;
+}
+
+template <class Read>
+CUresult loadLibrary(CUlibrary* out, unsigned optionCount, CUjit_option* options, void** values, Read&& read) {
+  return withDriver([&] {
+    if (!out) return Error::InvalidValue;
+    JitOptions jit;
+    if (Error error = JitOptions::read(optionCount, options, values, jit); error != Error::Success) return error;
+    fatbin::PtxModules modules;
+    if (Error error = read(modules, &jit.log); error != Error::Success) {
+      jit.finish();
+      return error;
+    }
+    return static_cast<Error>(loadLibrary(out, std::move(modules), jit));
+  });
+}
+
+// The address of a variable of the library in the current context.
+Error globalOf(Library& library, const char* name, uint64_t& address, size_t& bytes) {
+  core::ContextRef context;
+  if (Error error = core::currentContext(context); error != Error::Success) return error;
+  core::Module* module = nullptr;
+  if (Error error = library.module(*context, module); error != Error::Success) return error;
+  return module->global(name, address, bytes);
+}
+
+CUresult getGlobal(CUdeviceptr* out, size_t* outBytes, CUlibrary handle, const char* name) {
+  return withLibrary(handle, [&](Library& library) {
+    if (!name || (!out && !outBytes)) return Error::InvalidValue;
+    uint64_t address = 0;
+    size_t bytes = 0;
+    if (Error error = globalOf(library, name, address, bytes); error != Error::Success) return error;
+    if (out) *out = address;
+    if (outBytes) *outBytes = bytes;
+    return Error::Success;
+  });
+}
+
+}  // namespace
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+namespace fatbin = mulciber::fatbin;
+
+CUDA_API(CUresult, cuLibraryLoadData)
+(CUlibrary* out, const void* code, CUjit_option* options, void** values, unsigned int optionCount, CUlibraryOption*,
+ void**, unsigned int) {
+  return loadLibrary(out, optionCount, options, values,
+                     [&](fatbin::PtxModules& modules, core::JitLog* log) { return readImage(code, modules, log); });
+}
+
+CUDA_API(CUresult, cuLibraryLoadFromFile)
+(CUlibrary* out, const char* path, CUjit_option* options, void** values, unsigned int optionCount, CUlibraryOption*,
+ void**, unsigned int) {
+  return loadLibrary(out, optionCount, options, values,
+                     [&](fatbin::PtxModules& modules, core::JitLog* log) { return readFile(path, modules, log); });
+}
+
+CUDA_API(CUresult, cuLibraryUnload)(CUlibrary handle) {
+  return withLibrary(handle, [&](Library& library) {
+    library.unload(core::currentContext().get());
+    delete &library;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLibraryGetKernel)(CUkernel* out, CUlibrary handle, const char* name) {
+  return withLibrary(handle, [&](Library& library) {
+    if (!out || !name) return Error::InvalidValue;
+    Kernel* kernel = nullptr;
+    if (Error error = library.kernel(name, kernel); error != Error::Success) return error;
+    *out = static_cast<CUkernel>(kernel->handle());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLibraryGetKernelCount)(unsigned int* count, CUlibrary handle) {
+  return withLibrary(handle, [&](Library& library) {
+    if (!count) return Error::InvalidValue;
+    std::vector<Kernel*> kernels;
+    if (Error error = library.kernels(kernels); error != Error::Success) return error;
+    *count = static_cast<unsigned int>(kernels.size());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLibraryEnumerateKernels)(CUkernel* out, unsigned int count, CUlibrary handle) {
+  return withLibrary(handle, [&](Library& library) {
+    if (!out || count == 0) return Error::InvalidValue;
+    std::vector<Kernel*> kernels;
+    if (Error error = library.kernels(kernels); error != Error::Success) return error;
+    for (size_t i = 0; i < kernels.size() && i < count; ++i) out[i] = static_cast<CUkernel>(kernels[i]->handle());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLibraryGetModule)(CUmodule* out, CUlibrary handle) {
+  return withLibrary(handle, [&](Library& library) {
+    if (!out) return Error::InvalidValue;
+    core::ContextRef context;
+    if (Error error = core::currentContext(context); error != Error::Success) return error;
+    core::Module* module = nullptr;
+    if (Error error = library.module(*context, module); error != Error::Success) return error;
+    *out = reinterpret_cast<CUmodule>(module);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLibraryGetGlobal)(CUdeviceptr* address, size_t* bytes, CUlibrary handle, const char* name) {
+  return getGlobal(address, bytes, handle, name);
+}
+
+CUDA_API(CUresult, cuLibraryGetManaged)(CUdeviceptr* address, size_t* bytes, CUlibrary handle, const char* name) {
+  return getGlobal(address, bytes, handle, name);
+}
+
+CUDA_API(CUresult, cuKernelGetFunction)(CUfunction* out, CUkernel handle) {
+  return withKernel(handle, [&](Kernel& kernel) {
+    if (!out) return Error::InvalidValue;
+    core::ContextRef context;
+    if (Error error = core::currentContext(context); error != Error::Success) return error;
+    core::Function* function = nullptr;
+    if (Error error = kernel.function(*context, function); error != Error::Success) return error;
+    *out = reinterpret_cast<CUfunction>(function);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuKernelGetLibrary)(CUlibrary* out, CUkernel handle) {
+  return withKernel(handle, [&](Kernel& kernel) {
+    if (!out) return Error::InvalidValue;
+    *out = reinterpret_cast<CUlibrary>(&kernel.library());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuKernelGetName)(const char** name, CUkernel handle) {
+  return withKernel(handle, [&](Kernel& kernel) {
+    if (!name) return Error::InvalidValue;
+    *name = kernel.name().c_str();
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuKernelGetAttribute)(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
+  return cuFuncGetAttribute(value, attribute, reinterpret_cast<CUfunction>(kernel));
+}
+
+CUDA_API(CUresult, cuKernelSetAttribute)(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
+  return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
+}
+
+CUDA_API(CUresult, cuKernelSetCacheConfig)(CUkernel kernel, CUfunc_cache config, CUdevice) {
+  return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
+}
+
+CUDA_API(CUresult, cuKernelGetParamInfo)(CUkernel kernel, size_t index, size_t* offset, size_t* size) {
+  return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, size);
+}

@@ -1,0 +1,245 @@
+// Modules, and the linker that makes one image of several.
+#include <cstring>
+
+#include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/jit_options.h"
+
+namespace mulciber::api {
+namespace {
+
+Error load(core::Context& context, const fatbin::PtxModules& modules, core::JitLog* log, CUmodule* out) {
+  core::Module* module = nullptr;
+  if (Error error = loadModule(context, modules, log, module); error != Error::Success) return error;
+  *out = reinterpret_cast<CUmodule>(module);
+  return Error::Success;
+}
+
+template <class Body>
+CUresult withModule(CUmodule handle, Body&& body) {
+  return withContext([&](core::Context& context) {
+    core::ModuleRef module;
+    if (Error error = context.module(reinterpret_cast<core::Module*>(handle), module); error != Error::Success) {
+      return error;
+    }
+    return body(*module);
+  });
+}
+
+// What cuLinkCreate begins. The image it ends with is the PTX of the linked module.
+struct LinkState {
+  fatbin::PtxModules modules;
+  JitOptions options;
+  std::string image;
+};
+
+Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t bytes, const char* name) {
+  if (!data || bytes == 0) return Error::InvalidValue;
+  fatbin::PtxModules added;
+  switch (type) {
+    case CU_JIT_INPUT_PTX: {
+      std::string text(static_cast<const char*>(data), bytes);
+      text.resize(std::strlen(text.c_str()));
+      added.push_back({std::move(text), name ? name : "ptx", {}, 0});
+      break;
+    }
+    case CU_JIT_INPUT_FATBINARY:
+    case CU_JIT_INPUT_OBJECT:
+    case CU_JIT_INPUT_LIBRARY:
+    case CU_JIT_INPUT_CUBIN: {
+      fatbin::Error error;
+      auto images = fatbin::readFile(fatbin::Bytes(static_cast<const std::byte*>(data), bytes), 90, error);
+      if (!images) {
+        state.options.log.errors += error.message + "\n";
+        return error.code == fatbin::Error::Code::NoBinaryForGpu ? Error::NoBinaryForGpu : Error::InvalidImage;
+      }
+      for (fatbin::PtxModules& modules : *images) std::move(modules.begin(), modules.end(), std::back_inserter(added));
+      break;
+    }
+    default: return Error::InvalidValue;
+  }
+  Diagnostics diagnostics;
+  for (const fatbin::PtxModule& module : added) {
+    parseModule(module.text, module.name.empty() ? "ptx" : module.name, diagnostics);
+  }
+  if (diagnostics.hasErrors()) {
+    state.options.log.errors += diagnostics.toString();
+    return Error::InvalidPtx;
+  }
+  std::move(added.begin(), added.end(), std::back_inserter(state.modules));
+  return Error::Success;
+}
+
+Error complete(LinkState& state) {
+  Diagnostics diagnostics;
+  std::vector<ModulePtr> parsed;
+  std::vector<const ParsedModule*> pointers;
+  for (const fatbin::PtxModule& module : state.modules) {
+    parsed.push_back(parseModule(module.text, module.name.empty() ? "ptx" : module.name, diagnostics));
+    pointers.push_back(parsed.back().get());
+  }
+  ModulePtr linked;
+  if (!diagnostics.hasErrors()) linked = linkModules(pointers, diagnostics);
+  if (!linked || diagnostics.hasErrors()) {
+    state.options.log.errors += diagnostics.toString();
+    return Error::InvalidPtx;
+  }
+  state.image = printModule(*linked);
+  return Error::Success;
+}
+
+}  // namespace
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+namespace fatbin = mulciber::fatbin;
+
+CUDA_API(CUresult, cuModuleLoad)(CUmodule* module, const char* path) {
+  return withContext([&](core::Context& context) {
+    if (!module || !path) return Error::InvalidValue;
+    fatbin::PtxModules modules;
+    if (Error error = readFile(path, modules, nullptr); error != Error::Success) return error;
+    return load(context, modules, nullptr, module);
+  });
+}
+
+CUDA_API(CUresult, cuModuleLoadDataEx)
+(CUmodule* module, const void* image, unsigned int optionCount, CUjit_option* options, void** values) {
+  return withContext([&](core::Context& context) {
+    if (!module || !image) return Error::InvalidValue;
+    JitOptions jit;
+    if (Error error = JitOptions::read(optionCount, options, values, jit); error != Error::Success) return error;
+    fatbin::PtxModules modules;
+    Error error = readImage(image, modules, &jit.log);
+    if (error == Error::Success) error = load(context, modules, &jit.log, module);
+    jit.finish();
+    return error;
+  });
+}
+
+CUDA_API(CUresult, cuModuleLoadData)(CUmodule* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+
+CUDA_API(CUresult, cuModuleLoadFatBinary)(CUmodule* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+
+CUDA_API(CUresult, cuModuleUnload)(CUmodule handle) {
+  return withContext(
+      [&](core::Context& context) { return context.unloadModule(reinterpret_cast<core::Module*>(handle)); });
+}
+
+CUDA_API(CUresult, cuModuleGetFunction)(CUfunction* out, CUmodule handle, const char* name) {
+  return withModule(handle, [&](core::Module& module) {
+    if (!out || !name) return Error::InvalidValue;
+    core::Function* function = nullptr;
+    if (Error error = module.function(name, function); error != Error::Success) return error;
+    *out = reinterpret_cast<CUfunction>(function);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuModuleGetFunctionCount)(unsigned int* count, CUmodule handle) {
+  return withModule(handle, [&](core::Module& module) {
+    if (!count) return Error::InvalidValue;
+    *count = static_cast<unsigned int>(module.functionNames().size());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuModuleEnumerateFunctions)(CUfunction* functions, unsigned int count, CUmodule handle) {
+  return withModule(handle, [&](core::Module& module) {
+    if (!functions || count == 0) return Error::InvalidValue;
+    for (const std::string& name : module.functionNames()) {
+      if (count-- == 0) break;
+      core::Function* function = nullptr;
+      if (Error error = module.function(name, function); error != Error::Success) return error;
+      *functions++ = reinterpret_cast<CUfunction>(function);
+    }
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuModuleGetGlobal_v2)(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
+  return withModule(handle, [&](core::Module& module) {
+    if (!name || (!address && !bytes)) return Error::InvalidValue;
+    uint64_t where = 0;
+    size_t size = 0;
+    if (Error error = module.global(name, where, size); error != Error::Success) return error;
+    if (address) *address = where;
+    if (bytes) *bytes = size;
+    return Error::Success;
+  });
+}
+
+// Kernels are translated when first launched.
+CUDA_API(CUresult, cuModuleGetLoadingMode)(CUmoduleLoadingMode* mode) {
+  return withDriver([&] {
+    if (!mode) return Error::InvalidValue;
+    *mode = CU_MODULE_LAZY_LOADING;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLinkCreate_v2)(unsigned int optionCount, CUjit_option* options, void** values, CUlinkState* out) {
+  return withContext([&](core::Context&) {
+    if (!out) return Error::InvalidValue;
+    auto state = std::make_unique<LinkState>();
+    if (Error error = JitOptions::read(optionCount, options, values, state->options); error != Error::Success) {
+      return error;
+    }
+    *out = reinterpret_cast<CUlinkState>(state.release());
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLinkAddData_v2)
+(CUlinkState handle, CUjitInputType type, void* data, size_t bytes, const char* name, unsigned int, CUjit_option*,
+ void**) {
+  return withContext([&](core::Context&) {
+    if (!handle) return Error::InvalidHandle;
+    auto& state = *reinterpret_cast<LinkState*>(handle);
+    const Error error = addImage(state, type, data, bytes, name);
+    if (error != Error::Success) state.options.finish();
+    return error;
+  });
+}
+
+CUDA_API(CUresult, cuLinkAddFile_v2)
+(CUlinkState handle, CUjitInputType, const char* path, unsigned int, CUjit_option*, void**) {
+  return withContext([&](core::Context&) {
+    if (!handle) return Error::InvalidHandle;
+    auto& state = *reinterpret_cast<LinkState*>(handle);
+    fatbin::PtxModules added;
+    const Error error = readFile(path, added, &state.options.log);
+    if (error != Error::Success) {
+      state.options.finish();
+      return error;
+    }
+    std::move(added.begin(), added.end(), std::back_inserter(state.modules));
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLinkComplete)(CUlinkState handle, void** image, size_t* bytes) {
+  return withContext([&](core::Context&) {
+    if (!handle) return Error::InvalidHandle;
+    if (!image) return Error::InvalidValue;
+    auto& state = *reinterpret_cast<LinkState*>(handle);
+    const Error error = complete(state);
+    state.options.finish();
+    if (error != Error::Success) return error;
+    *image = state.image.data();
+    if (bytes) *bytes = state.image.size() + 1;
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuLinkDestroy)(CUlinkState handle) {
+  return withDriver([&] {
+    if (!handle) return Error::InvalidHandle;
+    delete reinterpret_cast<LinkState*>(handle);
+    return Error::Success;
+  });
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Writes what follows from the lists in exports/ and the entry points found in the sources.
+
+usage: generate.py stubs SONAME OUT_CPP OUT_VERSION_SCRIPT    entries for what is not implemented, and the export list
+       generate.py table OUT_CPP                              the name table behind cuGetProcAddress
+       generate.py coverage                                   docs/api-coverage.md, on standard output
+"""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXPORTS = HERE / "exports"
+RUNTIMES = {"libcudart.so.11.0": 11, "libcudart.so.12": 12, "libcudart.so.13": 13}
+ENTRY = re.compile(r"^CUDA_API(_PTSZ|_PTDS)?\((?:[\w\s]+\**), (\w+)\)", re.M)
+CONDITION = re.compile(r"^#\s*if MULCIBER_CUDART_MAJOR (==|>=|<=|<|>) (\d+)\s*$")
+
+def exports(soname):
+    return EXPORTS.joinpath(soname + ".txt").read_text().split()
+
+
+def entries(folder, major=None):
+    """Names of the entry points that the sources of a folder define for that major version of the runtime."""
+    found = set()
+    for path in sorted((HERE / folder).rglob("*.cpp")):
+        active = [True]
+        for line in path.read_text().splitlines():
+            condition = CONDITION.match(line)
+            if condition:
+                active.append(major is not None and eval(f"{major} {condition.group(1)} {condition.group(2)}"))
+            elif re.match(r"^#\s*if", line):
+                active.append(True)
+            elif re.match(r"^#\s*else", line):
+                active[-1] = not active[-1]
+            elif re.match(r"^#\s*endif", line):
+                active.pop()
+            entry = ENTRY.match(line)
+            if entry and all(active):
+                suffix, name = entry.groups()
+                found.add(name)
+                if suffix:
+                    found.add(name + suffix.lower())
+    return found
+
+
+def implemented(soname):
+    return entries("driver") if soname == "libcuda.so.1" else entries("runtime", RUNTIMES[soname])
+
+
+def stubs(soname, out_cpp, out_script):
+    names, have = exports(soname), implemented(soname)
+    # A function too new for an older runtime is compiled all the same, and not exported.
+    known = set(names) if soname == "libcuda.so.1" else set().union(*(exports(runtime) for runtime in RUNTIMES))
+    unknown = sorted(have - known)
+    if unknown:
+        sys.exit(f"{soname} has no {', '.join(unknown)}")
+    code = 801  # CUDA_ERROR_NOT_SUPPORTED and cudaErrorNotSupported
+    with open(out_cpp, "w") as out:
+        out.write("// Made by generate.py: what is not implemented. Arguments are not looked at, so none are declared.\n")
+        out.write('#include "runtime/api/entry.h"\n\n')
+        for name in names:
+            if name in have:
+                continue
+            out.write(f'CUDA_API(int, {name})() {{\n  mulciber::api::reportUnsupported("{name}");\n  return {code};\n}}\n')
+    with open(out_script, "w") as out:
+        node = f"{soname} " if soname in RUNTIMES else ""
+        out.write(node + "{\n  global:\n" + "".join(f"    {name};\n" for name in names) + "  local: *;\n};\n")
+
+
+def table(out_cpp):
+    names = exports("libcuda.so.1")
+    versions = dict(line.split() for line in EXPORTS.joinpath("versions.txt").read_text().splitlines())
+    with open(out_cpp, "w") as out:
+        out.write('// Made by generate.py.\n#include "runtime/api/driver/procedures.h"\n\nextern "C" {\n')
+        out.write("".join(f"void {name}();\n" for name in names))
+        out.write("}\n\nnamespace mulciber::api {\n\nconst Procedure procedures[] = {\n")
+        for name in names:
+            thread = re.search(r"_(ptsz|ptds)$", name)
+            plain = re.sub(r"_(ptsz|ptds)$", "", name)
+            base = re.sub(r"_v\d+$", "", plain)
+            since = versions.get(plain, 0) if plain != base else 0
+            out.write(f'    {{"{base}", {since}, {"true" if thread else "false"}, &{name}}},\n')
+        out.write("};\nconst unsigned procedureCount = sizeof(procedures) / sizeof(procedures[0]);\n\n}  // namespace mulciber::api\n")
+
+
+def coverage():
+    print("# Which API functions exist\n")
+    print("Every name that CUDA's own libraries export is there. Those not listed as implemented return")
+    print("`CUDA_ERROR_NOT_SUPPORTED` or `cudaErrorNotSupported`, and say so once in the log. This page is made by")
+    print("`src/runtime/api/generate.py coverage`; a test compares it with the sources.\n")
+    print("| library | exported | implemented |\n| --- | --- | --- |")
+    sonames = ["libcuda.so.1", *reversed(RUNTIMES)]
+    for soname in sonames:
+        names = exports(soname)
+        print(f"| {soname} | {len(names)} | {len(implemented(soname) & set(names))} |")
+    for soname in ("libcuda.so.1", "libcudart.so.13"):
+        names, have = exports(soname), implemented(soname)
+        plain = lambda chosen: sorted({re.sub(r"_(ptsz|ptds)$", "", name) for name in chosen})
+        print(f"\n## {soname}\n\nPer-thread variants (`_ptsz`, `_ptds`) go with the plain name.\n\n### Implemented\n")
+        print(", ".join(f"`{name}`" for name in plain(n for n in names if n in have)))
+        print("\n### Not implemented\n")
+        print(", ".join(f"`{name}`" for name in plain(n for n in names if n not in have)))
+
+
+def main():
+    command = sys.argv[1:]
+    if len(command) == 4 and command[0] == "stubs":
+        stubs(*command[1:])
+    elif len(command) == 2 and command[0] == "table":
+        table(command[1])
+    elif command == ["coverage"]:
+        coverage()
+    else:
+        sys.exit(__doc__)
+
+
+main()

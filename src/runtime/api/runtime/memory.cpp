@@ -1,0 +1,125 @@
+// Allocation. Unlike the driver API, sizes of 0 give a null pointer and no error (MEM).
+#include "runtime/api/runtime/runtime.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+namespace {
+
+// Makes an allocation through `allocate`, which gets an address to fill.
+template <class Allocate>
+cudaError_t allocateInto(void** out, size_t bytes, Allocate&& allocate) {
+  return withContext([&](core::Context& context) {
+    if (!out) return Error::InvalidValue;
+    *out = nullptr;
+    if (bytes == 0) return Error::Success;
+    uint64_t address = 0;
+    const Error error = allocate(context, address);
+    if (error == Error::Success) *out = reinterpret_cast<void*>(address);
+    return error;
+  });
+}
+
+}  // namespace
+
+CUDA_API(cudaError_t, cudaMalloc)(void** out, size_t bytes) {
+  return allocateInto(out, bytes, [&](core::Context& context, uint64_t& at) { return context.allocate(bytes, at); });
+}
+
+CUDA_API(cudaError_t, cudaMallocPitch)(void** out, size_t* pitch, size_t width, size_t height) {
+  if (!pitch) return record(cudaErrorInvalidValue);
+  return allocateInto(out, width && height ? 1 : 0, [&](core::Context& context, uint64_t& at) {
+    return context.allocatePitched(width, height, 1, at, *pitch);
+  });
+}
+
+CUDA_API(cudaError_t, cudaMalloc3D)(cudaPitchedPtr* out, cudaExtent extent) {
+  if (!out) return record(cudaErrorInvalidValue);
+  out->xsize = extent.width;
+  out->ysize = extent.height;
+  out->pitch = 0;
+  const size_t any = extent.width && extent.height && extent.depth ? 1 : 0;
+  return allocateInto(&out->ptr, any, [&](core::Context& context, uint64_t& at) {
+    return context.allocatePitched(extent.width, extent.height, extent.depth, at, out->pitch);
+  });
+}
+
+CUDA_API(cudaError_t, cudaMallocManaged)(void** out, size_t bytes, unsigned int flags) {
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return record(cudaErrorInvalidValue);
+  if (bytes == 0) return record(cudaErrorInvalidValue);
+  return allocateInto(out, bytes,
+                      [&](core::Context& context, uint64_t& at) { return context.allocateManaged(bytes, flags, at); });
+}
+
+CUDA_API(cudaError_t, cudaFree)(void* pointer) {
+  return withContext([&](core::Context& context) {
+    return pointer ? context.free(reinterpret_cast<uintptr_t>(pointer)) : Error::Success;
+  });
+}
+
+CUDA_API(cudaError_t, cudaHostAlloc)(void** out, size_t bytes, unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if (!out || (flags & ~known)) return Error::InvalidValue;
+    *out = nullptr;
+    return bytes == 0 ? Error::Success : context.allocateHost(bytes, flags, *out);
+  });
+}
+
+CUDA_API(cudaError_t, cudaMallocHost)(void** out, size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
+
+CUDA_API(cudaError_t, cudaFreeHost)(void* pointer) {
+  return withContext([&](core::Context& context) { return pointer ? context.freeHost(pointer) : Error::Success; });
+}
+
+CUDA_API(cudaError_t, cudaHostRegister)(void* pointer, size_t bytes, unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    constexpr unsigned known =
+        cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    if (!pointer || bytes == 0 || (flags & ~known)) return Error::InvalidValue;
+    return context.registerHost(pointer, bytes, flags);
+  });
+}
+
+CUDA_API(cudaError_t, cudaHostUnregister)(void* pointer) {
+  return withContext(
+      [&](core::Context& context) { return pointer ? context.unregisterHost(pointer) : Error::InvalidValue; });
+}
+
+CUDA_API(cudaError_t, cudaHostGetDevicePointer)(void** out, void* pointer, unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    if (!out || !pointer || flags != 0) return Error::InvalidValue;
+    uint64_t address = 0;
+    const Error error = context.hostToDevicePointer(pointer, address);
+    if (error == Error::Success) *out = reinterpret_cast<void*>(address);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaHostGetFlags)(unsigned int* flags, void* pointer) {
+  return withContext([&](core::Context&) {
+    if (!flags || !pointer) return Error::InvalidValue;
+    const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
+    if (!found || (found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered)) {
+      return Error::InvalidValue;
+    }
+    *flags = found->flags;
+    return Error::Success;
+  });
+}
+
+CUDA_API(cudaError_t, cudaMemGetInfo)(size_t* free, size_t* total) {
+  return withContext([&](core::Context& context) {
+    if (!free || !total) return Error::InvalidValue;
+    context.memoryInfo(*free, *total);
+    return Error::Success;
+  });
+}
+
+// Addresses say which device they belong to.
+CUDA_API(cudaError_t, cudaMemcpyPeer)(void* to, int, const void* from, int, size_t bytes) {
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+}
+CUDA_API(cudaError_t, cudaMemcpyPeerAsync)(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}

@@ -1,0 +1,215 @@
+// What nvcc's programs call before main and around each launch: they register their fat binaries, kernels and
+// variables. Nothing here touches a device; modules are loaded when something in them is first used.
+#include "runtime/api/runtime/runtime.h"
+
+#include <algorithm>
+#include <list>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "util/log.h"
+
+namespace mulciber::api {
+
+namespace {
+
+struct FatBinary;
+
+struct Variable {
+  FatBinary* binary;
+  std::string name;
+  size_t bytes;
+  void** managedSlot;  // where the program keeps a managed variable's address; null for others
+};
+
+struct FatBinary {
+  explicit FatBinary(const void* image) : library(image) {}
+  Library library;
+  std::vector<const void*> functions, variables;  // keys in the registry
+  uint64_t initializedContext = 0;                // whose managed variables are in their slots
+};
+
+struct Registry {
+  std::shared_mutex mutex;
+  std::list<FatBinary> binaries;
+  std::unordered_map<const void*, Kernel*> kernels;
+  std::unordered_map<const void*, Variable> variables;
+};
+
+// Programs unregister from exit handlers, after static destructors: this is never destroyed.
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+struct CallConfiguration {
+  dim3 grid, block;
+  size_t sharedBytes;
+  cudaStream_t stream;
+};
+thread_local std::vector<CallConfiguration> callConfigurations;
+
+FatBinary* binaryOf(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
+
+void addVariable(void** handle, const void* key, const char* name, size_t bytes, void** managedSlot) {
+  FatBinary* binary = binaryOf(handle);
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  binary->variables.push_back(key);
+  all.variables.insert_or_assign(key, Variable{binary, name, bytes, managedSlot});
+}
+
+Error addressOf(const Variable& variable, core::Context& context, uint64_t& address, size_t& bytes) {
+  core::Module* module = nullptr;
+  if (Error error = variable.binary->library.module(context, module); error != Error::Success) return error;
+  return module->global(variable.name, address, bytes);
+}
+
+// Puts the addresses of a binary's managed variables where the program looks for them.
+Error initializeManaged(FatBinary& binary, core::Context& context) {
+  if (binary.initializedContext == context.id()) return Error::Success;
+  std::vector<Variable> managed;
+  {
+    std::shared_lock lock(registry().mutex);
+    for (const void* key : binary.variables) {
+      const Variable& variable = registry().variables.at(key);
+      if (variable.binary == &binary && variable.managedSlot) managed.push_back(variable);
+    }
+  }
+  for (const Variable& variable : managed) {
+    uint64_t address = 0;
+    size_t bytes = 0;
+    if (Error error = addressOf(variable, context, address, bytes); error != Error::Success) return error;
+    *variable.managedSlot = reinterpret_cast<void*>(address);
+  }
+  binary.initializedContext = context.id();
+  return Error::Success;
+}
+
+}  // namespace
+
+Kernel* findKernel(const void* entry) {
+  Registry& all = registry();
+  {
+    std::shared_lock lock(all.mutex);
+    if (auto found = all.kernels.find(entry); found != all.kernels.end()) return found->second;
+  }
+  return Kernel::of(entry);
+}
+
+Error findFunction(const void* entry, core::Context& context, core::Function*& out) {
+  Kernel* kernel = entry ? findKernel(entry) : nullptr;
+  return kernel ? kernel->function(context, out) : Error::InvalidHandle;
+}
+
+cudaError_t findSymbol(const void* symbol, core::Context& context, uint64_t& address, size_t& bytes) {
+  Variable variable;
+  {
+    std::shared_lock lock(registry().mutex);
+    auto found = registry().variables.find(symbol);
+    if (found == registry().variables.end()) return cudaErrorInvalidSymbol;
+    variable = found->second;
+  }
+  const Error error = addressOf(variable, context, address, bytes);
+  return error == Error::NotFound ? cudaErrorInvalidSymbol : codeOf(error);
+}
+
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+CUDA_API(void**, __cudaRegisterFatBinary)(void* image) {
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  return reinterpret_cast<void**>(&all.binaries.emplace_back(image));
+}
+
+// Objects made before CUDA 10.1 do not call this.
+CUDA_API(void, __cudaRegisterFatBinaryEnd)(void**) {}
+
+CUDA_API(void, __cudaUnregisterFatBinary)(void** handle) {
+  if (!handle) return;
+  FatBinary* binary = binaryOf(handle);
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  for (const void* key : binary->functions) {
+    auto found = all.kernels.find(key);
+    if (found != all.kernels.end() && &found->second->library() == &binary->library) all.kernels.erase(found);
+  }
+  for (const void* key : binary->variables) {
+    auto found = all.variables.find(key);
+    if (found != all.variables.end() && found->second.binary == binary) all.variables.erase(found);
+  }
+  // At exit the device may be gone or in use: what it holds goes with the process. A library that is closed while the
+  // program goes on leaves its modules to the context.
+  const auto entry = std::find_if(all.binaries.begin(), all.binaries.end(), [&](FatBinary& b) { return &b == binary; });
+  if (entry != all.binaries.end()) all.binaries.erase(entry);
+}
+
+CUDA_API(void, __cudaRegisterFunction)
+(void** handle, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+  FatBinary* binary = binaryOf(handle);
+  Kernel& kernel = binary->library.registerKernel(name);
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  binary->functions.push_back(host);
+  all.kernels.insert_or_assign(host, &kernel);
+}
+
+CUDA_API(void, __cudaRegisterVar)(void** handle, char* host, char*, const char* name, int, size_t bytes, int, int) {
+  addVariable(handle, host, name, bytes, nullptr);
+}
+
+CUDA_API(void, __cudaRegisterManagedVar)
+(void** handle, void** slot, char*, const char* name, int, size_t bytes, int, int) {
+  addVariable(handle, slot, name, bytes, slot);
+}
+
+CUDA_API(void, __cudaRegisterHostVar)(void**, const char*, char*, size_t) {}
+
+// Called by generated code before the host first touches a managed variable.
+CUDA_API(char, __cudaInitModule)(void** handle) {
+  const cudaError_t error =
+      withContext([&](core::Context& context) { return initializeManaged(*binaryOf(handle), context); });
+  if (error != cudaSuccess)
+    mulciber::util::log().error("managed variables cannot be set up: {}", cudaGetErrorString(error));
+  return error == cudaSuccess;
+}
+
+CUDA_API(unsigned, __cudaPushCallConfiguration)(dim3 grid, dim3 block, size_t sharedBytes, void* stream) {
+  callConfigurations.push_back({grid, block, sharedBytes, static_cast<cudaStream_t>(stream)});
+  return 0;
+}
+
+CUDA_API(cudaError_t, __cudaPopCallConfiguration)(dim3* grid, dim3* block, size_t* sharedBytes, void* stream) {
+  if (callConfigurations.empty()) return record(cudaErrorMissingConfiguration);
+  const CallConfiguration configuration = callConfigurations.back();
+  callConfigurations.pop_back();
+  *grid = configuration.grid;
+  *block = configuration.block;
+  *sharedBytes = configuration.sharedBytes;
+  *static_cast<cudaStream_t*>(stream) = configuration.stream;
+  return cudaSuccess;
+}
+
+CUDA_API(cudaError_t, cudaGetSymbolAddress)(void** out, const void* symbol) {
+  return withContext([&](core::Context& context) {
+    if (!out) return cudaErrorInvalidValue;
+    uint64_t address = 0;
+    size_t bytes = 0;
+    const cudaError_t error = findSymbol(symbol, context, address, bytes);
+    if (error == cudaSuccess) *out = reinterpret_cast<void*>(address);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaGetSymbolSize)(size_t* out, const void* symbol) {
+  return withContext([&](core::Context& context) {
+    if (!out) return cudaErrorInvalidValue;
+    uint64_t address = 0;
+    return findSymbol(symbol, context, address, *out);
+  });
+}

@@ -1,0 +1,101 @@
+// What every file of the runtime API needs.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <new>
+
+#include "runtime/api/common/library.h"
+#include "runtime/api/entry.h"
+#include "runtime/core/context.h"
+#include "runtime/core/platform.h"
+
+namespace mulciber::api {
+
+using core::Error;
+
+// Remembers an error for cudaGetLastError (HOST-10) and gives it back. NotReady is an answer, not an error.
+cudaError_t record(cudaError_t error);
+
+// The runtime API's codes are the driver API's but for a few.
+inline cudaError_t codeOf(Error error) { return static_cast<cudaError_t>(error); }
+
+// The body gives a core::Error or a cudaError_t. Nothing thrown may cross the C boundary.
+template <class Body>
+cudaError_t guarded(Body&& body) {
+  try {
+    return record(static_cast<cudaError_t>(body()));
+  } catch (const std::bad_alloc&) {
+    return record(cudaErrorMemoryAllocation);
+  } catch (...) {
+    return record(cudaErrorUnknown);
+  }
+}
+
+// With the devices found; no context is made.
+template <class Body>
+cudaError_t withPlatform(Body&& body) {
+  return guarded([&]() -> cudaError_t {
+    if (Error error = core::Platform::get().initialize(); error != Error::Success) return codeOf(error);
+    return static_cast<cudaError_t>(body());
+  });
+}
+
+template <class Body>
+cudaError_t withDevice(int ordinal, Body&& body) {
+  return withPlatform([&]() -> cudaError_t {
+    core::Device* device = core::Platform::get().device(ordinal);
+    return device ? static_cast<cudaError_t>(body(*device)) : cudaErrorInvalidDevice;
+  });
+}
+
+// With the thread's context, which the first such call makes (HOST-01).
+template <class Body>
+cudaError_t withContext(Body&& body) {
+  return guarded([&]() -> cudaError_t {
+    core::ContextRef context;
+    if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return codeOf(error);
+    return static_cast<cudaError_t>(body(*context));
+  });
+}
+
+template <class Body>
+cudaError_t withStream(cudaStream_t handle, Body&& body) {
+  return withContext([&](core::Context& context) -> cudaError_t {
+    core::StreamRef stream;
+    const auto number = reinterpret_cast<uintptr_t>(handle);
+    if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return codeOf(error);
+    return static_cast<cudaError_t>(body(*stream));
+  });
+}
+
+template <class Body>
+cudaError_t withEvent(cudaEvent_t handle, Body&& body) {
+  return withContext([&](core::Context& context) -> cudaError_t {
+    core::EventRef event;
+    if (Error error = context.event(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
+      return codeOf(error);
+    }
+    return static_cast<cudaError_t>(body(*event));
+  });
+}
+
+// A kernel by its host function, or by a cudaKernel_t: registration.cpp keeps both.
+Error findFunction(const void* entry, core::Context& context, core::Function*& out);
+Kernel* findKernel(const void* entry);
+// A variable by its host shadow, or by its address when it is managed. cudaErrorInvalidSymbol when there is none.
+cudaError_t findSymbol(const void* symbol, core::Context& context, uint64_t& address, size_t& bytes);
+
+template <class Body>
+cudaError_t withFunction(const void* entry, Body&& body) {
+  return withContext([&](core::Context& context) -> cudaError_t {
+    core::Function* function = nullptr;
+    const Error error = findFunction(entry, context, function);
+    if (error == Error::NotFound || error == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
+    if (error != Error::Success) return codeOf(error);
+    return static_cast<cudaError_t>(body(*function));
+  });
+}
+
+}  // namespace mulciber::api

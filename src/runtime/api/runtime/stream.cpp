@@ -1,0 +1,78 @@
+// Streams and events as objects; what is done in a stream stands in streamed/.
+#include "runtime/api/runtime/runtime.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+CUDA_API(cudaError_t, cudaStreamCreateWithPriority)(cudaStream_t* out, unsigned int flags, int priority) {
+  return withContext([&](core::Context& context) {
+    if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return Error::InvalidValue;
+    core::Stream* stream = nullptr;
+    const Error error = context.createStream(flags, priority, stream);
+    if (error == Error::Success) *out = reinterpret_cast<cudaStream_t>(stream);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaStreamCreateWithFlags)(cudaStream_t* out, unsigned int flags) {
+  return cudaStreamCreateWithPriority(out, flags, 0);
+}
+
+CUDA_API(cudaError_t, cudaStreamCreate)(cudaStream_t* out) { return cudaStreamCreateWithPriority(out, 0, 0); }
+
+CUDA_API(cudaError_t, cudaStreamDestroy)(cudaStream_t stream) {
+  return withContext(
+      [&](core::Context& context) { return context.destroyStream(reinterpret_cast<core::Stream*>(stream)); });
+}
+
+// Capture needs graphs, which are not there: no stream is ever capturing, whatever the mode.
+CUDA_API(cudaError_t, cudaThreadExchangeStreamCaptureMode)(cudaStreamCaptureMode* mode) {
+  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  if (!mode || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) {
+    return record(cudaErrorInvalidValue);
+  }
+  std::swap(*mode, current);
+  return cudaSuccess;
+}
+
+CUDA_API(cudaError_t, cudaEventCreateWithFlags)(cudaEvent_t* out, unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (!out || (flags & ~known)) return Error::InvalidValue;
+    if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming)) return Error::InvalidValue;
+    if (flags & cudaEventInterprocess) return Error::NotSupported;
+    core::Event* event = nullptr;
+    const Error error = context.createEvent(flags, event);
+    if (error == Error::Success) *out = reinterpret_cast<cudaEvent_t>(event);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaEventCreate)(cudaEvent_t* out) { return cudaEventCreateWithFlags(out, cudaEventDefault); }
+
+CUDA_API(cudaError_t, cudaEventDestroy)(cudaEvent_t event) {
+  return withContext(
+      [&](core::Context& context) { return context.destroyEvent(reinterpret_cast<core::Event*>(event)); });
+}
+
+CUDA_API(cudaError_t, cudaEventQuery)(cudaEvent_t handle) {
+  return withEvent(handle, [](core::Event& event) { return event.query(); });
+}
+
+CUDA_API(cudaError_t, cudaEventSynchronize)(cudaEvent_t handle) {
+  return withEvent(handle, [](core::Event& event) { return event.synchronize(); });
+}
+
+CUDA_API(cudaError_t, cudaEventElapsedTime)(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  return withContext([&](core::Context& context) {
+    if (!milliseconds) return Error::InvalidValue;
+    core::EventRef start, end;
+    if (Error error = context.event(reinterpret_cast<core::Event*>(from), start); error != Error::Success) return error;
+    if (Error error = context.event(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
+    return core::Event::elapsed(*start, *end, *milliseconds);
+  });
+}
+
+CUDA_API(cudaError_t, cudaEventElapsedTime_v2)(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  return cudaEventElapsedTime(milliseconds, from, to);
+}

@@ -1,0 +1,165 @@
+// Copies and fills. The synchronous ones work in the default stream.
+#include "runtime/core/copy.h"
+
+#include "runtime/api/runtime/runtime.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+using core::Copy;
+using core::CopyKind;
+using core::Fill;
+
+namespace {
+
+uint64_t addressOf(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool async) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return record(cudaErrorInvalidMemcpyDirection);
+  if (copy.width > copy.destinationPitch || copy.width > copy.sourcePitch) return record(cudaErrorInvalidPitchValue);
+  copy.kind = static_cast<CopyKind>(kind);
+  return withStream(handle, [&](core::Stream& stream) {
+    if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return Error::Success;
+    return core::copy(stream, copy, async);
+  });
+}
+
+Copy linear(const void* to, const void* from, size_t bytes) {
+  Copy copy;
+  copy.destination = addressOf(to);
+  copy.source = addressOf(from);
+  copy.width = copy.destinationPitch = copy.sourcePitch = bytes;
+  return copy;
+}
+
+Copy rectangle(const void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height) {
+  Copy copy = linear(to, from, width);
+  copy.height = height;
+  copy.destinationPitch = toPitch;
+  copy.sourcePitch = fromPitch;
+  return copy;
+}
+
+// cudaMemcpy3DParms and cudaMemcpy3DPeerParms share all the fields used here. Arrays belong to textures.
+template <class Parameters>
+cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
+  if (!p) return record(cudaErrorInvalidValue);
+  if (p->srcArray || p->dstArray) return record(cudaErrorNotSupported);
+  if (!p->srcPtr.ptr || !p->dstPtr.ptr) return record(cudaErrorInvalidValue);
+  Copy copy =
+      rectangle(p->dstPtr.ptr, p->dstPtr.pitch, p->srcPtr.ptr, p->srcPtr.pitch, p->extent.width, p->extent.height);
+  copy.depth = p->extent.depth;
+  copy.sourceSlice = p->srcPtr.pitch * p->srcPtr.ysize;
+  copy.destinationSlice = p->dstPtr.pitch * p->dstPtr.ysize;
+  copy.source += p->srcPos.x + p->srcPos.y * copy.sourcePitch + p->srcPos.z * copy.sourceSlice;
+  copy.destination += p->dstPos.x + p->dstPos.y * copy.destinationPitch + p->dstPos.z * copy.destinationSlice;
+  return copyIn(stream, copy, kind, async);
+}
+
+cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cudaExtent extent, bool async) {
+  return withStream(handle, [&](core::Stream& stream) {
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Error::Success;
+    Fill fill;
+    fill.destination = addressOf(at.ptr);
+    fill.value = static_cast<uint8_t>(value);
+    fill.width = extent.width;
+    fill.height = extent.height;
+    fill.depth = extent.depth;
+    fill.pitch = at.pitch;
+    fill.slice = at.pitch * at.ysize;
+    return core::fill(stream, fill, async);
+  });
+}
+
+// A copy to or from a variable, by its host shadow.
+cudaError_t copySymbol(const void* symbol, void* to, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                       cudaStream_t handle, bool async) {
+  return withStream(handle, [&](core::Stream& stream) {
+    uint64_t address = 0;
+    size_t size = 0;
+    if (cudaError_t error = findSymbol(symbol, stream.context(), address, size); error != cudaSuccess) return error;
+    if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
+    const bool toSymbol = from != nullptr;
+    const bool fits = kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
+                      kind == (toSymbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+    if (!fits) return cudaErrorInvalidMemcpyDirection;
+    if (bytes == 0) return cudaSuccess;
+    Copy copy = linear(to, from, bytes);
+    (toSymbol ? copy.destination : copy.source) = address + offset;
+    copy.kind = static_cast<CopyKind>(kind);
+    return codeOf(core::copy(stream, copy, async));
+  });
+}
+
+}  // namespace
+
+CUDA_API_PTDS(cudaError_t, cudaMemcpy)(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return copyIn(nullptr, linear(to, from, bytes), kind, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemcpyAsync)
+(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return copyIn(stream, linear(to, from, bytes), kind, true);
+}
+
+CUDA_API_PTDS(cudaError_t, cudaMemcpy2D)
+(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height, cudaMemcpyKind kind) {
+  return copyIn(nullptr, rectangle(to, toPitch, from, fromPitch, width, height), kind, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemcpy2DAsync)
+(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height, cudaMemcpyKind kind,
+ cudaStream_t stream) {
+  return copyIn(stream, rectangle(to, toPitch, from, fromPitch, width, height), kind, true);
+}
+
+CUDA_API_PTDS(cudaError_t, cudaMemcpy3D)(const cudaMemcpy3DParms* p) {
+  return copyBox(p, p ? p->kind : cudaMemcpyDefault, nullptr, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemcpy3DAsync)(const cudaMemcpy3DParms* p, cudaStream_t stream) {
+  return copyBox(p, p ? p->kind : cudaMemcpyDefault, stream, true);
+}
+CUDA_API_PTDS(cudaError_t, cudaMemcpy3DPeer)(const cudaMemcpy3DPeerParms* p) {
+  return copyBox(p, cudaMemcpyDefault, nullptr, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemcpy3DPeerAsync)(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+  return copyBox(p, cudaMemcpyDefault, stream, true);
+}
+
+CUDA_API_PTDS(cudaError_t, cudaMemcpyToSymbol)
+(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  if (!from) return record(cudaErrorInvalidValue);
+  return copySymbol(symbol, nullptr, from, bytes, offset, kind, nullptr, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemcpyToSymbolAsync)
+(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (!from) return record(cudaErrorInvalidValue);
+  return copySymbol(symbol, nullptr, from, bytes, offset, kind, stream, true);
+}
+CUDA_API_PTDS(cudaError_t, cudaMemcpyFromSymbol)
+(void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  if (!to) return record(cudaErrorInvalidValue);
+  return copySymbol(symbol, to, nullptr, bytes, offset, kind, nullptr, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemcpyFromSymbolAsync)
+(void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (!to) return record(cudaErrorInvalidValue);
+  return copySymbol(symbol, to, nullptr, bytes, offset, kind, stream, true);
+}
+
+CUDA_API_PTDS(cudaError_t, cudaMemset)(void* to, int value, size_t bytes) {
+  return fillIn(nullptr, {to, bytes, bytes, 1}, value, {bytes, 1, 1}, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemsetAsync)(void* to, int value, size_t bytes, cudaStream_t stream) {
+  return fillIn(stream, {to, bytes, bytes, 1}, value, {bytes, 1, 1}, true);
+}
+CUDA_API_PTDS(cudaError_t, cudaMemset2D)(void* to, size_t pitch, int value, size_t width, size_t height) {
+  return fillIn(nullptr, {to, pitch, width, height}, value, {width, height, 1}, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemset2DAsync)
+(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
+  return fillIn(stream, {to, pitch, width, height}, value, {width, height, 1}, true);
+}
+CUDA_API_PTDS(cudaError_t, cudaMemset3D)(cudaPitchedPtr to, int value, cudaExtent extent) {
+  return fillIn(nullptr, to, value, extent, false);
+}
+CUDA_API_PTSZ(cudaError_t, cudaMemset3DAsync)(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
+  return fillIn(stream, to, value, extent, true);
+}

@@ -1,0 +1,372 @@
+// Functions whose meaning or structures changed between CUDA 11, 12 and 13: compiled once for each, into the library of
+// that version.
+
+// Our headers declare CUDA 13's forms; here the names stand for those of the version that is being built.
+#define cudaGetDeviceProperties cudaGetDeviceProperties_13
+#define cudaChooseDevice cudaChooseDevice_13
+#define cudaMemAdvise cudaMemAdvise_13
+#define cudaMemPrefetchAsync cudaMemPrefetchAsync_13
+#define cudaGetDriverEntryPoint cudaGetDriverEntryPoint_13
+#include <cuda_runtime.h>
+#undef cudaGetDeviceProperties
+#undef cudaChooseDevice
+#undef cudaMemAdvise
+#undef cudaMemPrefetchAsync
+#undef cudaGetDriverEntryPoint
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/api/runtime/properties.h"
+#include "runtime/api/runtime/runtime.h"
+#include "runtime/core/device.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+namespace {
+
+constexpr int runtimeVersion = MULCIBER_CUDART_MAJOR == 11   ? 11080
+                               : MULCIBER_CUDART_MAJOR == 12 ? 12080
+                                                             : CUDART_VERSION;
+
+// What the per-thread forms ask the driver for when the program asks for nothing.
+constexpr unsigned long long perThreadFlags(unsigned long long flags) {
+  return flags == cudaEnableDefault ? static_cast<unsigned long long>(cudaEnablePerThreadDefaultStream) : flags;
+}
+
+// Fills either layout; fields that only one has are set where they are.
+template <class Properties>
+Error fillProperties(core::Device& device, Properties& p) {
+  std::memset(&p, 0, sizeof(p));
+  std::snprintf(p.name, sizeof(p.name), "%s", device.name().c_str());
+  const auto uuid = device.uuid();
+  std::memcpy(p.uuid.bytes, uuid.data(), uuid.size());
+  p.totalGlobalMem = device.totalMemory();
+  Error failed = Error::Success;
+  auto get = [&](cudaDeviceAttr attribute) {
+    int value = 0;
+    if (Error error = device.attribute(attribute, value); error != Error::Success) failed = error;
+    return value;
+  };
+  auto getSize = [&](cudaDeviceAttr attribute) { return static_cast<size_t>(get(attribute)); };
+  p.sharedMemPerBlock = getSize(cudaDevAttrMaxSharedMemoryPerBlock);
+  p.regsPerBlock = get(cudaDevAttrMaxRegistersPerBlock);
+  p.warpSize = get(cudaDevAttrWarpSize);
+  p.memPitch = getSize(cudaDevAttrMaxPitch);
+  p.maxThreadsPerBlock = get(cudaDevAttrMaxThreadsPerBlock);
+  p.maxThreadsDim[0] = get(cudaDevAttrMaxBlockDimX);
+  p.maxThreadsDim[1] = get(cudaDevAttrMaxBlockDimY);
+  p.maxThreadsDim[2] = get(cudaDevAttrMaxBlockDimZ);
+  p.maxGridSize[0] = get(cudaDevAttrMaxGridDimX);
+  p.maxGridSize[1] = get(cudaDevAttrMaxGridDimY);
+  p.maxGridSize[2] = get(cudaDevAttrMaxGridDimZ);
+  p.totalConstMem = getSize(cudaDevAttrTotalConstantMemory);
+  p.major = static_cast<int>(device.computeCapability() / 10);
+  p.minor = static_cast<int>(device.computeCapability() % 10);
+  p.textureAlignment = getSize(cudaDevAttrTextureAlignment);
+  p.texturePitchAlignment = getSize(cudaDevAttrTexturePitchAlignment);
+  p.multiProcessorCount = get(cudaDevAttrMultiProcessorCount);
+  p.integrated = get(cudaDevAttrIntegrated);
+  p.canMapHostMemory = get(cudaDevAttrCanMapHostMemory);
+  p.surfaceAlignment = getSize(cudaDevAttrSurfaceAlignment);
+  p.concurrentKernels = get(cudaDevAttrConcurrentKernels);
+  p.ECCEnabled = get(cudaDevAttrEccEnabled);
+  p.pciBusID = get(cudaDevAttrPciBusId);
+  p.pciDeviceID = get(cudaDevAttrPciDeviceId);
+  p.pciDomainID = get(cudaDevAttrPciDomainId);
+  p.tccDriver = get(cudaDevAttrTccDriver);
+  p.asyncEngineCount = get(cudaDevAttrAsyncEngineCount);
+  p.unifiedAddressing = get(cudaDevAttrUnifiedAddressing);
+  p.memoryBusWidth = get(cudaDevAttrGlobalMemoryBusWidth);
+  p.l2CacheSize = get(cudaDevAttrL2CacheSize);
+  p.persistingL2CacheMaxSize = get(cudaDevAttrMaxPersistingL2CacheSize);
+  p.maxThreadsPerMultiProcessor = get(cudaDevAttrMaxThreadsPerMultiProcessor);
+  p.streamPrioritiesSupported = get(cudaDevAttrStreamPrioritiesSupported);
+  p.globalL1CacheSupported = get(cudaDevAttrGlobalL1CacheSupported);
+  p.localL1CacheSupported = get(cudaDevAttrLocalL1CacheSupported);
+  p.sharedMemPerMultiprocessor = getSize(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  p.regsPerMultiprocessor = get(cudaDevAttrMaxRegistersPerMultiprocessor);
+  p.managedMemory = get(cudaDevAttrManagedMemory);
+  p.isMultiGpuBoard = get(cudaDevAttrIsMultiGpuBoard);
+  p.multiGpuBoardGroupID = get(cudaDevAttrMultiGpuBoardGroupID);
+  p.hostNativeAtomicSupported = get(cudaDevAttrHostNativeAtomicSupported);
+  p.pageableMemoryAccess = get(cudaDevAttrPageableMemoryAccess);
+  p.concurrentManagedAccess = get(cudaDevAttrConcurrentManagedAccess);
+  p.computePreemptionSupported = get(cudaDevAttrComputePreemptionSupported);
+  p.canUseHostPointerForRegisteredMem = get(cudaDevAttrCanUseHostPointerForRegisteredMem);
+  p.cooperativeLaunch = get(cudaDevAttrCooperativeLaunch);
+  p.sharedMemPerBlockOptin = getSize(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  p.pageableMemoryAccessUsesHostPageTables = get(cudaDevAttrPageableMemoryAccessUsesHostPageTables);
+  p.directManagedMemAccessFromHost = get(cudaDevAttrDirectManagedMemAccessFromHost);
+  p.maxBlocksPerMultiProcessor = get(cudaDevAttrMaxBlocksPerMultiprocessor);
+  p.accessPolicyMaxWindowSize = get(cudaDevAttrMaxAccessPolicyWindowSize);
+  p.reservedSharedMemPerBlock = getSize(cudaDevAttrReservedSharedMemoryPerBlock);
+  p.hostRegisterSupported = get(cudaDevAttrHostRegisterSupported);
+  p.memoryPoolsSupported = get(cudaDevAttrMemoryPoolsSupported);
+  p.timelineSemaphoreInteropSupported = get(cudaDevAttrTimelineSemaphoreInteropSupported);
+  if constexpr (requires { p.clockRate; }) {
+    p.clockRate = get(cudaDevAttrClockRate);
+    p.memoryClockRate = get(cudaDevAttrMemoryClockRate);
+    p.computeMode = get(cudaDevAttrComputeMode);
+    p.kernelExecTimeoutEnabled = get(cudaDevAttrKernelExecTimeout);
+    p.deviceOverlap = get(cudaDevAttrGpuOverlap);
+    p.singleToDoublePrecisionPerfRatio = get(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  }
+  return failed;
+}
+
+// A program's structure may be of an older, shorter layout: only `bytes` of the filled one are written.
+template <class Properties>
+cudaError_t getProperties(void* out, size_t bytes, int ordinal) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    if (!out) return Error::InvalidValue;
+    Properties properties;
+    const Error error = fillProperties(device, properties);
+    if (error == Error::Success) std::memcpy(out, &properties, bytes);
+    return error;
+  });
+}
+
+// How many of the wishes a device meets; wishes are the fields that are not zero (HOST-08).
+int matches(core::Device& device, int major, int minor, size_t memory, int multiprocessors) {
+  const int capability = 10 * major + minor;
+  int count = 0, value = 0;
+  if (capability != 0 && static_cast<int>(device.computeCapability()) >= capability) ++count;
+  if (memory != 0 && device.totalMemory() >= memory) ++count;
+  if (multiprocessors != 0 && device.attribute(cudaDevAttrMultiProcessorCount, value) == Error::Success &&
+      value >= multiprocessors) {
+    ++count;
+  }
+  return count;
+}
+
+template <class Properties>
+cudaError_t chooseDevice(int* ordinal, const Properties* wanted) {
+  return withPlatform([&] {
+    if (!ordinal || !wanted) return cudaErrorInvalidValue;
+    int best = -1;
+    for (const auto& device : core::Platform::get().devices()) {
+      const int met =
+          matches(*device, wanted->major, wanted->minor, wanted->totalGlobalMem, wanted->multiProcessorCount);
+      if (met > best) {
+        best = met;
+        *ordinal = device->ordinal();
+      }
+    }
+    return best < 0 ? cudaErrorNoDevice : cudaSuccess;
+  });
+}
+
+cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const void* pointer) {
+  return withContext([&](core::Context&) {
+    if (!out) return Error::InvalidValue;
+    cudaPointerAttributes attributes{};
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    // Memory CUDA does not know is ordinary host memory, and no error.
+    attributes.type = cudaMemoryTypeUnregistered;
+    attributes.device = cudaInvalidDeviceId;
+    attributes.hostPointer = const_cast<void*>(pointer);
+    if (const core::AllocationRef found = core::Platform::get().memory().find(address)) {
+      const bool byDevice = address - found->deviceAddress < found->size;
+      const uint64_t offset = address - (byDevice ? found->deviceAddress : found->hostAddress);
+      const bool isDevice = found->kind == core::MemoryKind::Device || found->kind == core::MemoryKind::Module;
+      attributes.type = found->kind == core::MemoryKind::Managed ? cudaMemoryTypeManaged
+                        : isDevice                               ? cudaMemoryTypeDevice
+                                                                 : cudaMemoryTypeHost;
+      attributes.device = found->device;
+      attributes.devicePointer = reinterpret_cast<void*>(found->deviceAddress + offset);
+      attributes.hostPointer =
+          isDevice || !found->isHostVisible() ? nullptr : reinterpret_cast<void*>(found->hostAddress + offset);
+    }
+    std::memcpy(out, &attributes, bytes);
+    return Error::Success;
+  });
+}
+
+cudaError_t functionAttributes(cudaFuncAttributes* out, size_t bytes, const void* entry) {
+  return withFunction(entry, [&](core::Function& function) {
+    if (!out) return Error::InvalidValue;
+    cudaFuncAttributes attributes{};
+    Error failed = Error::Success;
+    auto get = [&](CUfunction_attribute attribute) {
+      int value = 0;
+      if (Error error = function.attribute(attribute, value); error != Error::Success) failed = error;
+      return value;
+    };
+    attributes.sharedSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+    attributes.constSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES));
+    attributes.localSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
+    attributes.maxThreadsPerBlock = get(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    attributes.numRegs = get(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    attributes.ptxVersion = get(CU_FUNC_ATTRIBUTE_PTX_VERSION);
+    attributes.binaryVersion = get(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+    attributes.cacheModeCA = get(CU_FUNC_ATTRIBUTE_CACHE_MODE_CA);
+    attributes.maxDynamicSharedSizeBytes = get(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    attributes.preferredShmemCarveout = get(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    if (failed == Error::Success) std::memcpy(out, &attributes, bytes);
+    return failed;
+  });
+}
+
+// Placement of managed memory is advice that changes nothing: both sides always reach it.
+cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice) {
+  return withContext([&](core::Context&) {
+    if (bytes == 0 || advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
+      return Error::InvalidValue;
+    }
+    const auto found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer), bytes);
+    return found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
+  });
+}
+
+cudaError_t prefetch(const void* pointer, size_t bytes, cudaStream_t handle, bool perThread) {
+  return withContext([&](core::Context& context) {
+    core::StreamRef stream;
+    if (Error error = context.stream(reinterpret_cast<uintptr_t>(handle), perThread, stream); error != Error::Success) {
+      return error;
+    }
+    const auto found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer), bytes);
+    return bytes != 0 && found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
+  });
+}
+
+// The driver API's functions by name, from the libcuda.so.1 beside this library.
+cudaError_t driverEntryPoint(const char* name, void** out, unsigned version, unsigned long long flags,
+                             cudaDriverEntryPointQueryResult* status) {
+  return guarded([&] {
+    using GetProcAddress = CUresult(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
+    if (!name || !out) return cudaErrorInvalidValue;
+    static void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    auto* const lookUp = driver ? reinterpret_cast<GetProcAddress*>(dlsym(driver, "cuGetProcAddress_v2")) : nullptr;
+    if (!lookUp) return cudaErrorInsufficientDriver;
+    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
+    const CUresult error = lookUp(name, out, static_cast<int>(version), flags, &found);
+    if (status) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
+    if (error != CUDA_SUCCESS) return static_cast<cudaError_t>(error);
+    return status || found == CU_GET_PROC_ADDRESS_SUCCESS ? cudaSuccess : cudaErrorSymbolNotFound;
+  });
+}
+
+}  // namespace
+
+CUDA_API(cudaError_t, cudaRuntimeGetVersion)(int* version) {
+  if (!version) return record(cudaErrorInvalidValue);
+  *version = runtimeVersion;
+  return cudaSuccess;
+}
+
+#if MULCIBER_CUDART_MAJOR >= 13
+CUDA_API(cudaError_t, cudaGetDeviceProperties)(cudaDeviceProp* out, int device) {
+  return getProperties<cudaDeviceProp>(out, sizeof(*out), device);
+}
+CUDA_API(cudaError_t, cudaChooseDevice)(int* device, const cudaDeviceProp* wanted) {
+  return chooseDevice(device, wanted);
+}
+CUDA_API(cudaError_t, cudaPointerGetAttributes)(cudaPointerAttributes* out, const void* pointer) {
+  return pointerAttributes(out, sizeof(*out), pointer);
+}
+CUDA_API(cudaError_t, cudaMemAdvise)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
+  return advise(pointer, bytes, advice);
+}
+#endif
+#if MULCIBER_CUDART_MAJOR < 13
+CUDA_API(cudaError_t, cudaGetDeviceProperties)(void* out, int device) {
+  return getProperties<DeviceProperties12>(out, deviceProperties11Bytes, device);
+}
+CUDA_API(cudaError_t, cudaChooseDevice)(int* device, const DeviceProperties12* wanted) {
+  return chooseDevice(device, wanted);
+}
+CUDA_API(cudaError_t, cudaPointerGetAttributes)(cudaPointerAttributes* out, const void* pointer) {
+  return pointerAttributes(out, pointerAttributes12Bytes, pointer);
+}
+CUDA_API(cudaError_t, cudaMemAdvise)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int) {
+  return advise(pointer, bytes, advice);
+}
+CUDA_API(cudaError_t, cudaThreadSynchronize)() { return cudaDeviceSynchronize(); }
+CUDA_API(cudaError_t, cudaThreadExit)() { return cudaDeviceReset(); }
+CUDA_API(cudaError_t, cudaThreadGetLimit)(size_t* value, cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
+CUDA_API(cudaError_t, cudaThreadSetLimit)(cudaLimit limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
+CUDA_API(cudaError_t, cudaThreadGetCacheConfig)(cudaFuncCache* config) { return cudaDeviceGetCacheConfig(config); }
+CUDA_API(cudaError_t, cudaThreadSetCacheConfig)(cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
+#endif
+#if MULCIBER_CUDART_MAJOR == 12
+CUDA_API(cudaError_t, cudaGetDeviceProperties_v2)(DeviceProperties12* out, int device) {
+  return getProperties<DeviceProperties12>(out, sizeof(*out), device);
+}
+CUDA_API(cudaError_t, cudaMemAdvise_v2)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
+  return advise(pointer, bytes, advice);
+}
+#endif
+
+#if MULCIBER_CUDART_MAJOR >= 12
+CUDA_API(cudaError_t, cudaFuncGetAttributes)(cudaFuncAttributes* out, const void* entry) {
+  return functionAttributes(out, sizeof(*out), entry);
+}
+#endif
+#if MULCIBER_CUDART_MAJOR < 12
+CUDA_API(cudaError_t, cudaFuncGetAttributes)(cudaFuncAttributes* out, const void* entry) {
+  return functionAttributes(out, functionAttributes11Bytes, entry);
+}
+#endif
+
+// Managed memory stays where it is: prefetching checks its arguments and is done.
+#if MULCIBER_CUDART_MAJOR >= 13
+CUDA_API(cudaError_t, cudaMemPrefetchAsync)
+(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, false);
+}
+CUDA_API(cudaError_t, cudaMemPrefetchAsync_ptsz)
+(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, true);
+}
+#endif
+#if MULCIBER_CUDART_MAJOR < 13
+CUDA_API(cudaError_t, cudaMemPrefetchAsync)(const void* pointer, size_t bytes, int, cudaStream_t stream) {
+  return prefetch(pointer, bytes, stream, false);
+}
+CUDA_API(cudaError_t, cudaMemPrefetchAsync_ptsz)(const void* pointer, size_t bytes, int, cudaStream_t stream) {
+  return prefetch(pointer, bytes, stream, true);
+}
+#endif
+#if MULCIBER_CUDART_MAJOR == 12
+CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2)
+(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, false);
+}
+CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2_ptsz)
+(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, true);
+}
+#endif
+
+#if MULCIBER_CUDART_MAJOR < 12
+CUDA_API(cudaError_t, cudaGetDriverEntryPoint)(const char* name, void** out, unsigned long long flags) {
+  return driverEntryPoint(name, out, runtimeVersion, flags, nullptr);
+}
+CUDA_API(cudaError_t, cudaGetDriverEntryPoint_ptsz)(const char* name, void** out, unsigned long long flags) {
+  return driverEntryPoint(name, out, runtimeVersion, perThreadFlags(flags), nullptr);
+}
+#endif
+#if MULCIBER_CUDART_MAJOR >= 12
+CUDA_API(cudaError_t, cudaGetDriverEntryPoint)
+(const char* name, void** out, unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+  return driverEntryPoint(name, out, runtimeVersion, flags, status);
+}
+CUDA_API(cudaError_t, cudaGetDriverEntryPoint_ptsz)
+(const char* name, void** out, unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+  return driverEntryPoint(name, out, runtimeVersion, perThreadFlags(flags), status);
+}
+CUDA_API(cudaError_t, cudaGetDriverEntryPointByVersion)
+(const char* name, void** out, unsigned int version, unsigned long long flags,
+ cudaDriverEntryPointQueryResult* status) {
+  return driverEntryPoint(name, out, version, flags, status);
+}
+CUDA_API(cudaError_t, cudaGetDriverEntryPointByVersion_ptsz)
+(const char* name, void** out, unsigned int version, unsigned long long flags,
+ cudaDriverEntryPointQueryResult* status) {
+  return driverEntryPoint(name, out, version, perThreadFlags(flags), status);
+}
+#endif
