@@ -5,6 +5,7 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/address_spaces.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
 #include "translator/passes/inline.h"
@@ -19,6 +20,8 @@ std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
   list.push_back(std::make_unique<Structurize>());
   list.push_back(std::make_unique<Ssa>());
+  list.push_back(std::make_unique<Simplify>());
+  list.push_back(std::make_unique<AddressSpaces>());
   list.push_back(std::make_unique<Simplify>());
   list.push_back(std::make_unique<Cse>());
   list.push_back(std::make_unique<Dce>());
