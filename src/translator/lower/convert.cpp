@@ -18,7 +18,7 @@ using ptx::Type;
 struct Range {
   bool isSigned;
   unsigned bits;
-  int64_t low() const { return isSigned ? -(int64_t(1) << (bits - 1)) : 0; }
+  int64_t low() const { return isSigned ? static_cast<int64_t>(~uint64_t(0) << (bits - 1)) : 0; }
   uint64_t high() const { return isSigned ? lowMask(bits - 1) : lowMask(bits); }
 };
 

@@ -16,9 +16,10 @@ using Table = std::array<const Lowering*, opcodeCount>;
 
 Table buildTable() {
   Table table{};
-  for (auto family : {moveLowerings(), controlLowerings(), memoryLowerings(), callLowerings(), serviceLowerings(),
-                      warpLowerings(), barrierLowerings(), atomicLowerings(), asyncLowerings(), integerLowerings(),
-                      carryLowerings(), bitLowerings(), compareLowerings(), floatLowerings(), convertLowerings()})
+  for (auto family :
+       {moveLowerings(), controlLowerings(), memoryLowerings(), callLowerings(), serviceLowerings(), warpLowerings(),
+        barrierLowerings(), atomicLowerings(), asyncLowerings(), integerLowerings(), carryLowerings(), bitLowerings(),
+        compareLowerings(), floatLowerings(), convertLowerings(), videoLowerings()})
     for (const Lowering& row : family) table[static_cast<size_t>(row.opcode)] = &row;
   return table;
 }

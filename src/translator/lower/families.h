@@ -22,5 +22,6 @@ std::span<const Lowering> bitLowerings();
 std::span<const Lowering> compareLowerings();
 std::span<const Lowering> floatLowerings();
 std::span<const Lowering> convertLowerings();
+std::span<const Lowering> videoLowerings();
 
 }  // namespace mulciber::lower
