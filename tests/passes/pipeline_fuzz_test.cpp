@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "support/random_function.h"
-#include "support/spirv_tools.h"
 #include "translator/ir/printer.h"
 #include "translator/passes/pipeline.h"
 #include "translator/spirv/spirv.h"
+#include "translator/spirv/validation.h"
 
 namespace mulciber {
 namespace {
@@ -29,7 +29,7 @@ TEST(PipelineFuzz, GivesValidSpirv) {
     spirv::Refusal refusal;
     auto words = spirv::emit(program, profile, options, refusal);
     ASSERT_TRUE(words) << refusal.reason;
-    ASSERT_EQ(test::validate(*words), "") << "seed " << seed << "\n" << before << ir::print(program);
+    ASSERT_EQ(spirv::validate(*words), "") << "seed " << seed << "\n" << before << ir::print(program);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/spirv_tools.h"
+#include "translator/spirv/validation.h"
 #include "translator/ir/builder.h"
 #include "translator/spirv/spirv.h"
 
@@ -89,8 +89,8 @@ void expectValid(const std::string& what, const std::function<void(OneBlock&)>& 
     spirv::Refusal refusal;
     auto words = spirv::emit(kernel.program, profile, {}, refusal);
     ASSERT_TRUE(words) << what << " for " << profile.name << ": " << refusal.reason;
-    std::string problem = test::validate(*words);
-    EXPECT_EQ(problem, "") << what << " for " << profile.name << "\n" << test::disassemble(*words);
+    std::string problem = spirv::validate(*words);
+    EXPECT_EQ(problem, "") << what << " for " << profile.name << "\n" << spirv::disassemble(*words);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -312,7 +312,7 @@ TEST(SpirvOperations, Atomics) {
             spirv::Refusal refusal;
             auto words = spirv::emit(k.program, target, {}, refusal);
             ASSERT_TRUE(words) << describe(op, type) << ": " << refusal.reason;
-            ASSERT_EQ(test::validate(*words), "") << describe(op, type) << "\n" << test::disassemble(*words);
+            ASSERT_EQ(spirv::validate(*words), "") << describe(op, type) << "\n" << spirv::disassemble(*words);
           }
         }
       }

@@ -166,6 +166,8 @@ struct Program {
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
+  // What the launch has to provide in its LaunchState.
+  bool usesPrintf = false, usesHeap = false, usesScratch = false;
   Denormals denormals32 = Denormals::Default;  // set by passes/denormal_mode
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
   uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given

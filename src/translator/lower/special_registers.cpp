@@ -10,15 +10,6 @@ namespace {
 using Id = ptx::SpecialRegister;
 using ir::InputKind;
 
-ir::Instruction* threadIndex(ir::Builder& b, unsigned dimension) {
-  ir::Instruction* linear = b.input(InputKind::LocalIndex);
-  ir::Instruction* width = b.input(InputKind::BlockDimX);
-  if (dimension == 0) return b.binary(ir::Op::URem, linear, width);
-  ir::Instruction* height = b.input(InputKind::BlockDimY);
-  if (dimension == 1) return b.binary(ir::Op::URem, b.binary(ir::Op::UDiv, linear, width), height);
-  return b.binary(ir::Op::UDiv, linear, b.mul(width, height));
-}
-
 ir::Instruction* highWord(ir::Builder& b, ir::Instruction* value) {
   return b.convert(ir::Op::Trunc, ir::I32, b.lshr(value, b.i32(32)));
 }
@@ -30,9 +21,9 @@ ir::Instruction* FunctionLowering::laneId() { return b.bitAnd(b.input(InputKind:
 ir::Instruction* FunctionLowering::specialRegister(Id which) {
   ir::Instruction* lane = nullptr;
   switch (which) {
-    case Id::TidX: return threadIndex(b, 0);
-    case Id::TidY: return threadIndex(b, 1);
-    case Id::TidZ: return threadIndex(b, 2);
+    case Id::TidX: return b.input(InputKind::ThreadIdX);
+    case Id::TidY: return b.input(InputKind::ThreadIdY);
+    case Id::TidZ: return b.input(InputKind::ThreadIdZ);
     case Id::NtidX: return b.input(InputKind::BlockDimX);
     case Id::NtidY: return b.input(InputKind::BlockDimY);
     case Id::NtidZ: return b.input(InputKind::BlockDimZ);

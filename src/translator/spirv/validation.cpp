@@ -1,8 +1,8 @@
-#include "support/spirv_tools.h"
+#include "translator/spirv/validation.h"
 
 #include <spirv-tools/libspirv.hpp>
 
-namespace mulciber::test {
+namespace mulciber::spirv {
 
 std::string validate(const std::vector<uint32_t>& spirv) {
   std::string messages;
@@ -25,4 +25,4 @@ std::string disassemble(const std::vector<uint32_t>& spirv) {
   return text;
 }
 
-}  // namespace mulciber::test
+}  // namespace mulciber::spirv

@@ -1,0 +1,127 @@
+// The public interface: one kernel's way from PTX text to SPIR-V, stage by stage.
+#include "mulciber/translator.h"
+
+#include <algorithm>
+
+#include "translator/lower/module_layout.h"
+#include "translator/lower/program_lowering.h"
+#include "translator/passes/pipeline.h"
+#include "translator/ptx/parser.h"
+#include "translator/ptx/printer.h"
+#include "translator/spirv/spirv.h"
+#include "translator/spirv/validation.h"
+
+namespace mulciber {
+
+class ParsedModule {
+ public:
+  explicit ParsedModule(std::unique_ptr<ptx::ModuleHolder> parsed)
+      : holder(std::move(parsed)), layout(holder->module) {}
+
+  const std::unique_ptr<ptx::ModuleHolder> holder;
+  const lower::ModuleLayout layout;
+};
+
+void ParsedModuleDeleter::operator()(const ParsedModule* module) const { delete module; }
+
+namespace {
+
+bool isWarpOperation(ir::Op op) { return op >= ir::Op::WarpBarrier && op <= ir::Op::Elect; }
+
+KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, const TargetProfile& profile) {
+  KernelInfo info;
+  info.name = program.kernel;
+  uint64_t end = 0;
+  for (const ptx::Variable* parameter : kernel.parameters) {
+    uint64_t alignment = std::max<uint64_t>(parameter->alignment, 1);
+    uint64_t offset = (end + alignment - 1) / alignment * alignment;
+    end = offset + parameter->size;
+    info.parameters.push_back(
+        {static_cast<uint32_t>(offset), static_cast<uint32_t>(parameter->size), static_cast<uint32_t>(alignment)});
+  }
+  info.parameterBytes = program.parameterBytes;
+  info.parametersInBuffer = spirv::parametersInBuffer(program, profile);
+  info.staticSharedBytes = program.sharedBytes;
+  info.localBytes = program.functions.front()->localBytes;
+  info.maxThreads = program.maxThreads;
+  std::ranges::copy(program.requiredBlock, info.requiredBlock);
+  info.usesPrintf = program.usesPrintf;
+  info.usesHeap = program.usesHeap;
+  info.usesScratch = program.usesScratch;
+  for (const ir::Block* block : program.functions.front()->blocks)
+    for (const ir::Instruction* instruction : block->instructions)
+      info.usesWarpOperations |= isWarpOperation(instruction->op);
+  return info;
+}
+
+}  // namespace
+
+ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics) {
+  auto holder = ptx::parse(text, fileName, diagnostics);
+  return holder ? ModulePtr(new ParsedModule(std::move(holder))) : nullptr;
+}
+
+ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics) {
+  diagnostics.add({Diagnostics::Severity::Error,
+                   {},
+                   0,
+                   0,
+                   "linking " + std::to_string(modules.size()) + " modules is not supported yet",
+                   {},
+                   1,
+                   0});
+  return nullptr;
+}
+
+std::vector<std::string> kernelNames(const ParsedModule& module) {
+  std::vector<std::string> names;
+  for (const ptx::Function* function : module.holder->module.functions)
+    if (function->isEntry && function->isDefined) names.emplace_back(function->name);
+  return names;
+}
+
+const ModuleData& moduleData(const ParsedModule& module) { return module.layout.data(); }
+
+std::string printModule(const ParsedModule& module) { return ptx::print(module.holder->module); }
+
+std::optional<Kernel> translate(const ParsedModule& module, std::string_view kernelName, const TargetProfile& profile,
+                                const TranslateOptions& options, Diagnostics& diagnostics) {
+  const ptx::ModuleHolder& holder = *module.holder;
+  auto fail = [&](std::string text) {
+    diagnostics.add({Diagnostics::Severity::Error, {}, 0, 0, std::move(text), {}, 1, 0});
+    return std::nullopt;
+  };
+  auto dump = [&](std::string_view stage, const auto& makeText) {
+    if (options.dump) options.dump(options.dumpUser, stage, makeText());
+  };
+
+  const ptx::Function* function = holder.module.findFunction(kernelName);
+  if (!function || !function->isEntry || !function->isDefined)
+    return fail("the module has no kernel '" + std::string(kernelName) + "'");
+  dump("ptx", [&] { return ptx::print(holder.module); });
+
+  auto program = lower::lowerKernel(holder, *function, module.layout, profile, diagnostics);
+  if (!program) return std::nullopt;
+  auto refused = [&](const std::string& why) {
+    return "kernel '" + program->kernel + "' cannot be translated: " + why;
+  };
+  passes::PassContext context{profile, options, *program};
+  if (std::string why = passes::runPipeline(context); !why.empty()) return fail(refused(why));
+
+  spirv::Refusal refusal;
+  auto words = spirv::emit(*program, profile, options, refusal);
+  if (!words) {
+    holder.source.error(diagnostics, refusal.source, refused(refusal.reason));
+    return std::nullopt;
+  }
+  dump("spirv", [&] { return spirv::disassemble(*words); });
+  if (options.validate) {
+    if (std::string faults = spirv::validate(*words); !faults.empty())
+      return fail("internal error: kernel '" + program->kernel + "' became invalid SPIR-V: " + faults);
+  }
+  return Kernel{std::move(*words), describe(*function, *program, profile)};
+}
+
+uint32_t translatorVersion() { return 1; }
+
+}  // namespace mulciber

@@ -1,0 +1,142 @@
+// From PTX text to SPIR-V through the public interface.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "mulciber/translator.h"
+#include "translator/spirv/validation.h"
+
+namespace mulciber {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* saxpy = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry saxpy(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n)
+{
+  .reg .pred %p<2>;
+  .reg .f32 %f<5>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<7>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.f32 %f1, [a];
+  ld.param.u32 %r2, [n];
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r1, %r3, %r4, %r5;
+  setp.ge.u32 %p1, %r1, %r2;
+  @%p1 bra $done;
+  cvta.to.global.u64 %rd3, %rd1;
+  cvta.to.global.u64 %rd4, %rd2;
+  mul.wide.u32 %rd5, %r1, 4;
+  add.s64 %rd6, %rd3, %rd5;
+  add.s64 %rd5, %rd4, %rd5;
+  ld.global.f32 %f2, [%rd6];
+  ld.global.f32 %f3, [%rd5];
+  fma.rn.f32 %f4, %f1, %f2, %f3;
+  st.global.f32 [%rd5], %f4;
+$done:
+  ret;
+}
+)";
+
+struct Translated {
+  std::optional<Kernel> kernel;
+  std::string messages;
+};
+
+Translated translateText(std::string_view text, std::string_view kernel, const TargetProfile& profile,
+                         TranslateOptions options = {}) {
+  Diagnostics diagnostics;
+  Translated result;
+  options.validate = true;
+  if (auto module = parseModule(text, "k.ptx", diagnostics))
+    result.kernel = translate(*module, kernel, profile, options, diagnostics);
+  result.messages = diagnostics.toString();
+  return result;
+}
+
+TEST(Translate, GivesValidSpirvForEveryBuiltinProfile) {
+  for (const char* name : {"vulkan1.3", "lavapipe", "nvidia"}) {
+    Translated result = translateText(saxpy, "saxpy", *builtinProfile(name));
+    ASSERT_TRUE(result.kernel) << result.messages;
+    EXPECT_EQ(spirv::validate(result.kernel->spirv), "");
+  }
+}
+
+TEST(Translate, DescribesTheKernel) {
+  Translated result = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));
+  ASSERT_TRUE(result.kernel) << result.messages;
+  const KernelInfo& info = result.kernel->info;
+  EXPECT_EQ(info.name, "saxpy");
+  EXPECT_EQ(info.parameterBytes, 24u);
+  ASSERT_EQ(info.parameters.size(), 4u);
+  EXPECT_EQ(info.parameters[2].offset, 16u);
+  EXPECT_EQ(info.parameters[3].offset, 20u);
+  EXPECT_FALSE(info.parametersInBuffer);
+  EXPECT_FALSE(info.usesPrintf);
+  EXPECT_FALSE(info.usesWarpOperations);
+  EXPECT_EQ(info.staticSharedBytes, 0u);
+}
+
+TEST(Translate, SameInputGivesSameBytes) {
+  Translated first = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));
+  Translated second = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));
+  ASSERT_TRUE(first.kernel && second.kernel);
+  EXPECT_EQ(first.kernel->spirv, second.kernel->spirv);
+}
+
+TEST(Translate, DumpsEveryStage) {
+  std::vector<std::string> stages;
+  TranslateOptions options;
+  options.dumpUser = &stages;
+  options.dump = [](void* user, std::string_view stage, std::string_view text) {
+    EXPECT_FALSE(text.empty()) << stage;
+    static_cast<std::vector<std::string>*>(user)->emplace_back(stage);
+  };
+  translateText(saxpy, "saxpy", *builtinProfile("nvidia"), options);
+  EXPECT_THAT(stages, testing::IsSupersetOf({"ptx", "ir", "structurize", "ssa", "spirv"}));
+  EXPECT_EQ(stages.back(), "spirv");
+}
+
+TEST(Translate, RefusesAnUnknownKernelByName) {
+  Translated result = translateText(saxpy, "daxpy", *builtinProfile("nvidia"));
+  EXPECT_FALSE(result.kernel);
+  EXPECT_THAT(result.messages, HasSubstr("the module has no kernel 'daxpy'"));
+}
+
+TEST(Translate, RefusesWhatTheDeviceLacksByKernelLineAndReason) {
+  constexpr const char* text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .b64 %rd<3>;
+  .reg .f64 %fd<2>;
+  ld.param.u64 %rd1, [p];
+  ld.global.f64 %fd1, [%rd1];
+  add.f64 %fd1, %fd1, %fd1;
+  st.global.f64 [%rd1], %fd1;
+  ret;
+}
+)";
+  Translated result = translateText(text, "k", *builtinProfile("vulkan1.3"));
+  EXPECT_FALSE(result.kernel);
+  EXPECT_THAT(result.messages, HasSubstr("k.ptx:9"));
+  EXPECT_THAT(result.messages, HasSubstr("kernel 'k' cannot be translated: the device has no 64-bit floats"));
+}
+
+TEST(Translate, ListsKernelsAndPrintsTheModule) {
+  Diagnostics diagnostics;
+  auto module = parseModule(saxpy, "k.ptx", diagnostics);
+  ASSERT_TRUE(module) << diagnostics.toString();
+  EXPECT_THAT(kernelNames(*module), testing::ElementsAre("saxpy"));
+  EXPECT_THAT(printModule(*module), HasSubstr("fma.rn.f32"));
+}
+
+}  // namespace
+}  // namespace mulciber
