@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string_view>
+#include <shared_mutex>
+#include <string>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -62,7 +64,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Error error() const { return error_.load(std::memory_order_acquire); }
   void setError(Error error);
 
-  Error synchronize();  // all streams; drains printf and reports what kernels did wrong
+  Error synchronize();            // all streams; drains printf and reports what kernels did wrong
+  vk::WaitMode waitMode() const;  // as the schedule flags say
 
   // Memory. Sizes of 0 are InvalidValue for the driver API; the runtime API handles them before it calls.
   Error allocate(size_t bytes, uint64_t& address);
@@ -74,6 +77,10 @@ class Context : public std::enable_shared_from_this<Context> {
   Error registerHost(void* pointer, size_t bytes, uint32_t flags);
   Error unregisterHost(void* pointer);
   Error hostToDevicePointer(void* pointer, uint64_t& address);
+  // Blocking transfers of device memory on the side, for what the runtime itself wants to know; not ordered with
+  // streams.
+  Error readMemory(uint64_t address, void* out, size_t bytes);
+  void readString(uint64_t address, std::string& out);  // zero-terminated; empty when there is none
   void memoryInfo(size_t& freeBytes, size_t& totalBytes) const;
 
   // Streams. A handle is a Stream*, 0, or one of the two special numbers; InvalidHandle for anything else.
@@ -81,7 +88,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Error destroyStream(Stream* stream);
   Error stream(uintptr_t handle, bool perThreadDefault, StreamRef& out);
   const StreamRef& legacyStream() const { return legacyStream_; }
-  StreamRef perThreadStream();
+  Error perThreadStream(StreamRef& out);
+  std::vector<StreamRef> streams() const;  // all but the legacy one
 
   // Events. A handle is an Event*.
   Error createEvent(uint32_t flags, Event*& out);
@@ -92,6 +100,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Error loadModule(const std::vector<PtxSource>& sources, JitLog* log, Module*& out);
   Error unloadModule(Module* module);
   Error module(Module* handle, ModuleRef& out) const;
+  std::vector<ModuleRef> modules() const;
 
   Error limit(Limit limit, size_t& value) const;
   Error setLimit(Limit limit, size_t value);
@@ -102,8 +111,12 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t flags);
-  Error add(MemoryKind kind, size_t bytes, uint32_t flags, AllocationRef& out);
-  Error release(const AllocationRef& allocation);
+  Error create();
+  Error addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out);
+  void releaseMemory(const AllocationRef& allocation);
+  Error waitIdle();
+  vk::Queue& nextQueue();
+  friend class Module;
 
   Device& device_;
   std::shared_ptr<vk::Device> vulkan_;
@@ -116,7 +129,9 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unordered_map<Stream*, StreamRef> streams_;
   std::unordered_map<Event*, EventRef> events_;
   std::unordered_map<Module*, ModuleRef> modules_;
+  std::unordered_map<std::thread::id, StreamRef> perThread_;
   std::unordered_set<AllocationRef> allocations_;
+  uint32_t queuesGiven_ = 0;
   std::array<size_t, 7> limits_;
 
   StreamRef legacyStream_;

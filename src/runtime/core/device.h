@@ -20,18 +20,25 @@ namespace mulciber::core {
 class Context;
 using ContextRef = std::shared_ptr<Context>;
 
+// What a block and a multiprocessor can hold.
+struct DeviceShape {
+  uint32_t threadsPerBlock, threadsPerMultiprocessor, blocksPerMultiprocessor, multiprocessors;
+  uint32_t sharedPerBlock, sharedPerBlockOptin, sharedPerMultiprocessor;  // bytes
+};
+
 class Device {
  public:
   Device(int ordinal, const vk::PhysicalDevice& physical);
   ~Device();
 
   int ordinal() const { return ordinal_; }
-  const std::string& name() const;
+  std::string name() const;
   std::array<uint8_t, 16> uuid() const;
   uint64_t totalMemory() const;
   uint32_t computeCapability() const { return computeCapability_; }  // 10 * major + minor
   std::string pciBusId() const;                                      // "0000:1b:00.0"; zeros where Vulkan does not say
 
+  DeviceShape shape() const;
   // By CUdevice_attribute number, which cudaDeviceAttr shares. InvalidValue for numbers CUDA does not have.
   Error attribute(int attribute, int& value) const;
 
@@ -45,6 +52,7 @@ class Device {
 
   // The Vulkan device, made at first use and made again after it was lost. A sentence in the log when it fails.
   Error open(std::shared_ptr<vk::Device>& out);
+  void stopThreads();  // for the end of the process
 
   const vk::PhysicalDevice& physical() const { return physical_; }
 
@@ -52,8 +60,9 @@ class Device {
   const int ordinal_;
   const vk::PhysicalDevice& physical_;
   uint32_t computeCapability_;
-  mutable std::mutex mutex_;
+  std::mutex openMutex_;
   std::shared_ptr<vk::Device> vulkan_;
+  mutable std::mutex mutex_;  // guards the primary context
   ContextRef primary_;
   uint32_t primaryCount_ = 0, primaryFlags_ = 0;
 };

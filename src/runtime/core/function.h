@@ -39,7 +39,7 @@ class Function {
 
   // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
   Error info(const KernelInfo*& out, std::string* messages = nullptr);
-  Error pipeline(const PipelineVariant& variant, const vk::Pipeline*& out);
+  Error pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out);
 
   // By CUfunction_attribute number.
   Error attribute(int attribute, int& value);
@@ -62,8 +62,9 @@ class Function {
   std::string messages_;
   Kernel kernel_;
   std::shared_mutex mutex_;
-  std::unordered_map<PipelineVariant, std::unique_ptr<vk::Pipeline>, VariantHash> pipelines_;
-  int maxDynamicShared_, preferredCarveout_ = -1;
+  std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
+  std::string cacheKey_;
+  std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};
 };
 
 }  // namespace mulciber::core

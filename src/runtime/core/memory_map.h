@@ -28,6 +28,10 @@ struct Allocation {
   vk::Memory memory;
 
   bool isHostVisible() const { return hostAddress != 0; }
+  // Of an address on either side that lies inside.
+  uint64_t offsetOf(uint64_t address) const {
+    return address - deviceAddress < size ? address - deviceAddress : address - hostAddress;
+  }
 };
 using AllocationRef = std::shared_ptr<Allocation>;
 
@@ -40,6 +44,8 @@ class MemoryMap {
   AllocationRef find(uint64_t address) const;
   // The same, but only when the `bytes` bytes from there lie inside it.
   AllocationRef find(uint64_t address, size_t bytes) const;
+  // Whether any of these bytes belongs to an allocation.
+  bool overlaps(uint64_t address, size_t bytes) const;
 
  private:
   mutable std::shared_mutex mutex_;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,7 +56,6 @@ class Module : public std::enable_shared_from_this<Module> {
   AllocationRef data_;
   std::vector<uint8_t> image_;  // relocated
   std::unordered_map<std::string_view, const ModuleData::Symbol*> symbols_;
-  std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Function>, std::less<>> functions_;
 };
 

@@ -2,6 +2,7 @@
 // from static destructors and exit handlers find it alive.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,7 @@ class Platform {
  private:
   Platform();
   std::mutex mutex_;
+  std::atomic<bool> ready_{false};
   bool tried_ = false;
   Error result_ = Error::NotInitialized;
   std::vector<std::unique_ptr<Device>> devices_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,12 +19,13 @@ namespace mulciber::core {
 
 class Context;
 
-// A place in a stream. Resolved once everything before it has gone to the queue; complete once `point` has passed.
+// A place in a stream. Resolved once everything before it has gone to the queue; complete once its point has passed.
 class Marker {
  public:
   bool isResolved() const { return resolved_.load(std::memory_order_acquire); }
-  void resolve(const vk::Point& point, vk::TimestampRef timestamp = {});
-  bool wait() const;  // until resolved
+  void resolve(const vk::Point& point, vk::TimestampRef timestamp);
+  void waitResolved() const;
+  // Of a resolved marker.
   const vk::Point& point() const { return point_; }
   const vk::TimestampRef& timestamp() const { return timestamp_; }
 
@@ -31,6 +33,8 @@ class Marker {
   std::atomic<bool> resolved_{false};
   vk::Point point_;
   vk::TimestampRef timestamp_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -45,32 +49,76 @@ class Stream : public std::enable_shared_from_this<Stream> {
   int priority() const { return priority_; }
   uint64_t id() const { return id_; }
   bool isLegacy() const { return role_ == Role::Legacy; }
+  // Ordered with the legacy default stream: all but the non-blocking ones.
+  bool isBlocking() const { return role_ == Role::Ordinary && (flags_ & NonBlocking) == 0; }
 
   Error query();        // Success or NotReady
   Error synchronize();  // also drains printf and reports what kernels did wrong
   Error record(Event& event);
   Error wait(const Event& event);
-  // Runs on the context's worker thread after all before it; what follows waits for it. `status` is the error of the
-  // work before it.
+  // Runs on the context's worker thread after all before it; what follows waits for it. It gets the error of the work
+  // before it.
   Error hostFunction(std::function<void(Error status)> function);
 
-  // Work for the device: `record` puts it into the batch, now or when what it waits for is done.
+  // Work for the device: it is called with a vk::Recorder&, now or when what it waits for is done, and gives a
+  // vk::Status. It must own what it needs.
   using Work = std::function<vk::Status(vk::Recorder& recorder)>;
   template <typename Record>
-  Error enqueue(Record&& record);
+  Error enqueue(Record&& record) {
+    if (const Error error = before(); error != Error::Success) return error;
+    vk::Status status = vk::Status::Ok;
+    {
+      std::lock_guard lock(mutex_);
+      if (pending_.empty()) status = queue_.record(position_, record);
+      else pending_.push_back({Pending::Kind::Work, Work(record), nullptr, nullptr});
+    }
+    return after(status);
+  }
 
-  // The place all work given so far ends at.
-  MarkerRef mark(bool timed = false);
+  // Whether operations are being kept back, and so outlive the call that gives them.
+  bool isDeferred() const;
+
+  // The place all work given so far ends at. An exact one is not delayed by work given later.
+  enum class Precision : uint8_t { Exact, Loose };
+  Error mark(Precision precision, std::shared_ptr<Marker>& out, bool timed = false);
+  // What comes next in this stream comes after the marker.
+  void follow(const std::shared_ptr<Marker>& marker);
+  Error waitFor(const Marker& marker);
+
+  // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet.
+  enum class Progress : uint8_t { Nothing, Blocked, Done };
+  Progress advance();
 
  private:
-  friend class Worker;
-  Error enqueueLater(Work work);
+  struct Pending {
+    enum class Kind : uint8_t { Work, HostFunction, Follow, Resolve };
+    Kind kind;
+    Work work;
+    std::function<void(Error)> function;
+    std::shared_ptr<Marker> marker;
+    Precision precision = Precision::Loose;
+    vk::TimestampRef timestamp = {};
+  };
 
+  Error before();
+  Error after(vk::Status status);
+  void resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp);
+
+  friend class StreamOrder;
   Context& context_;
   const Role role_;
   const uint32_t flags_;
   const int priority_;
   const uint64_t id_;
+  vk::Queue& queue_;
+
+  mutable std::mutex mutex_;
+  vk::Position position_;
+  std::deque<Pending> pending_;
+
+  // For the order with the legacy default stream: see stream_order.h.
+  std::atomic<bool> hasNewWork_{false};
+  std::atomic<uint64_t> legacySeen_{0};
 };
 using StreamRef = std::shared_ptr<Stream>;
 

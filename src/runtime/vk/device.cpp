@@ -141,7 +141,7 @@ void Device::fillProfile() {
   const auto& operations = physical_.properties11.subgroupSupportedOperations;
   TargetProfile& profile = profile_;
   profile.name = physical_.properties().deviceName;
-  profile.maxPushConstants = limits.maxPushConstantsSize;
+  profile.maxPushConstants = std::min(limits.maxPushConstantsSize, 256u);  // what a launch carries with it
   profile.maxSharedBytes = limits.maxComputeSharedMemorySize;
   profile.maxThreadsPerBlock = limits.maxComputeWorkGroupInvocations;
   profile.subgroupSize = probes_.lanesLikeCuda ? 32 : physical_.properties11.subgroupSize;

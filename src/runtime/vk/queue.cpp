@@ -215,6 +215,14 @@ Status Queue::submit(uint64_t value) {
   return submitAll();
 }
 
+Status Queue::waitIdle(WaitMode mode) {
+  {
+    std::lock_guard lock(mutex_);
+    if (Status status = submitAll(); status != Status::Ok) return status;
+  }
+  return wait(submitted_.load(std::memory_order_acquire), mode);
+}
+
 Status Queue::poll(uint64_t value) {
   if (completed_.load(std::memory_order_acquire) >= value) return Status::Ok;
   if (device_.isLost()) return Status::DeviceLost;

@@ -94,6 +94,8 @@ class Recorder {
                   uint64_t bytes);
   void write(const TimestampRef& timestamp);
   void barrier();
+  Point point() const;  // what the timeline reaches when this has run
+  void mark();          // no command, but a point of its own, after all the position waits for
 
   // Memory the host fills now and the device reads in this batch; gone when the batch has run.
   Status upload(uint64_t bytes, void*& host, uint64_t& address);
@@ -145,6 +147,7 @@ class Queue {
   Status submit(uint64_t value);               // everything up to there, if that has not been done
   Status poll(uint64_t value);                 // Ok when passed, NotReady when not; submits nothing
   Status wait(uint64_t value, WaitMode mode);  // submits first
+  Status waitIdle(WaitMode mode);
 
   Device& device() const { return device_; }
 

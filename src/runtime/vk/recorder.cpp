@@ -67,6 +67,10 @@ VkCommandBuffer Recorder::beginCompute() {
 
 void Recorder::barrier() { position_.last.epoch = queue_.epoch_; }
 
+Point Recorder::point() const { return {&queue_, queue_.openValue_, queue_.epoch_}; }
+
+void Recorder::mark() { ++queue_.open_->commands; }
+
 void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3]) {
   const VolkDeviceTable& api = device().api();
   const VkCommandBuffer commandBuffer = beginCompute();

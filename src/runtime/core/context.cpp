@@ -1,0 +1,475 @@
+#include "runtime/core/context.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/core/device.h"
+#include "runtime/core/kernel_services.h"
+#include "runtime/core/module.h"
+#include "runtime/core/platform.h"
+#include "runtime/core/stream_order.h"
+#include "runtime/core/worker.h"
+#include "runtime/vk/device.h"
+
+namespace mulciber::core {
+
+namespace {
+
+std::atomic<uint64_t> nextContextId{1}, nextAllocationId{1};
+
+constexpr std::array<size_t, 7> defaultLimits = {1024, 1u << 20, 8u << 20, 2, 2048, 128, 0};
+
+enum ScheduleFlag : uint32_t { ScheduleSpin = 1, ScheduleYield = 2, ScheduleBlocking = 4 };
+
+}  // namespace
+
+Context::Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t flags)
+    : device_(device),
+      vulkan_(std::move(vulkan)),
+      id_(nextContextId.fetch_add(1)),
+      flags_(flags),
+      limits_(defaultLimits),
+      order_(std::make_unique<StreamOrder>(*this)),
+      worker_(std::make_unique<Worker>()) {}
+
+Context::~Context() { destroy(); }
+
+Error Context::create(Device& device, uint32_t flags, ContextRef& out) {
+  std::shared_ptr<vk::Device> vulkan;
+  if (const Error error = device.open(vulkan); error != Error::Success) return error;
+  ContextRef context(new Context(device, std::move(vulkan), flags));
+  if (const Error error = context->create(); error != Error::Success) return error;
+  out = std::move(context);
+  return Error::Success;
+}
+
+Error Context::create() {
+  legacyStream_ = std::make_shared<Stream>(*this, Stream::Role::Legacy, Stream::Default, 0, nextQueue());
+  return KernelServices::create(*this, services_);
+}
+
+void Context::destroy() {
+  if (destroyed_.exchange(true)) return;
+  // What still runs may use everything below; when the device is lost there is nothing to wait for.
+  worker_->waitIdle();
+  if (waitIdle() == Error::Success && services_) (void)services_->afterWait();
+  worker_->stop();
+  error_.store(Error::ContextIsDestroyed, std::memory_order_release);
+  decltype(modules_) modules;
+  decltype(events_) events;
+  decltype(streams_) streams;
+  decltype(allocations_) allocations;
+  {
+    std::unique_lock lock(mutex_);
+    modules.swap(modules_);
+    events.swap(events_);
+    streams.swap(streams_);
+    allocations.swap(allocations_);
+    perThread_.clear();
+  }
+  modules.clear();
+  for (const AllocationRef& allocation : allocations) {
+    Platform::get().memory().remove(*allocation);
+    vulkan_->allocator().free(allocation->memory);
+  }
+}
+
+void Context::setError(Error error) {
+  Error none = Error::Success;
+  error_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
+}
+
+vk::WaitMode Context::waitMode() const {
+  const uint32_t flags = flags_.load(std::memory_order_relaxed);
+  if ((flags & ScheduleSpin) != 0) return vk::WaitMode::Spin;
+  if ((flags & ScheduleYield) != 0) return vk::WaitMode::Yield;
+  return (flags & ScheduleBlocking) != 0 ? vk::WaitMode::Block : vk::WaitMode::Auto;
+}
+
+Error Context::waitIdle() {
+  worker_->waitIdle();
+  for (size_t i = 0; i < vulkan_->queueCount(); ++i)
+    if (const vk::Status status = vulkan_->queue(i).waitIdle(waitMode()); status != vk::Status::Ok) {
+      setError(errorFrom(status));
+      return errorFrom(status);
+    }
+  return Error::Success;
+}
+
+Error Context::synchronize() {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const Error failed = waitIdle(); failed != Error::Success) return failed;
+  return services_->afterWait();
+}
+
+// Memory
+
+Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  auto allocation = std::make_shared<Allocation>();
+  vk::Status status = vulkan_->allocator().allocate(use, bytes, allocation->memory);
+  if (status != vk::Status::Ok) return errorFrom(status);
+  allocation->kind = kind;
+  allocation->deviceAddress = allocation->memory.address;
+  if (use == vk::MemoryUse::Host) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
+  allocation->size = bytes;
+  allocation->flags = flags;
+  allocation->id = nextAllocationId.fetch_add(1);
+  allocation->context = weak_from_this();
+  allocation->device = device_.ordinal();
+  {
+    std::unique_lock lock(mutex_);
+    allocations_.insert(allocation);
+  }
+  Platform::get().memory().add(allocation);
+  out = std::move(allocation);
+  return Error::Success;
+}
+
+void Context::releaseMemory(const AllocationRef& allocation) {
+  {
+    std::unique_lock lock(mutex_);
+    if (allocations_.erase(allocation) == 0) return;  // another thread was first
+  }
+  Platform::get().memory().remove(*allocation);
+  vulkan_->allocator().free(allocation->memory);
+}
+
+Error Context::allocate(size_t bytes, uint64_t& address) {
+  if (bytes == 0) return Error::InvalidValue;
+  AllocationRef allocation;
+  if (const Error failed = addMemory(MemoryKind::Device, vk::MemoryUse::Device, bytes, 0, allocation);
+      failed != Error::Success)
+    return failed;
+  address = allocation->deviceAddress;
+  return Error::Success;
+}
+
+Error Context::allocatePitched(size_t widthBytes, size_t height, size_t depth, uint64_t& address, size_t& pitch) {
+  if (widthBytes == 0 || height == 0 || depth == 0) return Error::InvalidValue;
+  constexpr size_t alignment = vk::Allocator::alignment;  // also what textures need of a pitch
+  if (widthBytes > SIZE_MAX - alignment) return Error::OutOfMemory;
+  const size_t row = (widthBytes + alignment - 1) / alignment * alignment;
+  size_t total = 0;
+  if (__builtin_mul_overflow(row, height, &total) || __builtin_mul_overflow(total, depth, &total))
+    return Error::OutOfMemory;
+  if (const Error failed = allocate(total, address); failed != Error::Success) return failed;
+  pitch = row;
+  return Error::Success;
+}
+
+Error Context::free(uint64_t address) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  const AllocationRef allocation = Platform::get().memory().find(address);
+  if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
+  if (allocation->kind != MemoryKind::Device && allocation->kind != MemoryKind::Managed) return Error::InvalidValue;
+  const ContextRef owner = allocation->context.lock();
+  if (!owner) return Error::InvalidValue;
+  if (const Error failed = owner->waitIdle(); failed != Error::Success) return failed;
+  owner->releaseMemory(allocation);
+  return Error::Success;
+}
+
+Error Context::allocateHost(size_t bytes, uint32_t flags, void*& pointer) {
+  if (bytes == 0) return Error::InvalidValue;
+  AllocationRef allocation;
+  if (const Error failed = addMemory(MemoryKind::Pinned, vk::MemoryUse::Host, bytes, flags, allocation);
+      failed != Error::Success)
+    return failed;
+  pointer = allocation->memory.host;
+  return Error::Success;
+}
+
+Error Context::freeHost(void* pointer) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const AllocationRef allocation = Platform::get().memory().find(address);
+  if (!allocation || allocation->kind != MemoryKind::Pinned || allocation->hostAddress != address)
+    return Error::InvalidValue;
+  const ContextRef owner = allocation->context.lock();
+  if (!owner) return Error::InvalidValue;
+  if (const Error failed = owner->waitIdle(); failed != Error::Success) return failed;
+  owner->releaseMemory(allocation);
+  return Error::Success;
+}
+
+Error Context::allocateManaged(size_t bytes, uint32_t flags, uint64_t& address) {
+  if (bytes == 0 || (flags != 1 && flags != 2)) return Error::InvalidValue;  // attach global, attach host
+  if (!vulkan_->allocator().hasEqualAddresses()) return Error::NotSupported;
+  AllocationRef allocation;
+  if (const Error failed = addMemory(MemoryKind::Managed, vk::MemoryUse::Host, bytes, flags, allocation);
+      failed != Error::Success)
+    return failed;
+  if (allocation->hostAddress != allocation->deviceAddress) {
+    releaseMemory(allocation);
+    return Error::OutOfMemory;
+  }
+  address = allocation->deviceAddress;
+  return Error::Success;
+}
+
+Error Context::registerHost(void* pointer, size_t bytes, uint32_t flags) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (!pointer || bytes == 0) return Error::InvalidValue;
+  if (!vulkan_->allocator().canImportHost()) return Error::NotSupported;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (Platform::get().memory().overlaps(address, bytes)) return Error::HostMemoryAlreadyRegistered;
+  auto allocation = std::make_shared<Allocation>();
+  if (const vk::Status status = vulkan_->allocator().importHost(pointer, bytes, allocation->memory);
+      status != vk::Status::Ok)
+    return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidValue;
+  allocation->kind = MemoryKind::Registered;
+  allocation->deviceAddress = allocation->memory.address;
+  allocation->hostAddress = address;
+  allocation->size = bytes;
+  allocation->flags = flags;
+  allocation->id = nextAllocationId.fetch_add(1);
+  allocation->context = weak_from_this();
+  allocation->device = device_.ordinal();
+  {
+    std::unique_lock lock(mutex_);
+    allocations_.insert(allocation);
+  }
+  Platform::get().memory().add(allocation);
+  return Error::Success;
+}
+
+Error Context::unregisterHost(void* pointer) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const AllocationRef allocation = Platform::get().memory().find(address);
+  if (!allocation) return Error::HostMemoryNotRegistered;
+  if (allocation->kind != MemoryKind::Registered || allocation->hostAddress != address) return Error::InvalidValue;
+  const ContextRef owner = allocation->context.lock();
+  if (!owner) return Error::InvalidValue;
+  if (const Error failed = owner->waitIdle(); failed != Error::Success) return failed;
+  owner->releaseMemory(allocation);
+  return Error::Success;
+}
+
+Error Context::hostToDevicePointer(void* pointer, uint64_t& address) {
+  const auto host = reinterpret_cast<uint64_t>(pointer);
+  const AllocationRef allocation = Platform::get().memory().find(host);
+  if (!allocation || !allocation->isHostVisible()) return Error::InvalidValue;
+  address = allocation->deviceAddress + allocation->offsetOf(host);
+  return Error::Success;
+}
+
+void Context::memoryInfo(size_t& freeBytes, size_t& totalBytes) const {
+  uint64_t available = 0, total = 0;
+  vulkan_->allocator().usage(available, total);
+  freeBytes = available;
+  totalBytes = total;
+}
+
+Error Context::readMemory(uint64_t address, void* out, size_t bytes) {
+  const AllocationRef allocation = Platform::get().memory().find(address, bytes);
+  if (!allocation) return Error::InvalidValue;
+  const uint64_t offset = allocation->offsetOf(address);
+  if (allocation->memory.host) {
+    std::memcpy(out, static_cast<const char*>(allocation->memory.host) + offset, bytes);
+    return Error::Success;
+  }
+  vk::Memory staging;
+  if (const vk::Status status = vulkan_->allocator().allocate(vk::MemoryUse::Host, bytes, staging);
+      status != vk::Status::Ok)
+    return errorFrom(status);
+  vk::Queue& queue = vulkan_->queue(0);
+  vk::Position position(queue);
+  vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
+    recorder.copy({staging.address, allocation->deviceAddress + offset, bytes});
+    return vk::Status::Ok;
+  });
+  if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
+  if (status == vk::Status::Ok) std::memcpy(out, staging.host, bytes);
+  vulkan_->allocator().free(staging);
+  return errorFrom(status);
+}
+
+void Context::readString(uint64_t address, std::string& out) {
+  out.clear();
+  constexpr size_t most = 1u << 16;
+  while (out.size() < most) {
+    const AllocationRef allocation = Platform::get().memory().find(address + out.size());
+    if (!allocation) return;
+    char piece[256];
+    const uint64_t left = allocation->size - allocation->offsetOf(address + out.size());
+    const size_t bytes = std::min<uint64_t>(sizeof(piece), left);
+    if (readMemory(address + out.size(), piece, bytes) != Error::Success) return;
+    const size_t length = strnlen(piece, bytes);
+    out.append(piece, length);
+    if (length < bytes) return;
+  }
+}
+
+// Streams
+
+vk::Queue& Context::nextQueue() { return vulkan_->queue(queuesGiven_++); }
+
+Error Context::createStream(uint32_t flags, int priority, Stream*& out) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (flags > Stream::NonBlocking) return Error::InvalidValue;
+  std::unique_lock lock(mutex_);
+  auto stream = std::make_shared<Stream>(*this, Stream::Role::Ordinary, flags, priority, nextQueue());
+  out = stream.get();
+  streams_.emplace(out, std::move(stream));
+  return Error::Success;
+}
+
+Error Context::destroyStream(Stream* stream) {
+  StreamRef held;  // goes after the lock: what is kept back in it stays with the worker
+  std::unique_lock lock(mutex_);
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return Error::InvalidHandle;
+  held = std::move(found->second);
+  streams_.erase(found);
+  lock.unlock();
+  // The legacy stream finds what it must come after by looking at the streams: it has to come after this one still.
+  if (held->isBlocking()) {
+    std::shared_ptr<Marker> marker;
+    if (const Error failed = held->mark(Stream::Precision::Loose, marker); failed != Error::Success) return failed;
+    legacyStream_->follow(marker);
+  }
+  return Error::Success;
+}
+
+Error Context::stream(uintptr_t handle, bool perThreadDefault, StreamRef& out) {
+  if (handle == 0) handle = perThreadDefault ? perThreadStreamHandle : legacyStreamHandle;
+  if (handle == legacyStreamHandle) {
+    out = legacyStream_;
+    return Error::Success;
+  }
+  if (handle == perThreadStreamHandle) return perThreadStream(out);
+  std::shared_lock lock(mutex_);
+  const auto found = streams_.find(reinterpret_cast<Stream*>(handle));
+  if (found == streams_.end()) return destroyed_.load() ? Error::ContextIsDestroyed : Error::InvalidHandle;
+  out = found->second;
+  return Error::Success;
+}
+
+Error Context::perThreadStream(StreamRef& out) {
+  const std::thread::id thread = std::this_thread::get_id();
+  {
+    std::shared_lock lock(mutex_);
+    const auto found = perThread_.find(thread);
+    if (found != perThread_.end()) {
+      out = found->second;
+      return Error::Success;
+    }
+  }
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  std::unique_lock lock(mutex_);
+  out = std::make_shared<Stream>(*this, Stream::Role::Ordinary, Stream::Default, 0, nextQueue());
+  perThread_.emplace(thread, out);
+  return Error::Success;
+}
+
+std::vector<StreamRef> Context::streams() const {
+  std::shared_lock lock(mutex_);
+  std::vector<StreamRef> all;
+  all.reserve(streams_.size() + perThread_.size());
+  for (const auto& [handle, stream] : streams_) all.push_back(stream);
+  for (const auto& [thread, stream] : perThread_) all.push_back(stream);
+  return all;
+}
+
+// Events
+
+Error Context::createEvent(uint32_t flags, Event*& out) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if ((flags & ~7u) != 0) return Error::InvalidValue;
+  if ((flags & Event::Interprocess) != 0)
+    return (flags & Event::DisableTiming) == 0 ? Error::InvalidValue : Error::NotSupported;
+  auto event = std::make_shared<Event>(shared_from_this(), flags);
+  std::unique_lock lock(mutex_);
+  out = event.get();
+  events_.emplace(out, std::move(event));
+  return Error::Success;
+}
+
+Error Context::destroyEvent(Event* event) {
+  EventRef held;
+  std::unique_lock lock(mutex_);
+  const auto found = events_.find(event);
+  if (found == events_.end()) return Error::InvalidHandle;
+  held = std::move(found->second);
+  events_.erase(found);
+  lock.unlock();
+  return Error::Success;
+}
+
+Error Context::event(Event* handle, EventRef& out) const {
+  std::shared_lock lock(mutex_);
+  const auto found = events_.find(handle);
+  if (found == events_.end()) return Error::InvalidHandle;
+  out = found->second;
+  return Error::Success;
+}
+
+// Modules
+
+Error Context::loadModule(const std::vector<PtxSource>& sources, JitLog* log, Module*& out) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  ModuleRef module;
+  if (const Error failed = Module::load(*this, sources, log, module); failed != Error::Success) return failed;
+  std::unique_lock lock(mutex_);
+  out = module.get();
+  modules_.emplace(out, std::move(module));
+  return Error::Success;
+}
+
+Error Context::unloadModule(Module* module) {
+  {
+    std::shared_lock lock(mutex_);
+    if (modules_.find(module) == modules_.end()) return Error::InvalidHandle;
+  }
+  if (const Error failed = waitIdle(); failed != Error::Success) return failed;
+  (void)services_->afterWait();  // prints what its kernels printed, while their strings are there
+  ModuleRef held;
+  std::unique_lock lock(mutex_);
+  const auto found = modules_.find(module);
+  if (found == modules_.end()) return Error::InvalidHandle;
+  held = std::move(found->second);
+  modules_.erase(found);
+  lock.unlock();
+  return Error::Success;
+}
+
+Error Context::module(Module* handle, ModuleRef& out) const {
+  std::shared_lock lock(mutex_);
+  const auto found = modules_.find(handle);
+  if (found == modules_.end()) return Error::InvalidHandle;
+  out = found->second;
+  return Error::Success;
+}
+
+std::vector<ModuleRef> Context::modules() const {
+  std::shared_lock lock(mutex_);
+  std::vector<ModuleRef> all;
+  for (const auto& [handle, module] : modules_) all.push_back(module);
+  return all;
+}
+
+// Limits
+
+Error Context::limit(Limit limit, size_t& value) const {
+  const auto index = static_cast<size_t>(limit);
+  if (index >= limits_.size()) return Error::UnsupportedLimit;
+  std::shared_lock lock(mutex_);
+  value = limits_[index];
+  return Error::Success;
+}
+
+Error Context::setLimit(Limit limit, size_t value) {
+  const auto index = static_cast<size_t>(limit);
+  if (index >= limits_.size()) return Error::UnsupportedLimit;
+  if (limit == Limit::PrintfFifoSize)
+    if (const Error failed = services_->setPrintfBytes(value); failed != Error::Success) return failed;
+  if (limit == Limit::MallocHeapSize)
+    if (const Error failed = services_->setHeapBytes(value); failed != Error::Success) return failed;
+  std::unique_lock lock(mutex_);
+  limits_[index] = value;
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

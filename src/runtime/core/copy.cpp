@@ -1,0 +1,286 @@
+#include "runtime/core/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "runtime/core/context.h"
+#include "runtime/core/platform.h"
+#include "runtime/core/stream.h"
+#include "runtime/vk/device.h"
+
+namespace mulciber::core {
+
+namespace {
+
+// Pageable copies up to this size are taken into the batch at once, so that the call can return (HOST-15).
+constexpr size_t smallBytes = 64u << 10;
+// Larger ones pass through pieces of this size, so many on their way at a time.
+constexpr size_t pieceBytes = 4u << 20;
+constexpr size_t piecesInFlight = 3;
+// From here on the copy engine is worth its barriers.
+constexpr size_t engineBytes = 1u << 20;
+
+// Bytes from the first to the last of a box; false when that overflows.
+bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t& out) {
+  size_t rows = 0, slices = 0;
+  return !__builtin_mul_overflow(height - 1, pitch, &rows) && !__builtin_mul_overflow(depth - 1, slice, &slices) &&
+         !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, width, &out);
+}
+
+// One end of a copy: memory the device knows, or the program's own.
+struct End {
+  AllocationRef allocation;  // null: pageable
+  uint64_t address = 0;      // the device's, or the host's when pageable
+  bool isHost = false;       // host memory, of either kind
+
+  uint64_t offset() const { return address - allocation->deviceAddress; }
+};
+
+// `wantsDevice`: the caller's word for this end. InvalidValue when it is not what the caller says.
+Error resolve(uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out) {
+  MemoryMap& memory = Platform::get().memory();
+  const AllocationRef allocation = memory.find(address);
+  if (!allocation) {
+    if (wantsDevice && kind != CopyKind::Default) return Error::InvalidValue;
+    out.address = address;
+    out.isHost = true;
+    return Error::Success;
+  }
+  const uint64_t inside = allocation->offsetOf(address);
+  if (bytes > allocation->size - inside) return Error::InvalidValue;
+  out.address = allocation->deviceAddress + inside;
+  out.isHost = allocation->kind == MemoryKind::Pinned || allocation->kind == MemoryKind::Registered;
+  out.allocation = allocation;
+  return Error::Success;
+}
+
+vk::CopyRegion regionOf(const Copy& copy, uint64_t destination, uint64_t source) {
+  return {destination,      source,
+          copy.width,       copy.height,
+          copy.depth,       copy.destinationPitch,
+          copy.sourcePitch, copy.destinationSlice,
+          copy.sourceSlice};
+}
+
+bool isLinear(const Copy& copy) { return copy.height == 1 && copy.depth == 1; }
+
+void copyOnHost(const Copy& copy, char* destination, const char* source) {
+  for (size_t z = 0; z < copy.depth; ++z)
+    for (size_t y = 0; y < copy.height; ++y)
+      std::memmove(destination + z * copy.destinationSlice + y * copy.destinationPitch,
+                   source + z * copy.sourceSlice + y * copy.sourcePitch, copy.width);
+}
+
+Error copyOnDevice(Stream& stream, const Copy& copy, const End& destination, const End& source) {
+  const vk::CopyRegion region = regionOf(copy, destination.address, source.address);
+  if (isLinear(copy) && copy.width >= engineBytes && destination.isHost != source.isHost)
+    return stream.enqueue([to = destination.allocation, from = source.allocation, toOffset = destination.offset(),
+                           fromOffset = source.offset(), bytes = copy.width](vk::Recorder& recorder) {
+      recorder.copyBuffer(to->memory, toOffset, from->memory, fromOffset, bytes);
+      return vk::Status::Ok;
+    });
+  return stream.enqueue([region](vk::Recorder& recorder) {
+    recorder.copy(region);
+    return vk::Status::Ok;
+  });
+}
+
+// The host memory is read before the call returns.
+Error copySmallToDevice(Stream& stream, const Copy& copy, const End& destination, const char* source) {
+  auto packed = std::make_shared<std::vector<char>>(copy.width * copy.height * copy.depth);
+  Copy pack = copy;
+  pack.destinationPitch = copy.width;
+  pack.destinationSlice = copy.width * copy.height;
+  copyOnHost(pack, packed->data(), source);
+  vk::CopyRegion region = regionOf(copy, destination.address, 0);
+  region.sourcePitch = pack.destinationPitch;
+  region.sourceSlice = pack.destinationSlice;
+  return stream.enqueue([region, packed](vk::Recorder& recorder) mutable {
+    void* host = nullptr;
+    if (const auto status = recorder.upload(packed->size(), host, region.source); status != vk::Status::Ok)
+      return status;
+    std::memcpy(host, packed->data(), packed->size());
+    recorder.copy(region);
+    return vk::Status::Ok;
+  });
+}
+
+// Through pieces of host memory the device can reach. `piece` is a part of the copy that fits one.
+class Staging {
+ public:
+  Staging(Stream& stream, const Copy& copy, const End& device, char* host, bool toDevice)
+      : stream_(stream), copy_(copy), device_(device), host_(host), toDevice_(toDevice) {}
+  ~Staging() {
+    for (const InFlight& piece : inFlight_) (void)stream_.waitFor(*piece.marker);
+    for (const vk::Memory& memory : memory_) allocator().free(memory);
+  }
+
+  Error run() {
+    const size_t rowsAtOnce = std::max<size_t>(pieceBytes / copy_.width, 1);
+    for (size_t z = 0; z < copy_.depth; ++z)
+      for (size_t y = 0; y < copy_.height; y += rowsAtOnce)
+        for (size_t x = 0; x < copy_.width; x += pieceBytes) {
+          const Piece piece{x, y, z, std::min(pieceBytes, copy_.width - x), std::min(rowsAtOnce, copy_.height - y)};
+          if (const Error error = start(piece); error != Error::Success) return error;
+        }
+    while (!inFlight_.empty())
+      if (const Error error = finishOldest(); error != Error::Success) return error;
+    return Error::Success;
+  }
+
+ private:
+  struct Piece {
+    size_t x, y, z, width, rows;
+  };
+  struct InFlight {
+    Piece piece;
+    vk::Memory memory;
+    std::shared_ptr<Marker> marker;
+  };
+
+  vk::Allocator& allocator() const { return stream_.context().vulkan().allocator(); }
+
+  char* hostRow(const Piece& piece, size_t row) const {
+    const size_t pitch = toDevice_ ? copy_.sourcePitch : copy_.destinationPitch;
+    const size_t slice = toDevice_ ? copy_.sourceSlice : copy_.destinationSlice;
+    return host_ + piece.z * slice + (piece.y + row) * pitch + piece.x;
+  }
+
+  Error acquire(vk::Memory& out) {
+    if (memory_.size() < piecesInFlight) {
+      if (const auto status = allocator().allocate(vk::MemoryUse::Host, pieceBytes, out); status != vk::Status::Ok)
+        return errorFrom(status);
+      memory_.push_back(out);
+      return Error::Success;
+    }
+    out = inFlight_.front().memory;
+    return finishOldest();
+  }
+
+  Error start(const Piece& piece) {
+    vk::Memory memory;
+    if (const Error error = acquire(memory); error != Error::Success) return error;
+    const size_t pitch = toDevice_ ? copy_.destinationPitch : copy_.sourcePitch;
+    const size_t slice = toDevice_ ? copy_.destinationSlice : copy_.sourceSlice;
+    const uint64_t device = device_.address + piece.z * slice + piece.y * pitch + piece.x;
+    vk::CopyRegion region{device, memory.address, piece.width, piece.rows, 1, pitch, piece.width, 0, 0};
+    if (toDevice_) {
+      for (size_t row = 0; row < piece.rows; ++row)
+        std::memcpy(static_cast<char*>(memory.host) + row * piece.width, hostRow(piece, row), piece.width);
+    } else {
+      std::swap(region.destination, region.source);
+      std::swap(region.destinationPitch, region.sourcePitch);
+    }
+    InFlight flight{piece, memory, nullptr};
+    const Error error = stream_.enqueue([region](vk::Recorder& recorder) {
+      recorder.copy(region);
+      return vk::Status::Ok;
+    });
+    if (error != Error::Success) return error;
+    if (const Error marked = stream_.mark(Stream::Precision::Exact, flight.marker); marked != Error::Success)
+      return marked;
+    inFlight_.push_back(std::move(flight));
+    return Error::Success;
+  }
+
+  Error finishOldest() {
+    const InFlight flight = std::move(inFlight_.front());
+    inFlight_.pop_front();
+    if (const Error error = stream_.waitFor(*flight.marker); error != Error::Success) return error;
+    if (!toDevice_)
+      for (size_t row = 0; row < flight.piece.rows; ++row)
+        std::memcpy(hostRow(flight.piece, row), static_cast<const char*>(flight.memory.host) + row * flight.piece.width,
+                    flight.piece.width);
+    return Error::Success;
+  }
+
+  Stream& stream_;
+  const Copy& copy_;
+  const End& device_;
+  char* const host_;
+  const bool toDevice_;
+  std::vector<vk::Memory> memory_;
+  std::deque<InFlight> inFlight_;
+};
+
+// Where the host can reach the device's memory (a CPU device), the program's thread copies itself.
+char* directly(const End& end) {
+  if (!end.allocation) return reinterpret_cast<char*>(end.address);  // NOLINT: addresses are numbers here
+  char* base = static_cast<char*>(end.allocation->memory.host);
+  return base ? base + end.offset() : nullptr;
+}
+
+Error copyPageable(Stream& stream, const Copy& copy, const End& destination, const End& source) {
+  const size_t bytes = copy.width * copy.height * copy.depth;
+  char* const to = directly(destination);
+  char* const from = directly(source);
+  if (source.isHost && !source.allocation && destination.allocation && bytes <= smallBytes)
+    return copySmallToDevice(stream, copy, destination, from);
+  if (to && from) {
+    if (const Error error = stream.synchronize(); error != Error::Success) return error;
+    copyOnHost(copy, to, from);
+    return Error::Success;
+  }
+  const bool toDevice = destination.allocation != nullptr;
+  return Staging(stream, copy, toDevice ? destination : source, toDevice ? from : to, toDevice).run();
+}
+
+}  // namespace
+
+Error copy(Stream& stream, const Copy& given, bool async) {
+  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  Copy copy = given;
+  if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return Error::Success;
+  if (copy.height > 1 && (copy.destinationPitch < copy.width || copy.sourcePitch < copy.width))
+    return Error::InvalidValue;
+  // Rows that follow one another without a gap are one row.
+  if (copy.height > 1 && copy.depth == 1 && copy.destinationPitch == copy.width && copy.sourcePitch == copy.width) {
+    copy.width *= copy.height;
+    copy.height = 1;
+  }
+  size_t destinationBytes = 0, sourceBytes = 0;
+  if (!extent(copy.width, copy.height, copy.depth, copy.destinationPitch, copy.destinationSlice, destinationBytes) ||
+      !extent(copy.width, copy.height, copy.depth, copy.sourcePitch, copy.sourceSlice, sourceBytes))
+    return Error::InvalidValue;
+  const bool toDevice = copy.kind == CopyKind::HostToDevice || copy.kind == CopyKind::DeviceToDevice;
+  const bool fromDevice = copy.kind == CopyKind::DeviceToHost || copy.kind == CopyKind::DeviceToDevice;
+  End destination, source;
+  if (const Error error = resolve(copy.destination, destinationBytes, copy.kind, toDevice, destination);
+      error != Error::Success)
+    return error;
+  if (const Error error = resolve(copy.source, sourceBytes, copy.kind, fromDevice, source); error != Error::Success)
+    return error;
+  if (copy.destination == 0 || copy.source == 0) return Error::InvalidValue;
+  if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source);
+  if (const Error error = copyOnDevice(stream, copy, destination, source); error != Error::Success) return error;
+  const bool hostWaits = !async && (destination.isHost || source.isHost);
+  return hostWaits ? stream.synchronize() : Error::Success;
+}
+
+Error fill(Stream& stream, const Fill& fill, bool async) {
+  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return Error::Success;
+  if (fill.valueBytes != 1 && fill.valueBytes != 2 && fill.valueBytes != 4) return Error::InvalidValue;
+  size_t row = 0, bytes = 0;
+  if (__builtin_mul_overflow(fill.width, size_t(fill.valueBytes), &row)) return Error::InvalidValue;
+  if (fill.height > 1 && (fill.pitch < row || fill.pitch % fill.valueBytes != 0)) return Error::InvalidValue;
+  if (fill.destination % fill.valueBytes != 0) return Error::InvalidValue;
+  if (!extent(row, fill.height, fill.depth, fill.pitch, fill.slice, bytes)) return Error::InvalidValue;
+  End destination;
+  if (const Error error = resolve(fill.destination, bytes, CopyKind::HostToDevice, true, destination);
+      error != Error::Success)
+    return error;
+  const vk::FillRegion region{destination.address, fill.value, fill.valueBytes, fill.width,
+                              fill.height,         fill.depth, fill.pitch,      fill.slice};
+  const Error error = stream.enqueue([region](vk::Recorder& recorder) {
+    recorder.fill(region);
+    return vk::Status::Ok;
+  });
+  if (error != Error::Success) return error;
+  return !async && destination.isHost ? stream.synchronize() : Error::Success;
+}
+
+}  // namespace mulciber::core

@@ -1,0 +1,171 @@
+#include "runtime/core/device.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "runtime/core/context.h"
+#include "runtime/core/shader_cache.h"
+#include "runtime/vk/device.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+constexpr uint32_t contextFlagMask = 0xFF;  // CU_CTX_FLAGS_MASK
+}
+
+Device::Device(int ordinal, const vk::PhysicalDevice& physical) : ordinal_(ordinal), physical_(physical) {
+  const int64_t wanted = util::environment().computeCapability;
+  computeCapability_ = wanted > 0 && wanted < 1000 ? static_cast<uint32_t>(wanted) : TargetProfile().computeCapability;
+}
+
+Device::~Device() = default;
+
+std::string Device::name() const { return physical_.properties().deviceName; }
+
+std::array<uint8_t, 16> Device::uuid() const {
+  std::array<uint8_t, 16> out;
+  std::memcpy(out.data(), physical_.properties11.deviceUUID, out.size());
+  return out;
+}
+
+uint64_t Device::totalMemory() const {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < physical_.memory.memoryHeapCount; ++i)
+    if ((physical_.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
+      most = std::max<uint64_t>(most, physical_.memory.memoryHeaps[i].size);
+  return most;
+}
+
+std::string Device::pciBusId() const {
+  const auto& pci = physical_.pci;
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.pciDomain, pci.pciBus, pci.pciDevice, pci.pciFunction);
+}
+
+DeviceShape Device::shape() const {
+  const VkPhysicalDeviceLimits& limits = physical_.limits();
+  DeviceShape shape;
+  shape.threadsPerBlock = std::min(limits.maxComputeWorkGroupInvocations, 1024u);
+  shape.sharedPerBlock = std::min(limits.maxComputeSharedMemorySize, 48u << 10);
+  shape.sharedPerBlockOptin = limits.maxComputeSharedMemorySize;
+  if (physical_.isCpu()) {
+    // A driver thread runs one block at a time.
+    shape.multiprocessors = std::max(1u, std::thread::hardware_concurrency());
+    shape.threadsPerMultiprocessor = shape.threadsPerBlock;
+    shape.blocksPerMultiprocessor = 1;
+    shape.sharedPerMultiprocessor = limits.maxComputeSharedMemorySize;
+  } else {
+    shape.multiprocessors = physical_.multiprocessors.shaderSMCount != 0 ? physical_.multiprocessors.shaderSMCount : 16;
+    shape.threadsPerMultiprocessor =
+        physical_.multiprocessors.shaderWarpsPerSM != 0 ? physical_.multiprocessors.shaderWarpsPerSM * 32 : 1024;
+    shape.blocksPerMultiprocessor = 16;
+    shape.sharedPerMultiprocessor = std::max(limits.maxComputeSharedMemorySize, 100u << 10);
+  }
+  return shape;
+}
+
+Error Device::attribute(int attribute, int& value) const {
+  // What the expressions of device_attributes.def use.
+  const VkPhysicalDeviceLimits& limits = physical_.limits();
+  const DeviceShape device = shape();
+  const auto& pci = physical_.pci;
+  const uint32_t capability = computeCapability_;
+  const bool isIntegrated = physical_.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  const bool hasManaged = physical_.isCpu() || physical_.mapPlaced.memoryMapPlaced == VK_TRUE;
+  const bool canRegister = physical_.externalHost.minImportedHostPointerAlignment != 0;
+  // Vulkan does not say; programs print them and estimate with them.
+  constexpr int clockKilohertz = 1'000'000, memoryBusBits = 256, l2Bytes = 4 << 20;
+  switch (attribute) {
+#define ATTRIBUTE(number, name, expression) \
+  case number:                              \
+    value = static_cast<int>(expression);   \
+    return Error::Success;
+#include "runtime/core/device_attributes.def"
+#undef ATTRIBUTE
+    default: return Error::InvalidValue;
+  }
+}
+
+Error Device::open(std::shared_ptr<vk::Device>& out) {
+  std::lock_guard lock(openMutex_);
+  if (!vulkan_ || vulkan_->isLost()) {
+    const std::string key = fmt::format("probes 1|{}", physical_.identity());
+    vk::ProbeResults known;
+    const auto cached = ShaderCache::get().load(key);
+    const bool isKnown = cached && cached->size() == sizeof(known);
+    if (isKnown) std::memcpy(&known, cached->data(), sizeof(known));
+    vulkan_.reset();
+    if (const vk::Status status = vk::Device::create(physical_, isKnown ? &known : nullptr, vulkan_);
+        status != vk::Status::Ok) {
+      util::log().error("the Vulkan device {} cannot be opened", name());
+      return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::DeviceUnavailable;
+    }
+    if (!isKnown) {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(&vulkan_->probes());
+      ShaderCache::get().store(key, {bytes, sizeof(known)});
+    }
+  }
+  out = vulkan_;
+  return Error::Success;
+}
+
+void Device::stopThreads() {
+  std::lock_guard lock(openMutex_);
+  if (vulkan_) vulkan_->stopThreads();
+}
+
+Error Device::createContext(uint32_t flags, ContextRef& out) {
+  if ((flags & ~contextFlagMask) != 0) return Error::InvalidValue;
+  return Context::create(*this, flags, out);
+}
+
+Error Device::retainPrimary(ContextRef& out) {
+  std::lock_guard lock(mutex_);
+  if (!primary_)
+    if (const Error error = Context::create(*this, primaryFlags_, primary_); error != Error::Success) return error;
+  ++primaryCount_;
+  out = primary_;
+  return Error::Success;
+}
+
+Error Device::releasePrimary() {
+  ContextRef gone;
+  std::lock_guard lock(mutex_);
+  if (primaryCount_ == 0) return Error::InvalidContext;
+  if (--primaryCount_ != 0) return Error::Success;
+  gone = std::move(primary_);
+  primary_.reset();
+  gone->destroy();
+  return Error::Success;
+}
+
+Error Device::resetPrimary() {
+  std::lock_guard lock(mutex_);
+  if (!primary_) return Error::Success;
+  const ContextRef gone = std::move(primary_);
+  primary_.reset();
+  primaryCount_ = 0;
+  gone->destroy();
+  return Error::Success;
+}
+
+void Device::primaryState(uint32_t& flags, bool& active) const {
+  std::lock_guard lock(mutex_);
+  flags = primary_ ? primary_->flags() : primaryFlags_;
+  active = primary_ != nullptr;
+}
+
+Error Device::setPrimaryFlags(uint32_t flags) {
+  if ((flags & ~contextFlagMask) != 0) return Error::InvalidValue;
+  std::lock_guard lock(mutex_);
+  primaryFlags_ = flags;
+  if (primary_) primary_->setFlags(flags);
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

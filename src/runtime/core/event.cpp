@@ -1,0 +1,60 @@
+#include "runtime/core/event.h"
+
+#include "runtime/core/context.h"
+#include "runtime/core/kernel_services.h"
+#include "runtime/core/stream.h"
+#include "runtime/vk/device.h"
+
+namespace mulciber::core {
+
+MarkerRef Event::marker() const {
+  std::lock_guard lock(mutex_);
+  return marker_;
+}
+
+void Event::setMarker(MarkerRef marker) {
+  std::lock_guard lock(mutex_);
+  marker_ = std::move(marker);
+}
+
+Error Event::query() const {
+  if (const Error error = context_->error(); error != Error::Success) return error;
+  const MarkerRef marker = this->marker();
+  if (!marker) return Error::Success;
+  if (!marker->isResolved()) return Error::NotReady;
+  const vk::Point& point = marker->point();
+  vk::Status status = point.queue->submit(point.value);
+  if (status == vk::Status::Ok) status = point.queue->poll(point.value);
+  if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
+  if (status != vk::Status::Ok) return errorFrom(status);
+  return context_->services().afterWait();
+}
+
+Error Event::synchronize() const {
+  if (const Error error = context_->error(); error != Error::Success) return error;
+  const MarkerRef marker = this->marker();
+  if (!marker) return Error::Success;
+  marker->waitResolved();
+  const auto mode = (flags_ & BlockingSync) != 0 ? vk::WaitMode::Block : context_->waitMode();
+  const vk::Status status = marker->point().queue->wait(marker->point().value, mode);
+  if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
+  if (status != vk::Status::Ok) return errorFrom(status);
+  return context_->services().afterWait();
+}
+
+Error Event::elapsed(const Event& start, const Event& end, float& milliseconds) {
+  if (start.context_ != end.context_) return Error::InvalidHandle;
+  if (((start.flags_ | end.flags_) & DisableTiming) != 0) return Error::InvalidHandle;
+  const MarkerRef first = start.marker(), last = end.marker();
+  if (!first || !last) return Error::InvalidHandle;
+  for (const Event* event : {&start, &end})
+    if (const Error error = event->query(); error != Error::Success) return error;
+  double from = 0, to = 0;
+  for (const auto& [marker, time] : {std::pair{&first, &from}, std::pair{&last, &to}})
+    if (const vk::Status status = (*marker)->timestamp()->nanoseconds(*time); status != vk::Status::Ok)
+      return errorFrom(status);
+  milliseconds = static_cast<float>((to - from) * 1e-6);
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

@@ -1,0 +1,187 @@
+#include "runtime/core/function.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
+#include "runtime/core/kernel_record.h"
+#include "runtime/core/module.h"
+#include "runtime/core/shader_cache.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/pipeline.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+
+enum Attribute : int {  // CUfunction_attribute
+  MaxThreadsPerBlock = 0,
+  SharedSizeBytes = 1,
+  ConstSizeBytes = 2,
+  LocalSizeBytes = 3,
+  NumRegs = 4,
+  PtxVersion = 5,
+  BinaryVersion = 6,
+  CacheModeCa = 7,
+  MaxDynamicSharedSizeBytes = 8,
+  PreferredSharedMemoryCarveout = 9,
+  LastAttribute = 15,  // the cluster attributes lie between
+};
+
+}  // namespace
+
+size_t Function::VariantHash::operator()(const PipelineVariant& variant) const {
+  uint64_t hash = variant.dynamicSharedBytes;
+  for (const uint32_t size : variant.block) hash = (hash ^ size) * 0x9E3779B97F4A7C15u;
+  return hash;
+}
+
+Function::Function(Module& module, std::string name)
+    : module_(module),
+      name_(std::move(name)),
+      maxDynamicShared_(static_cast<int>(module.context().device().shape().sharedPerBlock)) {}
+
+Function::~Function() = default;
+
+Error Function::translateOnce() {
+  if (isTranslated_.load(std::memory_order_acquire)) return translation_;
+  std::lock_guard lock(translating_);
+  if (isTranslated_.load(std::memory_order_acquire)) return translation_;
+  vk::Device& vulkan = module_.context().vulkan();
+  TargetProfile profile = vulkan.profile();
+  profile.computeCapability = module_.context().device().computeCapability();
+  TranslateOptions options;
+  options.exactDenormals = util::environment().exactDenormals;
+  options.validate = util::environment().validateSpirv;
+  // All the translation depends on: the text, the translator, and the device as it was probed.
+  const vk::ProbeResults& probes = vulkan.probes();
+  const std::string_view probeBytes(reinterpret_cast<const char*>(&probes), sizeof(probes));
+  cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
+                          vulkan.physical().identity(), ShaderCache::hash(probeBytes), profile.computeCapability,
+                          options.exactDenormals);
+  if (const auto cached = ShaderCache::get().load(cacheKey_); cached && readKernel(*cached, kernel_)) {
+    kernel_.info.name = name_;
+  } else {
+    Diagnostics diagnostics;
+    auto translated = translate(module_.parsed(), name_, profile, options, diagnostics);
+    messages_ = diagnostics.toString();
+    if (translated) {
+      kernel_ = std::move(*translated);
+      ShaderCache::get().store(cacheKey_, writeKernel(kernel_));
+    } else {
+      util::log().error("the kernel {} cannot be translated\n{}", name_, messages_);
+      translation_ = Error::InvalidPtx;
+    }
+  }
+  isTranslated_.store(true, std::memory_order_release);
+  return translation_;
+}
+
+Error Function::info(const KernelInfo*& out, std::string* messages) {
+  const Error error = translateOnce();
+  if (messages) *messages = messages_;
+  out = &kernel_.info;
+  return error;
+}
+
+Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out) {
+  {
+    std::shared_lock lock(mutex_);
+    const auto found = pipelines_.find(variant);
+    if (found != pipelines_.end()) {
+      out = found->second;
+      return Error::Success;
+    }
+  }
+  if (const Error error = translateOnce(); error != Error::Success) return error;
+  std::unique_lock lock(mutex_);
+  std::shared_ptr<const vk::Pipeline>& made = pipelines_[variant];
+  if (!made) {
+    vk::PipelineDescription description;
+    description.spirv = kernel_.spirv;
+    description.isKernel = true;
+    std::copy_n(variant.block, 3, description.block);
+    description.dynamicSharedBytes = variant.dynamicSharedBytes;
+    description.needsWarps = true;
+    const std::string key = fmt::format("pipeline|{}|{}x{}x{}|{}", cacheKey_, variant.block[0], variant.block[1],
+                                        variant.block[2], variant.dynamicSharedBytes);
+    std::vector<uint8_t> blob = ShaderCache::get().load(key).value_or(std::vector<uint8_t>());
+    const bool isNew = blob.empty();
+    std::unique_ptr<vk::Pipeline> pipeline;
+    const vk::Status status = vk::Pipeline::create(module_.context().vulkan(), description, blob, pipeline);
+    if (status != vk::Status::Ok) {
+      pipelines_.erase(variant);
+      util::log().error("the driver cannot compile the kernel {}", name_);
+      return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
+    }
+    if (isNew && !blob.empty()) ShaderCache::get().store(key, blob);
+    made = std::move(pipeline);
+  }
+  out = made;
+  return Error::Success;
+}
+
+Error Function::attribute(int attribute, int& value) {
+  const KernelInfo* kernel = nullptr;
+  if (const Error error = info(kernel); error != Error::Success) return error;
+  const Device& device = module_.context().device();
+  switch (attribute) {
+    case MaxThreadsPerBlock: {
+      const uint32_t most = device.shape().threadsPerBlock;
+      value = static_cast<int>(kernel->maxThreads != 0 ? std::min(kernel->maxThreads, most) : most);
+      return Error::Success;
+    }
+    case SharedSizeBytes: value = static_cast<int>(kernel->staticSharedBytes); return Error::Success;
+    case LocalSizeBytes: value = static_cast<int>(kernel->localBytes); return Error::Success;
+    // Vulkan does not say how many registers a pipeline uses: what fits the largest block it allows.
+    case NumRegs: value = 32; return Error::Success;
+    case PtxVersion:
+    case BinaryVersion: value = static_cast<int>(device.computeCapability()); return Error::Success;
+    case MaxDynamicSharedSizeBytes: value = maxDynamicShared_.load(); return Error::Success;
+    case PreferredSharedMemoryCarveout: value = preferredCarveout_.load(); return Error::Success;
+    default:
+      if (attribute < 0 || attribute > LastAttribute) return Error::InvalidValue;
+      value = 0;
+      return Error::Success;
+  }
+}
+
+Error Function::setAttribute(int attribute, int value) {
+  if (attribute == MaxDynamicSharedSizeBytes) {
+    const KernelInfo* kernel = nullptr;
+    if (const Error error = info(kernel); error != Error::Success) return error;
+    const auto most = static_cast<int64_t>(module_.context().device().shape().sharedPerBlockOptin);
+    if (value < 0 || value + static_cast<int64_t>(kernel->staticSharedBytes) > most) return Error::InvalidValue;
+    maxDynamicShared_.store(value);
+    return Error::Success;
+  }
+  if (attribute == PreferredSharedMemoryCarveout) {
+    if (value < -1 || value > 100) return Error::InvalidValue;
+    preferredCarveout_.store(value);  // a hint
+    return Error::Success;
+  }
+  return Error::InvalidValue;
+}
+
+Error Function::maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes, int& blocks) {
+  const KernelInfo* kernel = nullptr;
+  if (const Error error = info(kernel); error != Error::Success) return error;
+  if (blockThreads == 0) return Error::InvalidValue;
+  const DeviceShape shape = module_.context().device().shape();
+  const uint64_t shared = kernel->staticSharedBytes + dynamicSharedBytes;
+  blocks = 0;
+  if (blockThreads > shape.threadsPerBlock || shared > shape.sharedPerBlockOptin) return Error::Success;
+  uint64_t most = shape.threadsPerMultiprocessor / ((blockThreads + 31) / 32 * 32);
+  most = std::min<uint64_t>(most, shape.blocksPerMultiprocessor);
+  if (shared != 0) most = std::min(most, shape.sharedPerMultiprocessor / shared);
+  blocks = static_cast<int>(most);
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

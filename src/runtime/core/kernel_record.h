@@ -1,0 +1,15 @@
+// A translated kernel as bytes, for the cache.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mulciber/translator.h"
+
+namespace mulciber::core {
+
+std::vector<uint8_t> writeKernel(const Kernel& kernel);           // all but the name
+bool readKernel(std::span<const uint8_t> bytes, Kernel& kernel);  // false when they are no kernel
+
+}  // namespace mulciber::core

@@ -1,0 +1,181 @@
+#include "runtime/core/kernel_services.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/core/context.h"
+#include "runtime/core/device_printf.h"
+#include "runtime/core/module.h"
+#include "runtime/vk/device.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+constexpr size_t defaultPrintfBytes = 1u << 20;  // CUDA's
+constexpr uint64_t errorOffset = 256;            // of the ErrorRecord behind the LaunchState
+}  // namespace
+
+Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& out) {
+  std::unique_ptr<KernelServices> services(new KernelServices(context));
+  vk::Allocator& allocator = context.vulkan().allocator();
+  if (const auto status = allocator.allocate(vk::MemoryUse::Host, 1024, services->state_); status != vk::Status::Ok)
+    return errorFrom(status);
+  std::memset(services->state_.host, 0, 1024);
+  services->launchState_ = static_cast<abi::LaunchState*>(services->state_.host);
+  services->error_ = reinterpret_cast<abi::ErrorRecord*>(static_cast<char*>(services->state_.host) + errorOffset);
+  services->launchState_->errorWord = services->state_.address + errorOffset;
+  out = std::move(services);
+  return Error::Success;
+}
+
+KernelServices::~KernelServices() {
+  vk::Allocator& allocator = context_.vulkan().allocator();
+  for (const vk::Memory& memory : {state_, printf_, heap_}) allocator.free(memory);
+}
+
+Error KernelServices::allocatePrintf(size_t bytes) {
+  vk::Memory memory;
+  const vk::Status status =
+      context_.vulkan().allocator().allocate(vk::MemoryUse::Host, bytes + sizeof(abi::PrintfBuffer), memory);
+  if (status != vk::Status::Ok) return errorFrom(status);
+  context_.vulkan().allocator().free(printf_);
+  printf_ = memory;
+  auto* buffer = static_cast<abi::PrintfBuffer*>(memory.host);
+  buffer->capacity = static_cast<uint32_t>(bytes);
+  buffer->used = 0;
+  launchState_->printfBuffer = memory.address;
+  return Error::Success;
+}
+
+Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
+  address = state_.address;
+  if (!kernel.usesPrintf && !kernel.usesHeap) return Error::Success;
+  std::lock_guard lock(mutex_);
+  if (kernel.usesPrintf && !printf_.chunk)
+    if (const Error error = allocatePrintf(defaultPrintfBytes); error != Error::Success) return error;
+  if (kernel.usesHeap && !heap_.chunk) {
+    const auto status = context_.vulkan().allocator().allocate(vk::MemoryUse::Host, heapBytes_, heap_);
+    if (status != vk::Status::Ok) return errorFrom(status);
+    std::memset(heap_.host, 0, heapBytes_);
+    std::memcpy(heap_.host, &heapBytes_, sizeof(heapBytes_));
+    launchState_->heap = heap_.address;
+  }
+  return Error::Success;
+}
+
+Error KernelServices::scratchState(const KernelInfo& kernel, uint64_t blocks, uint64_t bytesPerBlock,
+                                   vk::Recorder& recorder, uint64_t& address) {
+  if (const Error error = launchState(kernel, address); error != Error::Success) return error;
+  vk::Allocator& allocator = context_.vulkan().allocator();
+  vk::Memory scratch;
+  if (const auto status = allocator.allocate(vk::MemoryUse::Device, blocks * bytesPerBlock, scratch);
+      status != vk::Status::Ok)
+    return errorFrom(status);
+  recorder.keep(
+      std::shared_ptr<const void>(scratch.chunk, [&allocator, scratch](const void*) { allocator.free(scratch); }));
+  void* host = nullptr;
+  if (const auto status = recorder.upload(sizeof(abi::LaunchState), host, address); status != vk::Status::Ok)
+    return errorFrom(status);
+  abi::LaunchState own = *launchState_;
+  own.scratch = scratch.address;
+  own.scratchStride = bytesPerBlock;
+  std::memcpy(host, &own, sizeof(own));
+  return Error::Success;
+}
+
+void KernelServices::launchedPrinting(const vk::Point& point) {
+  std::lock_guard lock(mutex_);
+  printed_ = true;
+  for (vk::Point& held : printing_)
+    if (held.queue == point.queue) {
+      held.value = std::max(held.value, point.value);
+      return;
+    }
+  printing_.push_back(point);
+}
+
+Error KernelServices::afterWait() {
+  if (error_->error != 0)
+    if (const Error error = reportError(); error != Error::Success) return error;
+  std::lock_guard lock(mutex_);
+  if (!printed_) return Error::Success;
+  // Kernels that still run may be writing a record.
+  for (const vk::Point& point : printing_)
+    if (point.queue->poll(point.value) == vk::Status::NotReady) return Error::Success;
+  drainPrintf();
+  printing_.clear();
+  printed_ = false;
+  return Error::Success;
+}
+
+Error KernelServices::reportError() {
+  std::lock_guard lock(mutex_);
+  const auto kind = static_cast<abi::KernelError>(error_->error);
+  const Error error = kind == abi::KernelError::Assert           ? Error::Assert
+                      : kind == abi::KernelError::OutOfStack     ? Error::HardwareStackError
+                      : kind == abi::KernelError::IllegalAddress ? Error::IllegalAddress
+                                                                 : Error::LaunchFailed;
+  if (!reported_) {
+    reported_ = true;
+    drainPrintf();
+    if (kind == abi::KernelError::Assert)
+      std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                   deviceString(error_->file).c_str(), error_->line, deviceString(error_->function).c_str(),
+                   error_->block[0], error_->block[1], error_->block[2], error_->thread[0], error_->thread[1],
+                   error_->thread[2], deviceString(error_->message).c_str());
+    else
+      util::log().error("a kernel failed: {} (block {},{},{}, thread {},{},{})", errorDescription(error),
+                        error_->block[0], error_->block[1], error_->block[2], error_->thread[0], error_->thread[1],
+                        error_->thread[2]);
+  }
+  context_.setError(error);
+  return error;
+}
+
+void KernelServices::drainPrintf() {
+  if (!printf_.chunk) return;
+  auto* buffer = static_cast<abi::PrintfBuffer*>(printf_.host);
+  const uint8_t* records = reinterpret_cast<const uint8_t*>(buffer + 1);
+  const uint32_t end = std::min(buffer->used, buffer->capacity);
+  for (uint32_t offset = 0; offset + 16 <= end;) {
+    uint32_t bytes = 0, argumentBytes = 0;
+    uint64_t format = 0;
+    std::memcpy(&bytes, records + offset, 4);
+    std::memcpy(&argumentBytes, records + offset + 4, 4);
+    std::memcpy(&format, records + offset + 8, 8);
+    // A record that did not fit was reserved and never written.
+    if (bytes < 16 || bytes % 8 != 0 || bytes > end - offset || argumentBytes > bytes - 16) break;
+    const std::string text = formatDevicePrintf(deviceString(format), {records + offset + 16, argumentBytes},
+                                                [this](uint64_t address) { return deviceString(address); });
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    offset += bytes;
+  }
+  std::fflush(stdout);
+  std::memset(buffer + 1, 0, end);
+  buffer->used = 0;
+}
+
+// Constant strings from the modules as they were loaded, others from device memory.
+std::string KernelServices::deviceString(uint64_t address) {
+  std::string text;
+  for (const ModuleRef& module : context_.modules())
+    if (module->string(address, text)) return text;
+  context_.readString(address, text);
+  return text;
+}
+
+Error KernelServices::setPrintfBytes(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  return allocatePrintf(std::clamp<size_t>(bytes, 4096, size_t(1) << 30));
+}
+
+Error KernelServices::setHeapBytes(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (heap_.chunk) return Error::InvalidValue;  // CUDA: not after a kernel that uses it was loaded
+  heapBytes_ = bytes;
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

@@ -1,0 +1,61 @@
+// What running kernels may ask of the host: a place to report errors, printf, the heap, and block memory beyond what
+// the device has. One LaunchState (kernel_abi.h) for a context; kernels that need scratch get their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mulciber/kernel_abi.h"
+#include "mulciber/translator.h"
+#include "runtime/core/error.h"
+#include "runtime/vk/memory.h"
+#include "runtime/vk/queue.h"
+
+namespace mulciber::core {
+
+class Context;
+class Stream;
+
+class KernelServices {
+ public:
+  static Error create(Context& context, std::unique_ptr<KernelServices>& out);
+  ~KernelServices();
+
+  // The LaunchState for a launch of such a kernel; `scratch` keeps per-block memory alive until it has run.
+  Error launchState(const KernelInfo& kernel, uint64_t& address);
+  // As above, for a kernel whose block memory is in scratch: `bytesPerBlock` each.
+  Error scratchState(const KernelInfo& kernel, uint64_t blocks, uint64_t bytesPerBlock, vk::Recorder& recorder,
+                     uint64_t& address);
+  void launchedPrinting(const vk::Point& point);
+
+  // After a wait: reports what kernels did wrong (printing it, and breaking the context), and prints what they printed
+  // if no printing kernel is still running.
+  Error afterWait();
+
+  Error setPrintfBytes(size_t bytes);
+  Error setHeapBytes(size_t bytes);
+
+ private:
+  explicit KernelServices(Context& context) : context_(context) {}
+  Error allocatePrintf(size_t bytes);
+  Error reportError();
+  void drainPrintf();
+  std::string deviceString(uint64_t address);
+
+  Context& context_;
+  vk::Memory state_;  // LaunchState, then ErrorRecord
+  vk::Memory printf_;
+  vk::Memory heap_;
+  abi::LaunchState* launchState_ = nullptr;
+  volatile abi::ErrorRecord* error_ = nullptr;
+  std::mutex mutex_;
+  bool reported_ = false;
+  std::vector<vk::Point> printing_;  // printing kernels that may still run
+  bool printed_ = false;
+  size_t heapBytes_ = 8u << 20;
+};
+
+}  // namespace mulciber::core

@@ -1,0 +1,41 @@
+#include "runtime/core/memory_map.h"
+
+#include <mutex>
+
+namespace mulciber::core {
+
+void MemoryMap::add(const AllocationRef& allocation) {
+  std::unique_lock lock(mutex_);
+  byAddress_[allocation->deviceAddress] = allocation;
+  if (allocation->hostAddress != 0) byAddress_[allocation->hostAddress] = allocation;
+}
+
+void MemoryMap::remove(const Allocation& allocation) {
+  std::unique_lock lock(mutex_);
+  byAddress_.erase(allocation.deviceAddress);
+  if (allocation.hostAddress != 0) byAddress_.erase(allocation.hostAddress);
+}
+
+AllocationRef MemoryMap::find(uint64_t address) const {
+  std::shared_lock lock(mutex_);
+  auto above = byAddress_.upper_bound(address);
+  if (above == byAddress_.begin()) return nullptr;
+  const auto& [first, allocation] = *std::prev(above);
+  return address - first < allocation->size ? allocation : nullptr;
+}
+
+AllocationRef MemoryMap::find(uint64_t address, size_t bytes) const {
+  AllocationRef allocation = find(address);
+  if (!allocation) return nullptr;
+  const uint64_t inside = allocation->offsetOf(address);
+  return bytes <= allocation->size - inside ? allocation : nullptr;
+}
+
+bool MemoryMap::overlaps(uint64_t address, size_t bytes) const {
+  if (find(address)) return true;
+  std::shared_lock lock(mutex_);
+  const auto next = byAddress_.lower_bound(address);
+  return next != byAddress_.end() && next->first - address < bytes;
+}
+
+}  // namespace mulciber::core

@@ -1,0 +1,135 @@
+#include "runtime/core/module.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "runtime/core/context.h"
+#include "runtime/core/copy.h"
+#include "runtime/core/function.h"
+#include "runtime/core/platform.h"
+#include "runtime/core/shader_cache.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+
+void report(const Diagnostics& diagnostics, JitLog* log) {
+  const std::string text = diagnostics.toString();
+  if (text.empty()) return;
+  if (diagnostics.hasErrors()) {
+    util::log().error("{}", text);
+    if (log) log->errors += text;
+  } else if (log) {
+    log->info += text;
+  }
+}
+
+}  // namespace
+
+Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, ModuleRef& out) {
+  if (sources.empty()) return Error::InvalidImage;
+  Diagnostics diagnostics;
+  std::vector<ModulePtr> parsed;
+  std::string contents;
+  for (const PtxSource& source : sources) {
+    parsed.push_back(parseModule(source.text, source.name, diagnostics));
+    contents += ShaderCache::hash(source.text);
+  }
+  ModulePtr whole;
+  if (!diagnostics.hasErrors() &&
+      std::all_of(parsed.begin(), parsed.end(), [](const auto& m) { return m != nullptr; })) {
+    if (parsed.size() == 1) {
+      whole = std::move(parsed.front());
+    } else {
+      std::vector<const ParsedModule*> pointers;
+      for (const ModulePtr& module : parsed) pointers.push_back(module.get());
+      whole = linkModules(pointers, diagnostics);
+    }
+  }
+  report(diagnostics, log);
+  if (!whole || diagnostics.hasErrors()) return Error::InvalidPtx;
+  ModuleRef module(new Module(context, std::move(whole), ShaderCache::hash(contents)));
+  if (const Error error = module->upload(); error != Error::Success) return error;
+  out = std::move(module);
+  return Error::Success;
+}
+
+Module::Module(Context& context, ModulePtr parsed, std::string contentKey)
+    : context_(context), parsed_(std::move(parsed)), contentKey_(std::move(contentKey)) {
+  for (const ModuleData::Symbol& symbol : moduleData(*parsed_).symbols) symbols_.emplace(symbol.name, &symbol);
+  for (std::string& name : kernelNames(*parsed_)) {
+    auto function = std::make_unique<Function>(*this, name);
+    functions_.emplace(std::move(name), std::move(function));
+  }
+}
+
+Module::~Module() {
+  functions_.clear();
+  if (data_) context_.releaseMemory(data_);
+}
+
+// The variables' block goes to the device with every address in it made real.
+Error Module::upload() {
+  const ModuleData& data = moduleData(*parsed_);
+  uint64_t bytes = data.image.size();
+  bool anyManaged = false;
+  for (const ModuleData::Symbol& symbol : data.symbols) {
+    bytes = std::max(bytes, symbol.offset + symbol.size);
+    anyManaged |= symbol.isManaged;
+  }
+  if (bytes == 0) return Error::Success;
+  const auto use = anyManaged ? vk::MemoryUse::Host : vk::MemoryUse::Device;
+  if (const Error error = context_.addMemory(MemoryKind::Module, use, bytes, 0, data_); error != Error::Success)
+    return error;
+  image_ = data.image;
+  image_.resize(bytes, 0);
+  for (const ModuleData::Relocation& relocation : data.relocations) {
+    const uint64_t base = relocation.isFunction ? 0 : data_->deviceAddress;
+    uint64_t addend = 0;
+    if (relocation.size > 8 || relocation.offset + relocation.size > bytes) return Error::InvalidImage;
+    const uint64_t value = (base + relocation.targetOffset + addend) >> relocation.shift;
+    std::memcpy(image_.data() + relocation.offset, &value, relocation.size);
+  }
+  Copy copy;
+  copy.destination = data_->deviceAddress;
+  copy.source = reinterpret_cast<uint64_t>(image_.data());
+  copy.width = bytes;
+  copy.kind = CopyKind::HostToDevice;
+  // Every stream sees it, also those that are not ordered with the legacy one.
+  if (const Error error = core::copy(*context_.legacyStream(), copy, false); error != Error::Success) return error;
+  return context_.legacyStream()->synchronize();
+}
+
+Error Module::function(std::string_view name, Function*& out) {
+  const auto found = functions_.find(name);
+  if (found == functions_.end()) return Error::NotFound;
+  out = found->second.get();
+  return Error::Success;
+}
+
+Error Module::global(std::string_view name, uint64_t& address, size_t& bytes) const {
+  const auto found = symbols_.find(name);
+  if (found == symbols_.end()) return Error::NotFound;
+  address = dataAddress() + found->second->offset;
+  bytes = found->second->size;
+  return Error::Success;
+}
+
+std::vector<std::string> Module::functionNames() const {
+  std::vector<std::string> names;
+  for (const auto& [name, function] : functions_) names.push_back(name);
+  return names;
+}
+
+bool Module::string(uint64_t address, std::string& out) const {
+  if (!data_ || address - data_->deviceAddress >= image_.size()) return false;
+  const uint64_t offset = address - data_->deviceAddress;
+  const auto* text = reinterpret_cast<const char*>(image_.data() + offset);
+  out.assign(text, strnlen(text, image_.size() - offset));
+  return true;
+}
+
+}  // namespace mulciber::core

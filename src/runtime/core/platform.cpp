@@ -1,0 +1,183 @@
+#include "runtime/core/platform.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "runtime/vk/instance.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+
+std::atomic<bool> isForkedChild{false};
+
+struct ThreadState {
+  std::vector<ContextRef> stack;
+  int device = 0;
+};
+
+// Leaked on purpose: exit handlers of other objects may run after this thread's destructors.
+ThreadState& thread() {
+  static thread_local ThreadState& state = *new ThreadState;
+  return state;
+}
+
+// As CUDA prints UUIDs: "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6".
+std::string uuidText(const vk::PhysicalDevice& physical) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    text += fmt::format("{:02x}", physical.properties11.deviceUUID[i]);
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
+}
+
+// ENV-01: numbers or the beginnings of UUIDs; the first that names no device, or one named already, ends the list.
+std::vector<const vk::PhysicalDevice*> visibleDevices() {
+  std::vector<const vk::PhysicalDevice*> all, visible;
+  for (const auto& device : vk::Instance::get().devices()) all.push_back(device.get());
+  if (!std::getenv("CUDA_VISIBLE_DEVICES")) return all;
+  for (const std::string& item : util::splitList(util::environment().visibleDevices)) {
+    const vk::PhysicalDevice* found = nullptr;
+    int number = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (error == std::errc() && end == item.data() + item.size()) {
+      if (number >= 0 && static_cast<size_t>(number) < all.size()) found = all[static_cast<size_t>(number)];
+    } else {
+      const auto matches = [&](const auto* device) { return uuidText(*device).rfind(item, 0) == 0; };
+      if (std::count_if(all.begin(), all.end(), matches) == 1) found = *std::find_if(all.begin(), all.end(), matches);
+    }
+    if (!found || std::find(visible.begin(), visible.end(), found) != visible.end()) break;
+    visible.push_back(found);
+  }
+  return visible;
+}
+
+// Threads of ours must not be inside the driver while it is being unloaded.
+void atProcessExit() {
+  for (const auto& device : Platform::get().devices()) device->stopThreads();
+}
+
+}  // namespace
+
+Platform& Platform::get() {
+  static Platform& platform = *new Platform;
+  return platform;
+}
+
+Platform::Platform() {
+  pthread_atfork(nullptr, nullptr, [] { isForkedChild.store(true); });
+}
+
+bool Platform::isInitialized() const { return ready_.load(std::memory_order_acquire) && !isForkedChild.load(); }
+
+Error Platform::initialize() {
+  if (isForkedChild.load(std::memory_order_relaxed)) return Error::NotInitialized;
+  if (ready_.load(std::memory_order_acquire)) return Error::Success;
+  std::lock_guard lock(mutex_);
+  if (!tried_) {
+    tried_ = true;
+    for (const vk::PhysicalDevice* physical : visibleDevices())
+      devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), *physical));
+    result_ = devices_.empty() ? Error::NoDevice : Error::Success;
+    if (devices_.empty()) {
+      const std::string& problem = vk::Instance::get().problem();
+      util::log().error("{}", problem.empty() ? "CUDA_VISIBLE_DEVICES leaves no device" : problem);
+    } else {
+      std::atexit(atProcessExit);
+      ready_.store(true, std::memory_order_release);
+    }
+  }
+  return result_;
+}
+
+Device* Platform::device(int ordinal) const {
+  if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices_.size()) return nullptr;
+  return devices_[static_cast<size_t>(ordinal)].get();
+}
+
+ContextRef currentContext() {
+  const ThreadState& state = thread();
+  return state.stack.empty() ? nullptr : state.stack.back();
+}
+
+Error currentContext(ContextRef& out) {
+  if (!Platform::get().isInitialized()) return Error::NotInitialized;
+  const ThreadState& state = thread();
+  if (state.stack.empty() || !state.stack.back()) return Error::InvalidContext;
+  out = state.stack.back();
+  return out->error();
+}
+
+void setCurrentContext(ContextRef context) {
+  ThreadState& state = thread();
+  if (!state.stack.empty()) state.stack.pop_back();
+  if (context) state.stack.push_back(std::move(context));
+}
+
+void pushContext(ContextRef context) { thread().stack.push_back(std::move(context)); }
+
+Error popContext(ContextRef& out) {
+  ThreadState& state = thread();
+  if (state.stack.empty()) return Error::InvalidContext;
+  out = std::move(state.stack.back());
+  state.stack.pop_back();
+  return Error::Success;
+}
+
+int runtimeDevice() {
+  const ContextRef context = currentContext();
+  return context ? context->device().ordinal() : thread().device;
+}
+
+namespace {
+
+// The runtime API holds one reference to each primary context it has used, until it is reset.
+Error primaryContext(Device& device, ContextRef& out) {
+  uint32_t flags = 0;
+  bool active = false;
+  device.primaryState(flags, active);
+  if (const Error error = device.retainPrimary(out); error != Error::Success) return error;
+  return active ? device.releasePrimary() : Error::Success;
+}
+
+}  // namespace
+
+Error ensureRuntimeContext(ContextRef& out) {
+  ThreadState& state = thread();
+  if (!state.stack.empty() && state.stack.back()) {
+    out = state.stack.back();
+    const Error error = out->error();
+    // After cudaDeviceReset the next call starts anew.
+    if (error != Error::ContextIsDestroyed) return error;
+    state.stack.pop_back();
+    state.device = out->device().ordinal();
+  }
+  if (const Error error = Platform::get().initialize(); error != Error::Success) return error;
+  Device* device = Platform::get().device(state.device);
+  if (!device) return Error::InvalidDevice;
+  if (const Error error = primaryContext(*device, out); error != Error::Success) return error;
+  state.stack.push_back(out);
+  return out->error();
+}
+
+Error setRuntimeDevice(int ordinal) {
+  if (const Error error = Platform::get().initialize(); error != Error::Success) return error;
+  Device* device = Platform::get().device(ordinal);
+  if (!device) return Error::InvalidDevice;
+  thread().device = ordinal;
+  ContextRef context;
+  if (const Error error = primaryContext(*device, context); error != Error::Success) return error;
+  setCurrentContext(context);
+  return context->error();
+}
+
+}  // namespace mulciber::core

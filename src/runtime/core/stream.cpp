@@ -1,0 +1,187 @@
+#include "runtime/core/stream.h"
+
+#include "runtime/core/context.h"
+#include "runtime/core/kernel_services.h"
+#include "runtime/core/stream_order.h"
+#include "runtime/core/worker.h"
+#include "runtime/vk/device.h"
+
+namespace mulciber::core {
+
+namespace {
+std::atomic<uint64_t> nextStreamId{1};
+}
+
+void Marker::resolve(const vk::Point& point, vk::TimestampRef timestamp) {
+  {
+    std::lock_guard lock(mutex_);
+    point_ = point;
+    timestamp_ = std::move(timestamp);
+    resolved_.store(true, std::memory_order_release);
+  }
+  changed_.notify_all();
+}
+
+void Marker::waitResolved() const {
+  if (isResolved()) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return isResolved(); });
+}
+
+Stream::Stream(Context& context, Role role, uint32_t flags, int priority, vk::Queue& queue)
+    : context_(context),
+      role_(role),
+      flags_(flags),
+      priority_(priority),
+      id_(nextStreamId.fetch_add(1)),
+      queue_(queue),
+      position_(queue) {}
+
+Error Stream::before() {
+  if (const Error error = context_.error(); error != Error::Success) return error;
+  return context_.order().before(*this);
+}
+
+Error Stream::after(vk::Status status) {
+  context_.order().after(*this);
+  const Error error = errorFrom(status);
+  if (status == vk::Status::DeviceLost) context_.setError(error);
+  return error;
+}
+
+bool Stream::isDeferred() const {
+  std::lock_guard lock(mutex_);
+  return !pending_.empty();
+}
+
+// The caller holds the lock. A marker that waits for other queues, or is timed, is a piece of work of its own.
+void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp) {
+  if (timestamp || !position_.waits.empty())
+    // A failure means that the device is lost, which whoever waits for the marker finds out.
+    (void)queue_.record(position_, [&](vk::Recorder& recorder) {
+      recorder.mark();
+      if (timestamp) recorder.write(timestamp);
+      return vk::Status::Ok;
+    });
+  marker.resolve(precision == Precision::Exact ? queue_.seal(position_) : position_.last, timestamp);
+}
+
+Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out, bool timed) {
+  vk::TimestampRef timestamp;
+  if (timed)
+    if (const vk::Status status = context_.vulkan().timestamp(timestamp); status != vk::Status::Ok)
+      return errorFrom(status);
+  out = std::make_shared<Marker>();
+  std::lock_guard lock(mutex_);
+  if (pending_.empty()) resolve(*out, precision, timestamp);
+  else pending_.push_back({Pending::Kind::Resolve, nullptr, nullptr, out, precision, timestamp});
+  return Error::Success;
+}
+
+void Stream::follow(const std::shared_ptr<Marker>& marker) {
+  if (!marker) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (pending_.empty() && marker->isResolved()) {
+      position_.after(marker->point());
+      return;
+    }
+    pending_.push_back({Pending::Kind::Follow, nullptr, nullptr, marker});
+  }
+  context_.worker().add(*this);
+}
+
+Error Stream::waitFor(const Marker& marker) {
+  marker.waitResolved();
+  const vk::Status status = marker.point().queue->wait(marker.point().value, context_.waitMode());
+  if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
+  return errorFrom(status);
+}
+
+Error Stream::query() {
+  if (const Error error = before(); error != Error::Success) return error;
+  std::shared_ptr<Marker> marker;
+  if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
+  if (!marker->isResolved()) return Error::NotReady;
+  const vk::Point& point = marker->point();
+  if (const vk::Status status = point.queue->submit(point.value); status != vk::Status::Ok) return after(status);
+  const vk::Status status = point.queue->poll(point.value);
+  if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
+  if (status != vk::Status::Ok) return errorFrom(status);
+  return context_.services().afterWait();
+}
+
+Error Stream::synchronize() {
+  if (const Error error = before(); error != Error::Success) return error;
+  std::shared_ptr<Marker> marker;
+  if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
+  if (const Error error = waitFor(*marker); error != Error::Success) return error;
+  return context_.services().afterWait();
+}
+
+Error Stream::record(Event& event) {
+  if (&event.context() != &context_) return Error::InvalidHandle;
+  if (const Error error = before(); error != Error::Success) return error;
+  std::shared_ptr<Marker> marker;
+  const bool timed = (event.flags() & Event::DisableTiming) == 0;
+  if (const Error error = mark(Precision::Exact, marker, timed); error != Error::Success) return error;
+  event.setMarker(marker);
+  return after(vk::Status::Ok);
+}
+
+Error Stream::wait(const Event& event) {
+  if (const Error error = before(); error != Error::Success) return error;
+  follow(event.marker());
+  return after(vk::Status::Ok);
+}
+
+Error Stream::hostFunction(std::function<void(Error status)> function) {
+  if (const Error error = before(); error != Error::Success) return error;
+  {
+    std::lock_guard lock(mutex_);
+    pending_.push_back({Pending::Kind::HostFunction, nullptr, std::move(function), nullptr});
+  }
+  context_.worker().add(*this);
+  return after(vk::Status::Ok);
+}
+
+Stream::Progress Stream::advance() {
+  std::unique_lock lock(mutex_);
+  bool moved = false;
+  while (!pending_.empty()) {
+    Pending& first = pending_.front();
+    switch (first.kind) {
+      case Pending::Kind::Work:
+        if (const vk::Status status = queue_.record(position_, first.work); status != vk::Status::Ok)
+          context_.setError(errorFrom(status));
+        break;
+      case Pending::Kind::Follow:
+        if (!first.marker->isResolved()) return moved ? Progress::Done : Progress::Blocked;
+        position_.after(first.marker->point());
+        break;
+      case Pending::Kind::Resolve: resolve(*first.marker, first.precision, first.timestamp); break;
+      case Pending::Kind::HostFunction: {
+        if (!position_.waits.empty())
+          (void)queue_.record(position_, [](vk::Recorder& recorder) {
+            recorder.mark();
+            return vk::Status::Ok;
+          });
+        vk::Status status = queue_.submit(position_.last.value);
+        if (status == vk::Status::Ok) status = queue_.poll(position_.last.value);
+        if (status == vk::Status::NotReady) return moved ? Progress::Done : Progress::Blocked;
+        if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
+        const auto function = std::move(first.function);
+        // It stays in front meanwhile, so that operations given now are kept behind it.
+        lock.unlock();
+        function(context_.error());
+        lock.lock();
+        break;
+      }
+    }
+    pending_.pop_front();
+    moved = true;
+  }
+  return moved ? Progress::Done : Progress::Nothing;
+}
+
+}  // namespace mulciber::core

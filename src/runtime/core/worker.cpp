@@ -1,0 +1,61 @@
+#include "runtime/core/worker.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/core/stream.h"
+
+namespace mulciber::core {
+
+namespace {
+// How often work that waits for the device is looked at: a host function starts this late at most.
+constexpr auto pollInterval = std::chrono::microseconds(50);
+}  // namespace
+
+Worker::~Worker() { stop(); }
+
+void Worker::add(Stream& stream) {
+  std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  const auto held = std::find_if(streams_.begin(), streams_.end(), [&](const auto& s) { return s.get() == &stream; });
+  if (held == streams_.end()) streams_.push_back(stream.shared_from_this());
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  wake_.notify_one();
+}
+
+void Worker::waitIdle() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return stopping_ || streams_.empty(); });
+}
+
+void Worker::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  idle_.notify_all();
+  if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
+}
+
+void Worker::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (streams_.empty()) {
+      wake_.wait(lock);
+      continue;
+    }
+    std::vector<StreamRef> round = streams_;
+    lock.unlock();
+    bool moved = false;
+    for (const StreamRef& stream : round) moved |= stream->advance() == Stream::Progress::Done;
+    round.clear();
+    lock.lock();
+    const auto done = [](const StreamRef& stream) { return !stream->isDeferred(); };
+    streams_.erase(std::remove_if(streams_.begin(), streams_.end(), done), streams_.end());
+    if (streams_.empty()) idle_.notify_all();
+    if (!moved && !stopping_) wake_.wait_for(lock, pollInterval);
+  }
+}
+
+}  // namespace mulciber::core

@@ -1,0 +1,35 @@
+// The thread that carries kept-back streams on: it runs their host functions and hands the device what comes behind.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace mulciber::core {
+
+class Stream;
+
+class Worker {
+ public:
+  Worker() = default;
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void add(Stream& stream);  // it has something to be carried on
+  void waitIdle();           // until nothing is kept back
+  void stop();               // what is kept back then is dropped
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::vector<std::shared_ptr<Stream>> streams_;
+  std::thread thread_;
+  bool stopping_ = false;
+};
+
+}  // namespace mulciber::core

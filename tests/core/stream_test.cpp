@@ -1,0 +1,252 @@
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "core_test.h"
+
+namespace mulciber::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+class StreamTest : public CoreTest {
+ protected:
+  void SetUp() override {
+    CoreTest::SetUp();
+    if (context) words = allocateHost<uint32_t>(1024);
+  }
+  uint32_t* words = nullptr;
+  uint64_t at(size_t index) {
+    uint64_t address = 0;
+    EXPECT_OK(context->hostToDevicePointer(words + index, address));
+    return address;
+  }
+};
+
+// A gate that a stream stops at until the test opens it.
+struct Gate {
+  std::atomic<bool> open{false}, reached{false};
+  std::function<void(Error)> function() {
+    return [this](Error) {
+      reached = true;
+      while (!open) std::this_thread::sleep_for(100us);
+    };
+  }
+};
+
+TEST_F(StreamTest, HandlesAreResolved) {  // STR-05
+  StreamRef found;
+  ASSERT_OK(context->stream(0, false, found));
+  EXPECT_TRUE(found->isLegacy());
+  ASSERT_OK(context->stream(legacyStreamHandle, true, found));
+  EXPECT_TRUE(found->isLegacy());
+  StreamRef mine, again, other;
+  ASSERT_OK(context->stream(0, true, mine));
+  ASSERT_OK(context->stream(perThreadStreamHandle, false, again));
+  EXPECT_EQ(mine, again);
+  std::thread([&] { EXPECT_OK(context->stream(0, true, other)); }).join();
+  EXPECT_NE(mine, other);
+  int none = 0;
+  EXPECT_EQ(context->stream(number(&none), false, found), Error::InvalidHandle);
+  Stream& made = newStream();
+  EXPECT_OK(context->stream(number(&made), false, found));
+  EXPECT_OK(context->destroyStream(&made));
+  EXPECT_EQ(context->stream(number(&made), false, found), Error::InvalidHandle);
+}
+
+TEST_F(StreamTest, HostFunctionsRunInOrderAndHoldBackWhatFollows) {  // STR-10
+  Stream& one = newStream();
+  Gate gate;
+  ASSERT_OK(fill32(one, at(0), 1, 1));
+  uint32_t seen = 0;
+  ASSERT_OK(one.hostFunction([&](Error status) {
+    EXPECT_EQ(status, Error::Success);
+    seen = words[0];
+  }));
+  ASSERT_OK(one.hostFunction(gate.function()));
+  ASSERT_OK(fill32(one, at(0), 2, 1));
+  while (!gate.reached) std::this_thread::sleep_for(100us);
+  EXPECT_EQ(seen, 1u);
+  std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(words[0], 1u);
+  EXPECT_EQ(one.query(), Error::NotReady);
+  gate.open = true;
+  ASSERT_OK(one.synchronize());
+  EXPECT_EQ(words[0], 2u);
+  EXPECT_OK(one.query());
+}
+
+// A stream stopped by the host must not stop others, though they share a queue.
+TEST_F(StreamTest, AHeldStreamDoesNotHoldOthers) {
+  Stream& held = newStream(Stream::NonBlocking);
+  Stream& free = newStream(Stream::NonBlocking);
+  Gate gate;
+  ASSERT_OK(held.hostFunction(gate.function()));
+  ASSERT_OK(fill32(held, at(0), 1, 1));
+  ASSERT_OK(fill32(free, at(1), 2, 1));
+  ASSERT_OK(free.synchronize());
+  EXPECT_EQ(words[1], 2u);
+  EXPECT_EQ(words[0], 0u);
+  gate.open = true;
+  ASSERT_OK(held.synchronize());
+  EXPECT_EQ(words[0], 1u);
+}
+
+TEST_F(StreamTest, TheLegacyStreamComesAfterBlockingStreams) {  // STR-04
+  Stream& blocking = newStream();
+  Gate gate;
+  ASSERT_OK(blocking.hostFunction(gate.function()));
+  ASSERT_OK(fill32(blocking, at(0), 1, 1));
+  ASSERT_OK(fill32(*stream, at(0), 2, 1));
+  EXPECT_EQ(stream->query(), Error::NotReady);
+  gate.open = true;
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(words[0], 2u);
+}
+
+TEST_F(StreamTest, BlockingStreamsComeAfterTheLegacyStream) {  // STR-04, STR-06
+  Stream& blocking = newStream();
+  Stream& apart = newStream(Stream::NonBlocking);
+  Gate gate;
+  ASSERT_OK(stream->hostFunction(gate.function()));
+  ASSERT_OK(fill32(*stream, at(0), 1, 1));
+  ASSERT_OK(fill32(blocking, at(0), 2, 1));
+  ASSERT_OK(fill32(apart, at(1), 3, 1));
+  ASSERT_OK(apart.synchronize());
+  EXPECT_EQ(words[1], 3u);
+  EXPECT_EQ(words[0], 0u);
+  EXPECT_EQ(blocking.query(), Error::NotReady);
+  gate.open = true;
+  ASSERT_OK(blocking.synchronize());
+  EXPECT_EQ(words[0], 2u);
+}
+
+TEST_F(StreamTest, ADestroyedStreamFinishesItsWork) {  // STR-03
+  Stream& one = newStream();
+  Gate gate;
+  ASSERT_OK(one.hostFunction(gate.function()));
+  ASSERT_OK(fill32(one, at(0), 4, 1));
+  ASSERT_OK(context->destroyStream(&one));
+  gate.open = true;
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(words[0], 4u);
+}
+
+TEST_F(StreamTest, EventsOrderStreams) {  // STR-08
+  Stream& first = newStream(Stream::NonBlocking);
+  Stream& second = newStream(Stream::NonBlocking);
+  Event* event = nullptr;
+  ASSERT_OK(context->createEvent(Event::DisableTiming, event));
+  Gate gate;
+  ASSERT_OK(first.hostFunction(gate.function()));
+  ASSERT_OK(fill32(first, at(0), 1, 1));
+  ASSERT_OK(first.record(*event));
+  EXPECT_EQ(event->query(), Error::NotReady);
+  ASSERT_OK(second.wait(*event));
+  ASSERT_OK(fill32(second, at(0), 2, 1));
+  EXPECT_EQ(second.query(), Error::NotReady);
+  gate.open = true;
+  ASSERT_OK(second.synchronize());
+  EXPECT_EQ(words[0], 2u);
+  EXPECT_OK(event->query());
+  EXPECT_OK(event->synchronize());
+  EXPECT_OK(context->destroyEvent(event));
+  EXPECT_EQ(context->destroyEvent(event), Error::InvalidHandle);
+}
+
+TEST_F(StreamTest, AnEventThatWasNeverRecordedIsComplete) {  // EVT-01
+  Event* event = nullptr;
+  ASSERT_OK(context->createEvent(0, event));
+  EXPECT_OK(event->query());
+  EXPECT_OK(event->synchronize());
+  EXPECT_OK(stream->wait(*event));
+}
+
+// EVT-01: work given after the record does not delay the event, not even in the same batch.
+TEST_F(StreamTest, AnEventIsNotDelayedByLaterWork) {
+  Event* event = nullptr;
+  ASSERT_OK(context->createEvent(Event::DisableTiming, event));
+  Stream& one = newStream(Stream::NonBlocking);
+  ASSERT_OK(fill32(one, at(0), 1, 1));
+  ASSERT_OK(one.record(*event));
+  Gate gate;
+  ASSERT_OK(one.hostFunction(gate.function()));
+  ASSERT_OK(fill32(one, at(0), 2, 1));
+  ASSERT_OK(event->synchronize());
+  EXPECT_EQ(words[0], 1u);
+  gate.open = true;
+  ASSERT_OK(one.synchronize());
+}
+
+TEST_F(StreamTest, ElapsedTimeIsMeasuredByTheDevice) {  // EVT-03
+  Event *start = nullptr, *end = nullptr, *untimed = nullptr;
+  ASSERT_OK(context->createEvent(0, start));
+  ASSERT_OK(context->createEvent(0, end));
+  ASSERT_OK(context->createEvent(Event::DisableTiming, untimed));
+  float milliseconds = -1;
+  EXPECT_EQ(Event::elapsed(*start, *end, milliseconds), Error::InvalidHandle);
+  const uint64_t large = allocate(64 << 20);
+  ASSERT_OK(stream->record(*start));
+  ASSERT_OK(fill32(*stream, large, 1, 16 << 20));
+  ASSERT_OK(stream->record(*end));
+  ASSERT_OK(stream->record(*untimed));
+  ASSERT_OK(end->synchronize());
+  ASSERT_OK(Event::elapsed(*start, *end, milliseconds));
+  EXPECT_GT(milliseconds, 0.0f);
+  EXPECT_LT(milliseconds, 60'000.0f);
+  EXPECT_EQ(Event::elapsed(*start, *untimed, milliseconds), Error::InvalidHandle);
+  EXPECT_OK(context->free(large));
+}
+
+TEST_F(StreamTest, AnEventIsReusedManyTimes) {
+  Event* event = nullptr;
+  ASSERT_OK(context->createEvent(0, event));
+  for (uint32_t i = 0; i < 3000; ++i) {
+    ASSERT_OK(fill32(*stream, at(0), i, 1));
+    ASSERT_OK(stream->record(*event));
+  }
+  ASSERT_OK(event->synchronize());
+  EXPECT_EQ(words[0], 2999u);
+}
+
+TEST_F(StreamTest, ThousandsOfStreamsWork) {  // STR-13
+  std::vector<Stream*> all;
+  for (int i = 0; i < 1000; ++i) all.push_back(&newStream());
+  for (uint32_t i = 0; i < 1000; ++i) ASSERT_OK(fill32(*all[i], at(i), i, 1));
+  ASSERT_OK(context->synchronize());
+  for (uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(words[i], i);
+  for (Stream* one : all) ASSERT_OK(context->destroyStream(one));
+}
+
+TEST_F(StreamTest, ManyThreadsShareStreamsAndTheLegacyStream) {
+  Stream& shared = newStream();
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      Stream& mine = newStream(t % 2 == 0 ? Stream::Default : Stream::NonBlocking);
+      Event* event = nullptr;
+      EXPECT_OK(context->createEvent(0, event));
+      std::atomic<int> called{0};
+      for (uint32_t i = 1; i <= 100; ++i) {
+        EXPECT_OK(fill32(mine, at(t * 16), i, 16));
+        EXPECT_OK(fill32(shared, at(512 + t), i, 1));
+        EXPECT_OK(fill32(*stream, at(600 + t), i, 1));
+        EXPECT_OK(mine.record(*event));
+        EXPECT_OK(shared.wait(*event));
+        if (i % 20 == 0) EXPECT_OK(mine.hostFunction([&](Error) { ++called; }));
+        if (i % 25 == 0) EXPECT_OK(mine.synchronize());
+      }
+      EXPECT_OK(mine.synchronize());
+      EXPECT_EQ(called.load(), 5);
+    });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_OK(context->synchronize());
+  for (uint32_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(words[t * 16 + 15], 100u);
+    EXPECT_EQ(words[512 + t], 100u);
+    EXPECT_EQ(words[600 + t], 100u);
+  }
+}
+
+}  // namespace
+}  // namespace mulciber::core
