@@ -233,8 +233,12 @@ TEST_F(StreamTest, ManyThreadsShareStreamsAndTheLegacyStream) {
         EXPECT_OK(fill32(*stream, at(600 + t), i, 1));
         EXPECT_OK(mine.record(*event));
         EXPECT_OK(shared.wait(*event));
-        if (i % 20 == 0) EXPECT_OK(mine.hostFunction([&](Error) { ++called; }));
-        if (i % 25 == 0) EXPECT_OK(mine.synchronize());
+        if (i % 20 == 0) {
+          EXPECT_OK(mine.hostFunction([&](Error) { ++called; }));
+        }
+        if (i % 25 == 0) {
+          EXPECT_OK(mine.synchronize());
+        }
       }
       EXPECT_OK(mine.synchronize());
       EXPECT_EQ(called.load(), 5);
