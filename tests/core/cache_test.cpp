@@ -1,0 +1,154 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "runtime/core/device_printf.h"
+#include "runtime/core/kernel_record.h"
+#include "runtime/core/shader_cache.h"
+
+namespace mulciber::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CacheTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder = fs::temp_directory_path() / ("mulciber-cache-test-" + std::to_string(getpid()));
+    fs::remove_all(folder);
+  }
+  void TearDown() override { fs::remove_all(folder); }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder)) found.push_back(entry.path());
+    return found;
+  }
+  fs::path folder;
+  const std::vector<uint8_t> contents = {1, 2, 3, 4, 5};
+};
+
+TEST_F(CacheTest, GivesBackWhatWasStored) {
+  ShaderCache cache(folder, 1 << 20);
+  EXPECT_FALSE(cache.load("key"));
+  cache.store("key", contents);
+  EXPECT_EQ(cache.load("key"), contents);
+  EXPECT_FALSE(cache.load("other key"));
+  EXPECT_EQ(ShaderCache(folder, 1 << 20).load("key"), contents);
+  const auto others = fs::perms::group_all | fs::perms::others_all;
+  EXPECT_EQ(fs::status(folder).permissions() & others, fs::perms::none);
+  EXPECT_EQ(fs::status(files().front()).permissions() & others, fs::perms::none);
+}
+
+TEST_F(CacheTest, DamagedFilesAreIgnored) {
+  ShaderCache cache(folder, 1 << 20);
+  cache.store("key", contents);
+  const fs::path file = files().front();
+  const auto size = static_cast<std::streamoff>(fs::file_size(file));
+  for (std::streamoff at = 0; at < size; ++at) {
+    cache.store("key", contents);
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(at);
+    const char byte = static_cast<char>(stream.get() ^ 0x10);
+    stream.seekp(at);
+    stream.put(byte);
+    stream.close();
+    EXPECT_FALSE(cache.load("key")) << "byte " << at;
+    cache.store("key", contents);
+    fs::resize_file(file, static_cast<uintmax_t>(at));
+    EXPECT_FALSE(cache.load("key")) << "cut at " << at;
+  }
+}
+
+TEST_F(CacheTest, StaysWithinItsLimit) {
+  ShaderCache cache(folder, 100'000);
+  const std::vector<uint8_t> large(5000, 7);
+  for (int i = 0; i < 100; ++i) cache.store("key " + std::to_string(i), large);
+  uintmax_t total = 0;
+  for (const fs::path& file : files()) total += fs::file_size(file);
+  EXPECT_LE(total, 120'000u);
+  EXPECT_TRUE(cache.load("key 99"));
+  EXPECT_FALSE(cache.load("key 0"));
+}
+
+TEST_F(CacheTest, ManyWritersNeverShowAHalfFile) {
+  std::vector<std::thread> threads;
+  for (uint8_t t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      ShaderCache cache(folder, 1 << 20);
+      for (int i = 0; i < 100; ++i) {
+        cache.store("key", std::vector<uint8_t>(4000, t));
+        const auto seen = cache.load("key");
+        ASSERT_TRUE(seen);
+        ASSERT_EQ(*seen, std::vector<uint8_t>(4000, seen->front()));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(CacheTest, OffAndUnusableFoldersStoreNothing) {
+  ShaderCache off({}, 1 << 20);
+  off.store("key", contents);
+  EXPECT_FALSE(off.load("key"));
+  ShaderCache unusable("/proc/nowhere/mulciber", 1 << 20);
+  unusable.store("key", contents);
+  EXPECT_FALSE(unusable.load("key"));
+}
+
+TEST(KernelRecord, RoundTripAndRefusal) {
+  Kernel kernel;
+  kernel.spirv = {1, 2, 3};
+  kernel.info.parameters = {{0, 4, 4}, {8, 8, 8}};
+  kernel.info.parameterBytes = 16;
+  kernel.info.usesPrintf = true;
+  kernel.info.requiredBlock[1] = 7;
+  const std::vector<uint8_t> bytes = writeKernel(kernel);
+  Kernel read;
+  ASSERT_TRUE(readKernel(bytes, read));
+  EXPECT_EQ(read.spirv, kernel.spirv);
+  EXPECT_EQ(read.info.parameters.size(), 2u);
+  EXPECT_EQ(read.info.parameters[1].offset, 8u);
+  EXPECT_EQ(read.info.requiredBlock[1], 7u);
+  EXPECT_TRUE(read.info.usesPrintf);
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    Kernel cut;
+    EXPECT_FALSE(readKernel({bytes.data(), length}, cut)) << length;
+  }
+}
+
+class PrintfArguments {
+ public:
+  template <typename T>
+  PrintfArguments& add(T value) {
+    bytes.resize((bytes.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T));
+    const auto* data = reinterpret_cast<const uint8_t*>(&value);
+    bytes.insert(bytes.end(), data, data + sizeof(T));
+    return *this;
+  }
+  std::vector<uint8_t> bytes;
+};
+
+TEST(DevicePrintf, FormatsAsC) {
+  const auto string = [](uint64_t address) { return "at " + std::to_string(address); };
+  PrintfArguments arguments;
+  arguments.add<int32_t>(-5).add<double>(2.5).add<uint64_t>(7).add<int64_t>(1ll << 40).add<uint32_t>(255).add<int32_t>(
+      'x');
+  EXPECT_EQ(formatDevicePrintf("%d %.3f [%8s] %lld %#x %c 100%%\n", arguments.bytes, string),
+            "-5 2.500 [    at 7] 1099511627776 0xff x 100%\n");
+  EXPECT_EQ(
+      formatDevicePrintf(
+          "%*d|%-*d|", PrintfArguments().add<int32_t>(4).add<int32_t>(1).add<int32_t>(3).add<int32_t>(2).bytes, string),
+      "   1|2  |");
+  EXPECT_EQ(formatDevicePrintf("%s", PrintfArguments().add<uint64_t>(0).bytes, string), "(null)");
+  EXPECT_EQ(formatDevicePrintf("%k %", {}, string), "%k %");
+  EXPECT_EQ(formatDevicePrintf("%hhd %hd", PrintfArguments().add<int32_t>(300).add<int32_t>(70000).bytes, string),
+            "44 4464");
+  EXPECT_EQ(formatDevicePrintf("missing %d", {}, string), "missing 0");
+}
+
+}  // namespace
+}  // namespace mulciber::core

@@ -1,0 +1,264 @@
+// Kernels of kernels.ptx (made by nvcc from kernels.cu) through module, function and launch.
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <thread>
+
+#include "core_test.h"
+#include "runtime/core/function.h"
+#include "runtime/core/launch.h"
+#include "runtime/core/module.h"
+#include "support/test_data.h"
+
+namespace mulciber::core {
+namespace {
+
+std::string kernelsText() {
+  std::ifstream file(test::dataFolder() / "kernels.ptx");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class LaunchTest : public CoreTest {
+ protected:
+  void SetUp() override {
+    CoreTest::SetUp();
+    if (!context) return;
+    const std::string text = kernelsText();  // gone after loading: a module keeps what it needs
+    if (text.empty()) GTEST_SKIP() << "skipped: kernels.ptx is not here";
+    JitLog log;
+    ASSERT_OK(context->loadModule({{text, "kernels.ptx"}}, &log, module)) << log.errors;
+  }
+
+  Function& function(std::string_view name) {
+    Function* found = nullptr;
+    EXPECT_OK(module->function(name, found));
+    return *found;
+  }
+  template <typename... Args>
+  Error run(std::string_view name, Launch shape, Stream& on, Args... values) {
+    void* pointers[] = {&values..., nullptr};
+    Arguments arguments;
+    arguments.pointers = pointers;
+    return launch(function(name), shape, arguments, on);
+  }
+  static Launch shape(uint32_t grid, uint32_t block, uint32_t shared = 0) {
+    return {{grid, 1, 1}, {block, 1, 1}, shared, false};
+  }
+
+  Module* module = nullptr;
+};
+
+TEST_F(LaunchTest, Saxpy) {
+  constexpr int n = 100'003;
+  auto* x = allocateHost<float>(n);
+  auto* y = allocateHost<float>(n);
+  for (int i = 0; i < n; ++i) {
+    x[i] = static_cast<float>(i);
+    y[i] = 1.0f;
+  }
+  uint64_t dx = 0, dy = 0;
+  ASSERT_OK(context->hostToDevicePointer(x, dx));
+  ASSERT_OK(context->hostToDevicePointer(y, dy));
+  ASSERT_OK(run("saxpy", shape((n + 255) / 256, 256), *stream, 2.0f, dx, dy, n));
+  ASSERT_OK(stream->synchronize());
+  for (int i = 0; i < n; ++i) ASSERT_EQ(y[i], 2.0f * static_cast<float>(i) + 1.0f) << i;
+}
+
+TEST_F(LaunchTest, PackedArgumentsAreTheSame) {
+  auto* y = allocateHost<float>(32);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(y, address));
+  struct {
+    float a;
+    uint64_t x, y;
+    int n;
+  } packed{3.0f, address, address, 32};
+  for (int i = 0; i < 32; ++i) y[i] = 2.0f;
+  Arguments arguments;
+  arguments.packed = &packed;
+  arguments.packedBytes = sizeof(packed);
+  ASSERT_OK(launch(function("saxpy"), shape(1, 32), arguments, *stream));
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(y[31], 8.0f);
+  arguments.packedBytes = 8;
+  EXPECT_EQ(launch(function("saxpy"), shape(1, 32), arguments, *stream), Error::InvalidValue);
+}
+
+TEST_F(LaunchTest, GlobalsHaveTheirInitialValuesAndAddresses) {
+  uint64_t counter = 0;
+  size_t bytes = 0;
+  ASSERT_OK(module->global("counter", counter, bytes));
+  EXPECT_EQ(bytes, 4u);
+  EXPECT_EQ(module->global("nothing", counter, bytes), Error::NotFound);
+  for (int i = 0; i < 10; ++i) ASSERT_OK(run("count", shape(3, 64), *stream));
+  int value = 0;
+  ASSERT_OK(copyNow(number(&value), counter, 4, CopyKind::DeviceToHost));
+  EXPECT_EQ(value, 5 + 10 * 3 * 64);  // through a pointer variable initialised with the counter's address
+}
+
+TEST_F(LaunchTest, ConstantsCanBeChanged) {
+  uint64_t table = 0;
+  size_t bytes = 0;
+  ASSERT_OK(module->global("table", table, bytes));
+  ASSERT_EQ(bytes, 16u);
+  auto* out = allocateHost<float>(4);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(out, address));
+  ASSERT_OK(run("lookup", shape(1, 4), *stream, address));
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(out[2], 3.0f);
+  const float changed[] = {10, 20, 30, 40};
+  ASSERT_OK(copyNow(table, number(changed), 16, CopyKind::HostToDevice));
+  ASSERT_OK(run("lookup", shape(1, 4), *stream, address));
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(out[2], 30.0f);
+}
+
+TEST_F(LaunchTest, LargeParametersAreSnapshots) {
+  struct Big {
+    int v[200];
+  } big;
+  auto* out = allocateHost<int>(2 * 200);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(out, address));
+  for (int round = 0; round < 2; ++round) {
+    std::iota(std::begin(big.v), std::end(big.v), round * 1000);
+    ASSERT_OK(run("big", shape(1, 200), *stream, big, address + static_cast<uint64_t>(round) * 800));
+  }
+  ASSERT_OK(stream->synchronize());
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(out[i], i);
+    ASSERT_EQ(out[200 + i], 1000 + i);
+  }
+}
+
+TEST_F(LaunchTest, GridsBeyondTheDevicesLimitsAreSplit) {
+  auto* out = allocateHost<uint32_t>(1024);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(out, address));
+  ASSERT_OK(run("where", {{70'001, 2, 3}, {32, 1, 1}, 0, false}, *stream, address));
+  ASSERT_OK(stream->synchronize());
+  const uint32_t blocks = 70'001 * 2 * 3;
+  for (uint32_t i = 0; i < 1024; ++i) ASSERT_EQ(out[i], blocks / 1024 + (i < blocks % 1024 ? 1 : 0)) << i;
+}
+
+TEST_F(LaunchTest, DynamicSharedMemoryAndBlockShapes) {
+  for (const uint32_t threads : {32u, 96u, 100u, 1024u}) {
+    auto* data = allocateHost<int>(threads);
+    std::iota(data, data + threads, 0);
+    uint64_t address = 0;
+    ASSERT_OK(context->hostToDevicePointer(data, address));
+    ASSERT_OK(run("reverse", shape(1, threads, threads * 4), *stream, address));
+    ASSERT_OK(stream->synchronize());
+    for (uint32_t i = 0; i < threads; ++i) ASSERT_EQ(data[i], static_cast<int>(threads - 1 - i)) << threads;
+  }
+}
+
+TEST_F(LaunchTest, WrongShapesAreRefused) {
+  const uint64_t none = 0;
+  EXPECT_EQ(run("limited", shape(0, 32), *stream, none), Error::InvalidValue);
+  EXPECT_EQ(run("limited", shape(1, 0), *stream, none), Error::InvalidValue);
+  EXPECT_EQ(run("limited", shape(1, 1025), *stream, none), Error::InvalidValue);
+  EXPECT_EQ(run("limited", {{1, 70'000, 1}, {32, 1, 1}, 0, false}, *stream, none), Error::InvalidValue);
+  EXPECT_EQ(run("limited", shape(1, 128), *stream, none), Error::LaunchOutOfResources);
+  EXPECT_EQ(run("limited", shape(1, 32, 1 << 20), *stream, none), Error::InvalidValue);
+  EXPECT_EQ(run("limited", {{100'000, 1, 1}, {64, 1, 1}, 0, true}, *stream, none), Error::CooperativeLaunchTooLarge);
+  Function* missing = nullptr;
+  EXPECT_EQ(module->function("missing", missing), Error::NotFound);
+}
+
+TEST_F(LaunchTest, AttributesAreAnswered) {  // HOST-20
+  Function& limited = function("limited");
+  int value = 0;
+  EXPECT_OK(limited.attribute(0, value));
+  EXPECT_EQ(value, 64);
+  EXPECT_EQ(limited.attribute(99, value), Error::InvalidValue);
+  EXPECT_EQ(limited.setAttribute(8, 1 << 24), Error::InvalidValue);
+  EXPECT_OK(limited.setAttribute(8, 1024));
+  EXPECT_OK(limited.attribute(8, value));
+  EXPECT_EQ(value, 1024);
+  int blocks = 0;
+  EXPECT_OK(limited.maxActiveBlocks(64, 0, blocks));
+  EXPECT_GT(blocks, 0);
+}
+
+TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT
+  const Error launched = run("hello", shape(1, 3), *stream, 42);
+  if (launched == Error::InvalidPtx) GTEST_SKIP() << "skipped: the translator refuses printf";
+  ASSERT_OK(launched);
+  testing::internal::CaptureStdout();
+  const Error waited = stream->synchronize();
+  const std::string text = testing::internal::GetCapturedStdout();
+  ASSERT_OK(waited);
+  for (int thread = 0; thread < 3; ++thread)
+    EXPECT_NE(text.find("hello 42 from " + std::to_string(thread) + ": text  1.50\n"), std::string::npos) << text;
+}
+
+TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12
+  const uint64_t one = 1;
+  testing::internal::CaptureStderr();
+  const Error launched = run("broken", shape(2, 32), *stream, one);
+  const Error waited = stream->synchronize();
+  const std::string text = testing::internal::GetCapturedStderr();
+  ASSERT_OK(launched);
+  EXPECT_EQ(waited, Error::Assert);
+  EXPECT_NE(text.find("Assertion `p == nullptr` failed."), std::string::npos) << text;
+  EXPECT_NE(text.find("broken(int *)"), std::string::npos) << text;
+  uint64_t address = 0;
+  EXPECT_EQ(context->allocate(4, address), Error::Assert);
+  EXPECT_EQ(run("count", shape(1, 1), *stream), Error::Assert);
+  EXPECT_EQ(context->synchronize(), Error::Assert);
+  // Another context works.
+  ContextRef other;
+  ASSERT_OK(device->createContext(0, other));
+  EXPECT_OK(other->allocate(4, address));
+  other->destroy();
+}
+
+TEST_F(LaunchTest, ATrapBreaksTheContext) {
+  ASSERT_OK(run("traps", shape(1, 1), *stream));
+  EXPECT_EQ(context->synchronize(), Error::LaunchFailed);
+}
+
+TEST_F(LaunchTest, KernelsWaitBehindHostFunctions) {
+  auto* data = allocateHost<int>(64);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(data, address));
+  ASSERT_OK(stream->hostFunction([data](Error) { std::iota(data, data + 64, 0); }));
+  ASSERT_OK(run("reverse", shape(1, 64, 256), *stream, address));
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(data[0], 63);
+}
+
+TEST_F(LaunchTest, ManyThreadsLaunchAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      Stream& mine = newStream(t % 2 == 0 ? Stream::Default : Stream::NonBlocking);
+      for (int i = 0; i < 100; ++i) EXPECT_OK(run("count", shape(1, 32), t == 3 ? *stream : mine));
+      EXPECT_OK(mine.synchronize());
+    });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_OK(context->synchronize());
+  uint64_t counter = 0;
+  size_t bytes = 0;
+  ASSERT_OK(module->global("counter", counter, bytes));
+  int value = 0;
+  ASSERT_OK(copyNow(number(&value), counter, 4));
+  EXPECT_EQ(value, 5 + 4 * 100 * 32);
+}
+
+TEST_F(LaunchTest, BadTextGivesALog) {
+  JitLog log;
+  Module* none = nullptr;
+  EXPECT_EQ(
+      context->loadModule({{".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { nonsense.u32 %r1; }", "bad"}},
+                          &log, none),
+      Error::InvalidPtx);
+  EXPECT_FALSE(log.errors.empty());
+  EXPECT_OK(context->unloadModule(module));
+  EXPECT_EQ(context->unloadModule(module), Error::InvalidHandle);
+}
+
+}  // namespace
+}  // namespace mulciber::core
