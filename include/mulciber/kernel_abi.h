@@ -55,6 +55,14 @@ struct PrintfBuffer {
   // uint64 address of the format string, then the arguments as vprintf got them.
 };
 
+// Device malloc. `size` bytes, this header included, belong to it; blocks follow from `used` on. Begins on a multiple of
+// 16 bytes.
+struct Heap {
+  uint64_t size;
+  uint64_t used;           // sizeof(Heap) at first
+  uint64_t freeLists[160]; // by size class, 0 at first
+};
+
 // Generic addresses of shared, local and parameter memory carry the space in the top byte; everything else is global.
 inline constexpr uint64_t sharedWindow = 0x0100'0000'0000'0000;
 inline constexpr uint64_t localWindow = 0x0200'0000'0000'0000;

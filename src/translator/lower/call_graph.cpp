@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "translator/lower/operand_walk.h"
+#include "translator/lower/service_functions.h"
 
 namespace mulciber::lower {
 namespace {
@@ -56,7 +57,12 @@ bool endsThread(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-const ptx::Function& resolve(const ptx::Function& function) { return function.aliasee ? *function.aliasee : function; }
+const ptx::Function& resolve(const ptx::Function& function) {
+  if (function.aliasee) return *function.aliasee;
+  if (!function.isDefined)
+    if (const ptx::Function* service = findServiceFunction(function.name)) return *service;
+  return function;
+}
 
 CallGraph::CallGraph(const ptx::Function& kernel, const ModuleLayout& layout) : layout_(layout) {
   functions_.push_back(&kernel);

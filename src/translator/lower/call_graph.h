@@ -59,7 +59,7 @@ class CallGraph {
   const ptx::Function* recursive_ = nullptr;
 };
 
-// The function that a name stands for, looking through .alias.
+// The function that a name stands for: an .alias its aliasee, a function without definition the service of its name.
 const ptx::Function& resolve(const ptx::Function& function);
 
 }  // namespace mulciber::lower

@@ -1,6 +1,7 @@
 #include "translator/lower/function_lowering.h"
 
 #include "translator/lower/program_lowering.h"
+#include "translator/lower/service_functions.h"
 
 namespace mulciber::lower {
 
@@ -9,7 +10,8 @@ FunctionLowering::FunctionLowering(ProgramLowering& program, const ptx::Function
       program_(program),
       function_(function),
       registers_(function.registers.size(), ~ir::VariableId(0)),
-      carry_(~ir::VariableId(0)) {}
+      carry_(~ir::VariableId(0)),
+      isService_(isServiceFunction(function)) {}
 
 const TargetProfile& FunctionLowering::profile() const { return program_.profile(); }
 const ptx::Module& FunctionLowering::module() const { return program_.module(); }
@@ -17,10 +19,13 @@ const ptx::Module& FunctionLowering::module() const { return program_.module(); 
 void FunctionLowering::refuse(const ptx::Instruction& instruction, std::string_view why) {
   std::string what(spelling(instruction.opcode));
   for (ptx::Mod modifier : instruction.modifiers) what += "." + std::string(spelling(modifier));
-  program_.refuse(instruction.where, what, why);
+  program_.refuse(placeOf(instruction.where), what, why);
 }
 
-void FunctionLowering::refuse(uint32_t where, std::string_view why) { program_.refuse(where, "", why); }
+void FunctionLowering::refuse(uint32_t where, std::string_view why) { program_.refuse(placeOf(where), "", why); }
+
+// Messages about a service, whose text nobody knows, point at the kernel.
+uint32_t FunctionLowering::placeOf(uint32_t where) const { return isService_ ? program_.kernel().where : where; }
 
 void FunctionLowering::lowerBody() {
   b.setBlock(b.function().addBlock());
@@ -39,7 +44,7 @@ void FunctionLowering::lowerStatement(const ptx::Statement& statement) {
 }
 
 void FunctionLowering::lowerInstruction(const ptx::Instruction& instruction) {
-  b.setSource(instruction.where);
+  b.setSource(placeOf(instruction.where));
   const Lowering* lowering = findLowering(instruction.opcode);
   if (!lowering) return refuse(instruction, "this instruction is not translated yet");
   if (!instruction.guard || lowering->effect == Effect::Control) return lowering->lower(*this, instruction);

@@ -139,6 +139,7 @@ class FunctionLowering {
   void lowerPrologue();
   void clearBarrierWords();
   void lowerReturn();
+  uint32_t placeOf(uint32_t where) const;
   void lowerStatement(const ptx::Statement& statement);
   void lowerInstruction(const ptx::Instruction& instruction);
   void startBlock(ir::Block* block);  // falls through from the current block when that is open
@@ -162,6 +163,7 @@ class FunctionLowering {
   const ptx::Function& function_;
   std::vector<ir::VariableId> registers_;  // of Function::registers; noVariable until used
   ir::VariableId carry_;
+  bool isService_;
   ir::Instruction* guard_ = nullptr;  // of a pure instruction: write() selects
   std::unordered_map<const ptx::Label*, ir::Block*> labels_;
   std::unordered_map<const ptx::Variable*, std::vector<ir::VariableId>> passed_;

@@ -4,6 +4,7 @@
 
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/operand_walk.h"
+#include "translator/lower/service_functions.h"
 
 namespace mulciber::lower {
 namespace {
@@ -54,6 +55,7 @@ std::optional<ir::Program> ProgramLowering::run() {
     lowered->name = function->name;
     lowered->isKernel = function == &kernel_;
     functions_[function] = lowered.get();
+    if (isServiceFunction(*function)) (function->name == "vprintf" ? result_.usesPrintf : result_.usesHeap) = true;
     const FunctionInfo& info = graph_.info(*function);
     lowered->localBytes = function == &kernel_ ? graph_.frameBytes() : info.frameBegin + info.frameBytes;
   }

@@ -75,6 +75,14 @@ bool FunctionLowering::callService(std::string_view name, const ptx::Instruction
     fail(KernelFault::Assert, &text);
     return true;
   }
+  const ptx::Operand& results = call.operands[ptx::CallResults];
+  size_t place = name == "__mulciber_printf_buffer" ? offsetof(abi::LaunchState, printfBuffer)
+                 : name == "__mulciber_heap"        ? offsetof(abi::LaunchState, heap)
+                                                    : 0;
+  if (place != 0 && results.elements.size() == 1) {
+    write(results.elements[0], launchState(place));
+    return true;
+  }
   return false;
 }
 

@@ -1,0 +1,260 @@
+#include "translator/lower/service_functions.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace mulciber::lower {
+namespace {
+
+// kernel_abi.h describes the memory these work on. __mulciber_printf_buffer and __mulciber_heap give its address.
+constexpr std::string_view source = R"(
+.version 8.0
+.target sm_70
+.address_size 64
+
+.extern .func (.param .b64 address) __mulciber_printf_buffer();
+.extern .func (.param .b64 address) __mulciber_heap();
+
+// Finds out from the format how many bytes of arguments there are, and copies them into a record.
+.visible .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments)
+{
+  .reg .pred %p, %q;
+  .reg .b32 %char, %bytes, %count, %isLong, %record, %used, %capacity, %end, %index, %word;
+  .reg .b64 %format, %text, %arguments, %buffer, %to, %from, %offset;
+
+  ld.param.b64 %format, [format];
+  ld.param.b64 %arguments, [arguments];
+  mov.b32 %count, -1;
+  setp.eq.u64 %p, %format, 0;
+  @%p bra done;
+  mov.b32 %count, 0;
+  mov.b32 %bytes, 0;
+  mov.b64 %text, %format;
+
+scan:
+  ld.u8 %char, [%text];
+  add.u64 %text, %text, 1;
+  setp.eq.u32 %p, %char, 0;
+  @%p bra counted;
+  setp.ne.u32 %p, %char, 37;            // '%'
+  @%p bra scan;
+  mov.b32 %isLong, 0;
+
+specification:
+  ld.u8 %char, [%text];
+  add.u64 %text, %text, 1;
+  setp.eq.u32 %p, %char, 0;
+  @%p bra counted;
+  setp.eq.u32 %p, %char, 37;
+  @%p bra scan;
+  setp.eq.u32 %p, %char, 42;            // '*': a width or precision from the arguments
+  @%p bra star;
+  setp.eq.u32 %p, %char, 108;           // 'l'
+  @%p mov.b32 %isLong, 1;
+  @%p bra specification;
+  setp.eq.u32 %p, %char, 104;           // 'h'
+  @%p bra specification;
+  setp.lt.u32 %p, %char, 65;            // flags, digits, '.'
+  @%p bra specification;
+  setp.eq.u32 %p, %char, 115;           // 's'
+  @%p bra wide;
+  setp.eq.u32 %p, %char, 112;           // 'p'
+  @%p bra wide;
+  and.b32 %word, %char, -33;            // upper case
+  setp.ge.u32 %p, %word, 69;            // 'E', 'F', 'G', 'A'
+  setp.le.u32 %q, %word, 71;
+  and.pred %p, %p, %q;
+  @%p bra wide;
+  setp.eq.u32 %p, %word, 65;
+  @%p bra wide;
+  setp.ne.u32 %p, %isLong, 0;
+  @%p bra wide;
+  add.u32 %bytes, %bytes, 4;
+  add.u32 %count, %count, 1;
+  bra scan;
+
+wide:
+  add.u32 %bytes, %bytes, 15;           // on the next multiple of 8
+  and.b32 %bytes, %bytes, -8;
+  add.u32 %count, %count, 1;
+  bra scan;
+
+star:
+  add.u32 %bytes, %bytes, 4;
+  add.u32 %count, %count, 1;
+  bra specification;
+
+counted:
+  call (%buffer), __mulciber_printf_buffer, ();
+  setp.eq.u64 %p, %buffer, 0;
+  @%p bra done;
+  add.u32 %record, %bytes, 23;          // with the header, rounded up
+  and.b32 %record, %record, -8;
+  ld.global.u32 %capacity, [%buffer];
+  ld.relaxed.gpu.global.u32 %used, [%buffer+4];
+  setp.gt.u32 %p, %used, %capacity;     // full: the counter must not wrap
+  @%p bra done;
+  atom.global.add.u32 %used, [%buffer+4], %record;
+  add.u32 %end, %used, %record;
+  setp.gt.u32 %p, %end, %capacity;
+  @%p bra done;
+  cvt.u64.u32 %offset, %used;
+  add.u64 %to, %buffer, %offset;
+  st.global.u32 [%to+8], %record;
+  st.global.u32 [%to+12], %bytes;
+  st.global.u64 [%to+16], %format;
+  add.u64 %to, %to, 24;
+  mov.b32 %index, 0;
+
+copy:
+  setp.ge.u32 %p, %index, %bytes;
+  @%p bra done;
+  cvt.u64.u32 %offset, %index;
+  add.u64 %from, %arguments, %offset;
+  ld.u32 %word, [%from];
+  add.u64 %from, %to, %offset;
+  st.global.u32 [%from], %word;
+  add.u32 %index, %index, 4;
+  bra copy;
+
+done:
+  st.param.b32 [result], %count;
+  ret;
+}
+
+// Sizes are rounded up to a class: four in each power of two. Freed blocks are kept in one list for each class, whose
+// head is (changes << 40 | offset / 16), so that a head that left and came back is not mistaken for the old one. A
+// block begins with the next one's offset / 16 and its class.
+.visible .func (.param .b64 result) malloc(.param .b64 size)
+{
+  .reg .pred %p;
+  .reg .b32 %exponent, %step, %class, %part;
+  .reg .b64 %heap, %size, %last, %bytes, %list, %head, %next, %new, %seen, %block, %limit, %offset;
+
+  ld.param.b64 %size, [size];
+  mov.b64 %block, 0;
+  call (%heap), __mulciber_heap, ();
+  setp.eq.u64 %p, %heap, 0;
+  @%p bra done;
+  setp.eq.u64 %p, %size, 0;
+  @%p bra done;
+  ld.global.u64 %limit, [%heap];
+  setp.gt.u64 %p, %size, %limit;
+  @%p bra done;
+  add.u64 %size, %size, 31;             // with the header
+  and.b64 %size, %size, -16;
+  sub.u64 %last, %size, 1;
+  clz.b64 %exponent, %last;
+  sub.u32 %exponent, 63, %exponent;
+  sub.u32 %step, %exponent, 2;
+  shr.u64 %bytes, %last, %step;
+  cvt.u32.u64 %part, %bytes;
+  and.b32 %part, %part, 3;
+  mad.lo.u32 %class, %exponent, 4, %part;
+  add.u64 %bytes, %bytes, 1;
+  shl.b64 %bytes, %bytes, %step;
+  mul.wide.u32 %list, %class, 8;
+  add.u64 %list, %list, %heap;
+  ld.relaxed.gpu.global.u64 %head, [%list+16];
+
+pop:
+  and.b64 %offset, %head, 0xFFFFFFFFFF;
+  setp.eq.u64 %p, %offset, 0;
+  @%p bra grow;
+  shl.b64 %block, %offset, 4;
+  add.u64 %block, %block, %heap;
+  ld.relaxed.gpu.global.u64 %next, [%block];
+  and.b64 %next, %next, 0xFFFFFFFFFF;
+  shr.u64 %new, %head, 40;
+  add.u64 %new, %new, 1;
+  shl.b64 %new, %new, 40;
+  or.b64 %new, %new, %next;
+  atom.acq_rel.gpu.global.cas.b64 %seen, [%list+16], %head, %new;
+  setp.eq.u64 %p, %seen, %head;
+  mov.b64 %head, %seen;
+  @!%p bra pop;
+  bra found;
+
+grow:
+  mov.b64 %block, 0;
+  ld.relaxed.gpu.global.u64 %offset, [%heap+8];
+  add.u64 %offset, %offset, %bytes;
+  setp.gt.u64 %p, %offset, %limit;
+  @%p bra done;
+  atom.relaxed.gpu.global.add.u64 %offset, [%heap+8], %bytes;
+  add.u64 %next, %offset, %bytes;
+  setp.gt.u64 %p, %next, %limit;
+  @%p bra undo;
+  add.u64 %block, %heap, %offset;
+  bra found;
+
+undo:
+  neg.s64 %bytes, %bytes;
+  red.relaxed.gpu.global.add.u64 [%heap+8], %bytes;
+  bra done;
+
+found:
+  st.relaxed.gpu.global.u32 [%block+8], %class;
+  add.u64 %block, %block, 16;
+
+done:
+  st.param.b64 [result], %block;
+  ret;
+}
+
+.visible .func free(.param .b64 pointer)
+{
+  .reg .pred %p;
+  .reg .b32 %class;
+  .reg .b64 %heap, %block, %offset, %list, %head, %next, %new, %seen;
+
+  ld.param.b64 %block, [pointer];
+  setp.eq.u64 %p, %block, 0;
+  @%p bra done;
+  call (%heap), __mulciber_heap, ();
+  sub.u64 %block, %block, 16;
+  ld.relaxed.gpu.global.u32 %class, [%block+8];
+  mul.wide.u32 %list, %class, 8;
+  add.u64 %list, %list, %heap;
+  sub.u64 %offset, %block, %heap;
+  shr.u64 %offset, %offset, 4;
+  ld.relaxed.gpu.global.u64 %head, [%list+16];
+
+push:
+  and.b64 %next, %head, 0xFFFFFFFFFF;
+  st.relaxed.gpu.global.u64 [%block], %next;
+  shr.u64 %new, %head, 40;
+  add.u64 %new, %new, 1;
+  shl.b64 %new, %new, 40;
+  or.b64 %new, %new, %offset;
+  atom.acq_rel.gpu.global.cas.b64 %seen, [%list+16], %head, %new;
+  setp.eq.u64 %p, %seen, %head;
+  mov.b64 %head, %seen;
+  @!%p bra push;
+
+done:
+  ret;
+}
+)";
+
+const ptx::Module& services() {
+  static const std::unique_ptr<ptx::ModuleHolder> holder = [] {
+    Diagnostics diagnostics;
+    auto parsed = ptx::parse(source, "services", diagnostics);
+    assert(parsed && "the services are good PTX");
+    return parsed ? std::move(parsed) : std::make_unique<ptx::ModuleHolder>();
+  }();
+  return holder->module;
+}
+
+}  // namespace
+
+const ptx::Function* findServiceFunction(std::string_view name) {
+  if (name != "vprintf" && name != "malloc" && name != "free") return nullptr;  // most programs need no services
+  const ptx::Function* function = services().findFunction(name);
+  return function && function->isDefined ? function : nullptr;
+}
+
+bool isServiceFunction(const ptx::Function& function) { return findServiceFunction(function.name) == &function; }
+
+}  // namespace mulciber::lower

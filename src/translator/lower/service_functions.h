@@ -1,0 +1,14 @@
+// Device functions that CUDA programs call and no module defines: vprintf, malloc, free. They are written in PTX.
+#pragma once
+
+#include <string_view>
+
+#include "translator/ptx/parser.h"
+
+namespace mulciber::lower {
+
+// The definition of a service, or null.
+const ptx::Function* findServiceFunction(std::string_view name);
+bool isServiceFunction(const ptx::Function& function);
+
+}  // namespace mulciber::lower
