@@ -19,9 +19,35 @@ constexpr SpaceWord kSpaces[] = {
     {"tex", StateSpace::Tex},
 };
 
+bool isOpaque(Type type) { return type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef; }
+
+// The other types are of instructions only: what holds their values is declared as .b16, .b32 ...
+bool isDeclarable(Type type) {
+  switch (type) {
+    case Type::Pred:
+    case Type::B8:
+    case Type::B16:
+    case Type::B32:
+    case Type::B64:
+    case Type::B128:
+    case Type::U8:
+    case Type::U16:
+    case Type::U32:
+    case Type::U64:
+    case Type::S8:
+    case Type::S16:
+    case Type::S32:
+    case Type::S64:
+    case Type::F16:
+    case Type::F16x2:
+    case Type::F32:
+    case Type::F64: return true;
+    default: return isOpaque(type);
+  }
+}
+
 uint64_t elementSize(Type type, uint8_t vector) {
-  const bool isOpaque = type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef;
-  const uint64_t bytes = isOpaque ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
+  const uint64_t bytes = isOpaque(type) ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
   return bytes * vector;
 }
 
@@ -118,7 +144,12 @@ void Parser::dimensions(Variable& variable, const DeclarationHead& head) {
     uint64_t count = 0;
     if (!token_.is(Kind::RightBracket)) {
       const Token token = token_;
-      count = expectInteger(kLargest, "an array dimension");
+      if (token.isWord("WARP_SZ")) {
+        advance();
+        count = 32;
+      } else {
+        count = expectInteger(kLargest, "an array dimension");
+      }
       if (count == 0 && !counts.empty()) error(token.where, "an array dimension cannot be 0");
     } else if (!counts.empty()) {
       error(open.where, "only the first dimension can be left open");
@@ -168,11 +199,28 @@ void Parser::variables(const Linkage& link, StateSpace space) {
     Variable* made = variable(head, name);
     if (accept(Kind::Equal)) initializer(*made);
     const bool isOpen = made->isArray && made->dimensions[0] == 0;
-    if (isOpen && !made->isExtern && space != StateSpace::Param && space != StateSpace::Shared)
-      error(name.where, quoted(name.text) + " has no size", name.text.size());
+    if (isOpen && !made->isExtern) error(name.where, quoted(name.text) + " has no size", name.text.size());
+    checkVariable(*made);
     declareVariable(made);
   } while (accept(Kind::Comma));
   expect(Kind::Semicolon, "';'");
+}
+
+void Parser::checkVariable(const Variable& made) {
+  const std::string type = "." + std::string(spelling(made.type));
+  const bool isRegister = made.space == StateSpace::Reg;
+  if (!isDeclarable(made.type)) {
+    error(made.where, "variables cannot have the type " + type + ", which only instructions have", made.name.size());
+  } else if (made.type == Type::Pred && !isRegister) {
+    error(made.where, "only registers can be predicates", made.name.size());
+  } else if (isOpaque(made.type) && made.space != StateSpace::Global && made.space != StateSpace::Param) {
+    error(made.where, "a variable of type " + type + " must be in .global space", made.name.size());
+  } else if (made.vector * bitWidth(made.type) > 128) {
+    error(made.where, "vectors can have at most 128 bits", made.name.size());
+  }
+  if (isRegister && made.isArray) error(made.where, "registers have no arrays", made.name.size());
+  if (made.isManaged && made.space != StateSpace::Global)
+    error(made.where, "only .global variables can be .managed", made.name.size());
 }
 
 void Parser::declareVariable(Variable* made) {
@@ -211,6 +259,9 @@ bool Parser::mergeDeclaration(Variable* made) {
   if (!sameShape) {
     error(made->where, quoted(made->name) + " was declared with another type or space", made->name.size());
     holder_.source.report(diagnostics_, Diagnostics::Severity::Note, kept.where, "the earlier declaration is here");
+  } else if (kept.isExtern && !made->isExtern && !made->isVisible && !made->isWeak && !made->isCommon) {
+    error(made->where, quoted(made->name) + " was declared .extern, so it must be .visible, .weak or .common",
+          made->name.size());
   } else if (kept.isExtern && !made->isExtern) {
     // The definition's place among the variables counts: what its initial value refers to stands before it.
     kept = *made;
@@ -227,13 +278,17 @@ bool Parser::mergeDeclaration(Variable* made) {
 void Parser::registers() {
   DeclarationHead head;
   head.space = StateSpace::Reg;
+  const Token start = token_;
   declarationHead(head, false);
+  if (!isDeclarable(head.type) || isOpaque(head.type))
+    error(start.where, "registers cannot have the type ." + std::string(spelling(head.type)));
   do registerOrRange(head);
   while (accept(Kind::Comma));
   expect(Kind::Semicolon, "';'");
 }
 
 void Parser::registerOrRange(const DeclarationHead& head) {
+  if (head.type == Type::Pred && head.vector != 1) error(token_.where, "predicates have no vectors");
   const Token name = expectName("a register's name");
   auto* declaration = arena_.make<RegisterDeclaration>();
   declaration->type = head.type;
@@ -348,7 +403,7 @@ void Parser::initializerFields(Variable& made) {
 }
 
 // symbol, symbol + 8, generic(symbol) + 8
-void Parser::initializerSymbol(InitializerElement& element) {
+void Parser::initializerSymbol(InitializerElement& element, const Variable& made) {
   Token name = expectName("a variable or function");
   if (name.text == "generic" && accept(Kind::LeftParen)) {
     element.isGeneric = true;
@@ -372,6 +427,17 @@ void Parser::initializerSymbol(InitializerElement& element) {
     if (value.kind != Constant::Kind::Integer) error(at.where, "an offset must be an integer");
     element.bits = value.bits;
   }
+  checkInitialSymbol(element, made);
+}
+
+void Parser::checkInitialSymbol(const InitializerElement& element, const Variable& made) {
+  const bool isMask = element.maskByte != 0xFF;
+  if (isMask ? made.type != Type::U8 : made.type != Type::U32 && made.type != Type::U64)
+    error(element.where, isMask ? "only a variable of type .u8 can hold a byte of an address"
+                                : "only a variable of type .u32 or .u64 can hold an address");
+  else if (element.variable && element.variable->space != StateSpace::Global &&
+           element.variable->space != StateSpace::Const)
+    error(element.where, "only the address of a .global or .const variable can be an initial value");
 }
 
 InitializerElement Parser::initializerElement(const Variable& made) {
@@ -379,7 +445,7 @@ InitializerElement Parser::initializerElement(const Variable& made) {
   const Token token = token_;
   element.where = token.where;
   if (token.is(Kind::Word) && token.text != "WARP_SZ") {
-    initializerSymbol(element);
+    initializerSymbol(element, made);
     return element;
   }
   const Constant value = constant();
@@ -389,8 +455,7 @@ InitializerElement Parser::initializerElement(const Variable& made) {
     if (value.bits == 0 || shift % 8 != 0 || value.bits >> shift != 0xFF)
       error(token.where, "a mask must choose one byte: 0xFF, 0xFF00, 0xFF0000 ...");
     else element.maskByte = static_cast<uint8_t>(shift / 8);
-    if (bitWidth(made.type) != 8) error(token.where, "a mask is for variables with 8-bit elements");
-    initializerSymbol(element);
+    initializerSymbol(element, made);
     expect(Kind::RightParen, "')'");
     return element;
   }

@@ -304,7 +304,10 @@ void Parser::addressSize() {
 void Parser::file() {
   advance();
   Module::File entry{};
+  const Token number = token_;
   entry.index = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a file number"));
+  if (!fileNumbers_.insert(entry.index).second)
+    error(number.where, "file " + std::to_string(entry.index) + " is already declared", number.text.size());
   entry.name = expectString();
   if (accept(Kind::Comma)) {
     entry.timestamp = expectInteger(UINT64_MAX, "a time stamp");
