@@ -156,8 +156,8 @@ void Parser::dimensions(Variable& variable, const DeclarationHead& head) {
     }
     expect(Kind::RightBracket, "']'");
     counts.push_back(count);
+    if (count != 0 && size > kLargest / count) fail(open, quoted(variable.name) + " is too large");
     size *= count;
-    if (size > kLargest) fail(open, quoted(variable.name) + " is too large");
   }
   variable.isArray = !counts.empty();
   variable.dimensions = arena_.copy(counts);

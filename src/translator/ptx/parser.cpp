@@ -183,6 +183,13 @@ void Parser::duplicate(std::string_view name, SourceOffset where, SourceOffset p
 
 void Parser::undeclared(const Token& name, const char* what) {
   if (diagnostics_.isFull()) return;
+  std::string_view prefix;
+  if (uint32_t count = symbols_.rangeCount(name.text, prefix)) {
+    return error(name.where,
+                 quoted(name.text) + " is not among the registers " + std::string(prefix) + "<" +
+                     std::to_string(count) + ">, which end with " + std::string(prefix) + std::to_string(count - 1),
+                 name.text.size());
+  }
   Suggestion suggestion(name.text);
   symbols_.forEachVisible([&](std::string_view visible, const Binding&) { suggestion.offer(visible); });
   for (const Register& reg : registers_) suggestion.offer(reg.name);
