@@ -21,31 +21,6 @@ constexpr SpaceWord kSpaces[] = {
 
 bool isOpaque(Type type) { return type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef; }
 
-// The other types are of instructions only: what holds their values is declared as .b16, .b32 ...
-bool isDeclarable(Type type) {
-  switch (type) {
-    case Type::Pred:
-    case Type::B8:
-    case Type::B16:
-    case Type::B32:
-    case Type::B64:
-    case Type::B128:
-    case Type::U8:
-    case Type::U16:
-    case Type::U32:
-    case Type::U64:
-    case Type::S8:
-    case Type::S16:
-    case Type::S32:
-    case Type::S64:
-    case Type::F16:
-    case Type::F16x2:
-    case Type::F32:
-    case Type::F64: return true;
-    default: return isOpaque(type);
-  }
-}
-
 uint64_t elementSize(Type type, uint8_t vector) {
   const uint64_t bytes = isOpaque(type) ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
   return bytes * vector;
@@ -198,29 +173,10 @@ void Parser::variables(const Linkage& link, StateSpace space) {
     const Token name = expectName("a variable's name");
     Variable* made = variable(head, name);
     if (accept(Kind::Equal)) initializer(*made);
-    const bool isOpen = made->isArray && made->dimensions[0] == 0;
-    if (isOpen && !made->isExtern) error(name.where, quoted(name.text) + " has no size", name.text.size());
-    checkVariable(*made);
+
     declareVariable(made);
   } while (accept(Kind::Comma));
   expect(Kind::Semicolon, "';'");
-}
-
-void Parser::checkVariable(const Variable& made) {
-  const std::string type = "." + std::string(spelling(made.type));
-  const bool isRegister = made.space == StateSpace::Reg;
-  if (!isDeclarable(made.type)) {
-    error(made.where, "variables cannot have the type " + type + ", which only instructions have", made.name.size());
-  } else if (made.type == Type::Pred && !isRegister) {
-    error(made.where, "only registers can be predicates", made.name.size());
-  } else if (isOpaque(made.type) && made.space != StateSpace::Global && made.space != StateSpace::Param) {
-    error(made.where, "a variable of type " + type + " must be in .global space", made.name.size());
-  } else if (made.vector * bitWidth(made.type) > 128) {
-    error(made.where, "vectors can have at most 128 bits", made.name.size());
-  }
-  if (isRegister && made.isArray) error(made.where, "registers have no arrays", made.name.size());
-  if (made.isManaged && made.space != StateSpace::Global)
-    error(made.where, "only .global variables can be .managed", made.name.size());
 }
 
 void Parser::declareVariable(Variable* made) {
@@ -278,17 +234,14 @@ bool Parser::mergeDeclaration(Variable* made) {
 void Parser::registers() {
   DeclarationHead head;
   head.space = StateSpace::Reg;
-  const Token start = token_;
   declarationHead(head, false);
-  if (!isDeclarable(head.type) || isOpaque(head.type))
-    error(start.where, "registers cannot have the type ." + std::string(spelling(head.type)));
+
   do registerOrRange(head);
   while (accept(Kind::Comma));
   expect(Kind::Semicolon, "';'");
 }
 
 void Parser::registerOrRange(const DeclarationHead& head) {
-  if (head.type == Type::Pred && head.vector != 1) error(token_.where, "predicates have no vectors");
   const Token name = expectName("a register's name");
   auto* declaration = arena_.make<RegisterDeclaration>();
   declaration->type = head.type;
@@ -319,10 +272,6 @@ void Parser::registerOrRange(const DeclarationHead& head) {
 // ---- Initialisers
 
 void Parser::initializer(Variable& made) {
-  const Token start = token_;
-  if (made.isExtern) error(start.where, "an extern variable cannot have an initial value");
-  if (made.space != StateSpace::Global && made.space != StateSpace::Const)
-    error(start.where, "only .global and .const variables can have an initial value");
   if (made.type == Type::TexRef || made.type == Type::SamplerRef || made.type == Type::SurfRef)
     return initializerFields(made);
 

@@ -76,14 +76,14 @@ std::vector<Variable*> Parser::parameterList(bool isEntry) {
     DeclarationHead head;
     auto space = acceptSpace();
     if (!space || (*space != StateSpace::Param && *space != StateSpace::Reg)) fail(start, "expected .param or .reg");
-    if (isEntry && *space == StateSpace::Reg) error(start.where, "an entry's parameters are in .param space");
+
     head.space = *space;
     declarationHead(head, true);
     if (!list.empty() && list.back()->isArray && list.back()->size == 0)
       error(list.back()->where, "only the last parameter can be an array without a size");
     if (head.isPointer && !isEntry) error(start.where, "only parameters of an entry can be .ptr");
     list.push_back(variable(head, expectName("a parameter's name")));
-    checkVariable(*list.back());
+
     if (isEntry && list.back()->isArray && list.back()->size == 0)
       error(list.back()->where, "an entry's parameter needs a size");
   } while (accept(Kind::Comma));

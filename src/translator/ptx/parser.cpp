@@ -83,7 +83,11 @@ bool Parser::parse() {
   try {
     if (!token_.isDotted("version")) fail(token_, "a PTX module must begin with .version");
     version();
-    if (!token_.isDotted("target")) fail(token_, "expected .target after .version");
+    const Token start = token_;
+    if (!start.isDotted("target")) fail(start, "expected .target after .version");
+    target();
+    if (holder_.module.target.empty()) fail(start, "expected a target such as sm_90 among the words of .target");
+
   } catch (const SyntaxError&) {
     return false;
   }
@@ -305,6 +309,7 @@ void Parser::addressSize() {
   const Token token = token_;
   const uint64_t size = expectInteger(UINT32_MAX, "the address size");
   if (size != 32 && size != 64) error(token.where, "the address size must be 32 or 64");
+
   holder_.module.addressSize = static_cast<uint32_t>(size);
 }
 

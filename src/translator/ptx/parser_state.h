@@ -90,7 +90,7 @@ class Parser {
   void registerOrRange(const DeclarationHead& head);
   void declareVariable(Variable* variable);
   bool mergeDeclaration(Variable* variable);
-  void checkVariable(const Variable& variable);
+
   void checkInitialSymbol(const InitializerElement& element, const Variable& variable);
   void initializer(Variable& variable);
   void initializerFields(Variable& variable);
