@@ -31,4 +31,8 @@ inline constexpr bool perThreadDefault = false;
 // Says once for each name, at level warn, that a program called what Mulciber does not implement.
 void reportUnsupported(const char* name);
 
+// What an entry that is not implemented does and returns: the report, and CUDA_ERROR_NOT_SUPPORTED or
+// cudaErrorNotSupported. Each API has its own.
+__attribute__((visibility("hidden"))) int refuse(const char* name);
+
 }  // namespace mulciber::api

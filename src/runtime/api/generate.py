@@ -3,6 +3,7 @@
 
 usage: generate.py stubs SONAME OUT_CPP OUT_VERSION_SCRIPT    entries for what is not implemented, and the export list
        generate.py table OUT_CPP                              the name table behind cuGetProcAddress
+       generate.py names OUT_INC                              every runtime function, sorted, for tools/redirect
        generate.py coverage                                   docs/api-coverage.md, on standard output
 """
 import pathlib
@@ -54,14 +55,13 @@ def stubs(soname, out_cpp, out_script):
     unknown = sorted(have - known)
     if unknown:
         sys.exit(f"{soname} has no {', '.join(unknown)}")
-    code = 801  # CUDA_ERROR_NOT_SUPPORTED and cudaErrorNotSupported
     with open(out_cpp, "w") as out:
         out.write("// Made by generate.py: what is not implemented. Arguments are not looked at, so none are declared.\n")
         out.write('#include "runtime/api/entry.h"\n\n')
         for name in names:
             if name in have:
                 continue
-            out.write(f'CUDA_API(int, {name})() {{\n  mulciber::api::reportUnsupported("{name}");\n  return {code};\n}}\n')
+            out.write(f'CUDA_API(int, {name})() {{ return mulciber::api::refuse("{name}"); }}\n')
     with open(out_script, "w") as out:
         node = f"{soname} " if soname in RUNTIMES else ""
         out.write(node + "{\n  global:\n" + "".join(f"    {name};\n" for name in names) + "  local: *;\n};\n")
@@ -81,6 +81,11 @@ def table(out_cpp):
             since = versions.get(plain, 0) if plain != base else 0
             out.write(f'    {{"{base}", {since}, {"true" if thread else "false"}, &{name}}},\n')
         out.write("};\nconst unsigned procedureCount = sizeof(procedures) / sizeof(procedures[0]);\n\n}  // namespace mulciber::api\n")
+
+
+def runtime_names(out_inc):
+    names = sorted(set().union(*(exports(runtime) for runtime in RUNTIMES)))
+    pathlib.Path(out_inc).write_text("".join(f'"{name}",\n' for name in names))
 
 
 def coverage():
@@ -108,6 +113,8 @@ def main():
         stubs(*command[1:])
     elif len(command) == 2 and command[0] == "table":
         table(command[1])
+    elif len(command) == 2 and command[0] == "names":
+        runtime_names(command[1])
     elif command == ["coverage"]:
         coverage()
     else:

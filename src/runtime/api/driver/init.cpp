@@ -14,6 +14,11 @@ Error copyText(const std::string& text, char* buffer, int bytes) {
   return Error::Success;
 }
 
+int refuse(const char* name) {
+  reportUnsupported(name);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 namespace {
 
 // The newest version of a function that a program built for `cudaVersion` knows.

@@ -39,6 +39,11 @@ cudaError_t record(cudaError_t error) {
   return error;
 }
 
+int refuse(const char* name) {
+  reportUnsupported(name);
+  return record(cudaErrorNotSupported);
+}
+
 }  // namespace mulciber::api
 
 using namespace mulciber::api;

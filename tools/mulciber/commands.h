@@ -1,0 +1,39 @@
+// The commands of `mulciber`. Each gives the exit status of the program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mulciber::tool {
+
+enum ExitStatus {
+  ExitSuccess = 0,
+  ExitFailure = 1,      // the input is bad, or a check failed
+  ExitUsage = 2,        // the command line is wrong
+  ExitCannotRun = 125,  // `run` could not prepare the program; 126: not executable, 127: not found
+  ExitNotExecutable = 126,
+  ExitNotFound = 127,
+};
+
+struct RunOptions {
+  std::vector<std::string> command;
+};
+int run(const RunOptions& options);
+
+struct TranslateOptions {
+  std::string input, output, kernel, profile, dump;
+  bool asText = false, asJson = false, debugInfo = false, exactDenormals = false;
+};
+int translate(const TranslateOptions& options);
+
+struct InfoOptions {
+  bool asJson = false;
+};
+int info(const InfoOptions& options);
+
+struct DoctorOptions {
+  bool asJson = false;
+};
+int doctor(const DoctorOptions& options);
+
+}  // namespace mulciber::tool

@@ -1,0 +1,67 @@
+// The mulciber command line.
+#include <CLI/CLI.hpp>
+
+#include "commands.h"
+#include "mulciber/version.h"
+#include "terminal.h"
+
+int main(int argc, char** argv) {
+  using namespace mulciber::tool;
+  CLI::App app("Mulciber runs CUDA programs on Vulkan.", "mulciber");
+  app.set_version_flag("--version", "mulciber " MULCIBER_VERSION_STRING);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 success, 1 bad input or a failed check, 2 wrong usage. `mulciber run` ends as the program does, "
+      "or with 125 when it cannot be prepared, 126 when it is not executable, 127 when it is not found.\n"
+      "docs/environment.md lists the environment variables.");
+
+  RunOptions runOptions;
+  CLI::App* runCommand = app.add_subcommand("run", "Run a CUDA program on Vulkan");
+  runCommand->add_option("command", runOptions.command, "The program and its arguments")->required();
+  runCommand->positionals_at_end()->prefix_command();
+  runCommand->footer(
+      "The program finds Mulciber's libcuda.so.1 and libcudart.so in place of NVIDIA's; a CUDA runtime linked into it "
+      "(nvcc's default) is redirected when it is loaded. Programs it starts are treated the same way.\n"
+      "Example: mulciber run ./vector_add 1000");
+
+  TranslateOptions translateOptions;
+  CLI::App* translateCommand = app.add_subcommand("translate", "Translate PTX to SPIR-V, with no device needed");
+  translateCommand
+      ->add_option("input", translateOptions.input,
+                   "PTX text, a fat binary, or a program, object or library with CUDA code")
+      ->required();
+  translateCommand->add_option("-o,--output", translateOptions.output,
+                               "File for the kernel, or folder for several (default: KERNEL.spv here)");
+  translateCommand->add_option("-k,--kernel", translateOptions.kernel, "Only this kernel");
+  translateCommand->add_option(
+      "-p,--profile", translateOptions.profile,
+      "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3)");
+  translateCommand->add_option("--dump", translateOptions.dump,
+                               "Print a stage of the translation (ptx, ir, ssa, spirv, ..., or all)");
+  translateCommand->add_flag("--text", translateOptions.asText, "SPIR-V as text; on standard output without -o");
+  translateCommand->add_flag("--json", translateOptions.asJson, "Describe the kernels on standard output, as JSON");
+  translateCommand->add_flag("-g", translateOptions.debugInfo, "Keep source lines");
+  translateCommand->add_flag("--exact-denormals", translateOptions.exactDenormals,
+                             "Keep float denormals even where the device flushes them");
+
+  InfoOptions infoOptions;
+  CLI::App* infoCommand = app.add_subcommand("info", "List devices and the CUDA features each offers");
+  infoCommand->add_flag("--json", infoOptions.asJson, "As JSON");
+
+  DoctorOptions doctorOptions;
+  CLI::App* doctorCommand = app.add_subcommand("doctor", "Check the installation and say what to do");
+  doctorCommand->add_flag("--json", doctorOptions.asJson, "As JSON");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? ExitSuccess : ExitUsage;
+  }
+  if (*runCommand) {
+    for (const std::string& rest : runCommand->remaining()) runOptions.command.push_back(rest);
+    return run(runOptions);
+  }
+  if (*translateCommand) return translate(translateOptions);
+  if (*infoCommand) return info(infoOptions);
+  return doctor(doctorOptions);
+}

@@ -1,0 +1,54 @@
+#include "terminal.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace mulciber::tool {
+
+bool isColourful(int descriptor) { return isatty(descriptor) && !std::getenv("NO_COLOR"); }
+
+std::string coloured(std::string_view text, Colour colour, int descriptor) {
+  if (!isColourful(descriptor)) return std::string(text);
+  const char* code = "1";
+  switch (colour) {
+    case Colour::Red: code = "31"; break;
+    case Colour::Green: code = "32"; break;
+    case Colour::Yellow: code = "33"; break;
+    case Colour::Bold: break;
+  }
+  return fmt::format("\033[{}m{}\033[0m", code, text);
+}
+
+void complain(std::string_view message) {
+  fmt::print(stderr, "{} {}\n", coloured("mulciber:", Colour::Red, STDERR_FILENO), message);
+}
+
+std::string json(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", c);
+        else out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string libraryFolder() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const auto folder = program.parent_path().parent_path() / "lib";
+  return std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
+}
+
+}  // namespace mulciber::tool

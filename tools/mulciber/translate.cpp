@@ -1,0 +1,178 @@
+// `mulciber translate`: PTX in, SPIR-V out.
+#include <fmt/core.h>
+#include <unistd.h>
+#include <spirv-tools/libspirv.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "commands.h"
+#include "mulciber/translator.h"
+#include "runtime/fatbin/fatbin.h"
+#include "terminal.h"
+
+namespace mulciber::tool {
+
+namespace {
+
+std::optional<TargetProfile> loadProfile(const std::string& name) {
+  if (name.empty()) return *builtinProfile("vulkan1.3");
+  if (const TargetProfile* builtin = builtinProfile(name)) return *builtin;
+  std::ifstream stream(name, std::ios::binary);
+  if (!stream) {
+    complain(fmt::format("'{}' is neither a known profile (vulkan1.3, lavapipe, nvidia) nor a readable file", name));
+    return std::nullopt;
+  }
+  const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  std::string error;
+  auto profile = profileFromJson(text, error);
+  if (!profile) complain(fmt::format("{}: {}", name, error));
+  return profile;
+}
+
+// What the diagnostics hold goes to standard error; false when there is an error among it.
+bool report(const Diagnostics& diagnostics) {
+  const std::string text = diagnostics.toString(isColourful(STDERR_FILENO));
+  if (!text.empty()) fmt::print(stderr, "{}{}", text, text.back() == '\n' ? "" : "\n");
+  return !diagnostics.hasErrors();
+}
+
+ModulePtr parse(const fatbin::PtxModules& modules, const std::string& path) {
+  Diagnostics diagnostics;
+  std::vector<ModulePtr> parsed;
+  std::vector<const ParsedModule*> pointers;
+  for (const fatbin::PtxModule& module : modules) {
+    parsed.push_back(parseModule(module.text, module.name.empty() ? path : module.name, diagnostics));
+    pointers.push_back(parsed.back().get());
+  }
+  if (diagnostics.hasErrors()) {
+    report(diagnostics);
+    return nullptr;
+  }
+  ModulePtr result = parsed.size() == 1 ? std::move(parsed.front()) : linkModules(pointers, diagnostics);
+  return report(diagnostics) ? std::move(result) : nullptr;
+}
+
+std::string describe(const KernelInfo& info) {
+  std::string parameters;
+  for (const Parameter& parameter : info.parameters) {
+    parameters += fmt::format("{}{{\"offset\": {}, \"size\": {}, \"alignment\": {}}}", parameters.empty() ? "" : ", ",
+                              parameter.offset, parameter.size, parameter.alignment);
+  }
+  return fmt::format(
+      "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, \"localBytes\": {}, "
+      "\"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": {}, "
+      "\"usesWarpOperations\": {}}}",
+      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.localBytes, info.maxThreads,
+      info.requiredBlock[0], info.requiredBlock[1], info.requiredBlock[2], info.usesPrintf, info.usesHeap,
+      info.usesWarpOperations);
+}
+
+bool write(const std::string& path, const void* data, size_t bytes) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+  stream.close();
+  if (!stream) complain(fmt::format("cannot write '{}'", path));
+  return static_cast<bool>(stream);
+}
+
+// Where a kernel goes: the file named, or a file of its own in the folder named.
+std::string outputPath(const std::string& output, const std::string& kernel, bool asText, bool isOnly) {
+  const bool isFolder = !output.empty() && (output.back() == '/' || std::filesystem::is_directory(output));
+  if (!output.empty() && !isFolder && isOnly) return output;
+  const std::string file = kernel + (asText ? ".spvasm" : ".spv");
+  return output.empty() ? file : (std::filesystem::path(output) / file).string();
+}
+
+bool store(const Kernel& kernel, const TranslateOptions& options, bool isOnly) {
+  if (options.asText) {
+    std::string text;
+    const spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
+    const uint32_t friendly = SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES | SPV_BINARY_TO_TEXT_OPTION_INDENT;
+    if (!tools.Disassemble(kernel.spirv, &text, friendly)) {
+      complain("the SPIR-V made cannot be disassembled, which is a defect of Mulciber");
+      return false;
+    }
+    if (options.output.empty()) {
+      fmt::print("{}", text);
+      return true;
+    }
+    return write(outputPath(options.output, kernel.info.name, true, isOnly), text.data(), text.size());
+  }
+  return write(outputPath(options.output, kernel.info.name, false, isOnly), kernel.spirv.data(),
+               kernel.spirv.size() * 4);
+}
+
+void printStage(void* wanted, std::string_view stage, std::string_view text) {
+  const std::string& name = *static_cast<std::string*>(wanted);
+  if (name == "all") fmt::print("; {}\n", stage);
+  if (name == "all" || name == stage) fmt::print("{}{}", text, text.empty() || text.back() != '\n' ? "\n" : "");
+}
+
+}  // namespace
+
+int translate(const TranslateOptions& options) {
+  const auto profile = loadProfile(options.profile);
+  if (!profile) return ExitFailure;
+  fatbin::Error error;
+  const auto images = fatbin::readFile(options.input, profile->computeCapability, error);
+  if (!images) {
+    const bool namesFile = error.code == fatbin::Error::Code::FileNotFound;
+    complain(namesFile ? error.message : fmt::format("{}: {}", options.input, error.message));
+    return ExitFailure;
+  }
+  std::vector<ModulePtr> modules;
+  size_t count = 0;
+  bool failed = false;
+  for (const fatbin::PtxModules& image : *images) {
+    ModulePtr module = parse(image, options.input);
+    if (!module) return ExitFailure;
+    count += kernelNames(*module).size();
+    modules.push_back(std::move(module));
+  }
+  std::string wanted = options.dump;
+  mulciber::TranslateOptions translation;
+  translation.debugInfo = options.debugInfo;
+  translation.exactDenormals = options.exactDenormals;
+  if (!wanted.empty()) {
+    translation.dump = printStage;
+    translation.dumpUser = &wanted;
+  }
+  const bool isOnly = count == 1 || !options.kernel.empty();
+  if (!isOnly && !options.output.empty()) {
+    std::error_code made;
+    std::filesystem::create_directories(options.output, made);
+    if (!std::filesystem::is_directory(options.output)) {
+      complain(fmt::format("there are {} kernels: give -o a folder, or choose one with --kernel", count));
+      return ExitFailure;
+    }
+  }
+  bool found = false;
+  std::string descriptions;
+  for (const ModulePtr& module : modules) {
+    for (const std::string& name : kernelNames(*module)) {
+      if (!options.kernel.empty() && name != options.kernel) continue;
+      found = true;
+      Diagnostics diagnostics;
+      const auto kernel = mulciber::translate(*module, name, *profile, translation, diagnostics);
+      failed |= !report(diagnostics) || !kernel;
+      if (!kernel) continue;
+      if (options.asJson) descriptions += (descriptions.empty() ? "" : ",\n") + describe(kernel->info);
+      // Asked only to show something, do not leave files behind.
+      const bool onlyShows = options.output.empty() && (options.asJson || !options.dump.empty()) && !options.asText;
+      if (!onlyShows) failed |= !store(*kernel, options, isOnly);
+    }
+  }
+  if (!found) {
+    complain(options.kernel.empty() ? fmt::format("{} holds no kernel", options.input)
+                                    : fmt::format("{} holds no kernel named '{}'", options.input, options.kernel));
+    return ExitFailure;
+  }
+  if (options.asJson) fmt::print("[\n{}\n]\n", descriptions);
+  return failed ? ExitFailure : ExitSuccess;
+}
+
+}  // namespace mulciber::tool

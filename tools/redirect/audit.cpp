@@ -1,0 +1,251 @@
+// The auditor's part: what the dynamic linker calls for every object (see rtld-audit(7)).
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "redirect.h"
+#include "runtime/fatbin/elf.h"
+
+namespace mulciber::redirect {
+namespace {
+
+using fatbin::Bytes;
+using fatbin::Elf;
+
+// Every name any libcudart exports, sorted: made from the export lists.
+constexpr std::string_view runtimeNames[] = {
+#include "runtime_names.inc"
+};
+
+bool isRuntimeName(std::string_view name) {
+  return std::binary_search(std::begin(runtimeNames), std::end(runtimeNames), name);
+}
+
+// A file in memory, read-only.
+class MappedFile {
+ public:
+  explicit MappedFile(const char* path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat status;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+      const auto size = static_cast<size_t>(status.st_size);
+      void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+      if (data != MAP_FAILED) bytes_ = {static_cast<std::byte*>(data), size};
+    }
+    close(file);
+  }
+  ~MappedFile() {
+    if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  }
+  MappedFile(const MappedFile&) = delete;
+  Bytes bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+struct Found {
+  std::string_view name;
+  uint64_t address;
+  uint64_t size;
+};
+
+// The resolver in the ordinary copy, and the slots that wait for its address.
+void* resolver = nullptr;
+std::vector<void**>* waitingSlots = nullptr;
+
+constexpr size_t pageBytes = 4096;
+constexpr size_t stubBytes = 32;  // a jump to the target, and the code that calls the resolver
+constexpr size_t lazyOffset = 16;
+constexpr size_t jumpBytes = 5;
+
+size_t pages(size_t bytes) { return (bytes + pageBytes - 1) / pageBytes * pageBytes; }
+
+// Memory within reach of a 32-bit jump from `address`: the first free place below the object, or above it.
+std::byte* allocateNear(uint64_t address, size_t bytes) {
+  constexpr uint64_t step = 0x10000, reach = 0x70000000;
+  for (const bool below : {true, false}) {
+    for (uint64_t distance = step; distance < reach; distance += step) {
+      if (below && distance + step > address) break;
+      const uint64_t at = (below ? address - distance : address + distance) / step * step;
+      void* got = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+      if (got == reinterpret_cast<void*>(at)) return static_cast<std::byte*>(got);
+      if (got != MAP_FAILED) munmap(got, bytes);  // a kernel without MAP_FIXED_NOREPLACE
+    }
+  }
+  return nullptr;
+}
+
+void put32(std::byte* at, int64_t value) {
+  const auto small = static_cast<int32_t>(value);
+  std::memcpy(at, &small, sizeof(small));
+}
+
+void putCode(std::byte* at, std::initializer_list<unsigned char> code) {
+  for (unsigned char byte : code) *at++ = std::byte{byte};
+}
+
+// Stubs and records for all functions of one object; gives the first stub.
+std::byte* makeStubs(const std::vector<Found>& functions, uint32_t major, const char* object) {
+  const size_t codeBytes = pages(functions.size() * stubBytes);
+  size_t nameBytes = 0;
+  for (const Found& function : functions) nameBytes += function.name.size() + 1;
+  const size_t dataBytes = pages(sizeof(void*) + functions.size() * sizeof(Record) + nameBytes);
+  std::byte* code = allocateNear(functions.front().address, codeBytes + dataBytes);
+  if (!code) fail("%s: no free memory near its code to redirect its CUDA runtime", object);
+  auto** resolverSlot = reinterpret_cast<void**>(code + codeBytes);
+  auto* records = reinterpret_cast<Record*>(resolverSlot + 1);
+  char* names = reinterpret_cast<char*>(records + functions.size());
+  *resolverSlot = resolver;
+  if (!resolver) {
+    if (!waitingSlots) waitingSlots = new std::vector<void**>;
+    waitingSlots->push_back(resolverSlot);
+  }
+  for (size_t i = 0; i < functions.size(); ++i) {
+    std::byte* stub = code + i * stubBytes;
+    std::byte* lazy = stub + lazyOffset;
+    std::memcpy(names, functions[i].name.data(), functions[i].name.size());  // the rest is zero already
+    records[i] = {lazy, names, major, 0};
+    names += functions[i].name.size() + 1;
+    auto* record = reinterpret_cast<std::byte*>(&records[i]);
+    putCode(stub, {0xFF, 0x25});  // jmp *record.target(%rip)
+    put32(stub + 2, record - (stub + 6));
+    putCode(lazy, {0x4C, 0x8D, 0x1D});  // lea record(%rip), %r11
+    put32(lazy + 3, record - (lazy + 7));
+    putCode(lazy + 7, {0xFF, 0x25});  // jmp *resolverSlot(%rip)
+    put32(lazy + 9, reinterpret_cast<std::byte*>(resolverSlot) - (lazy + 13));
+  }
+  if (mprotect(code, codeBytes, PROT_READ | PROT_EXEC) != 0) fail("%s: cannot make code executable", object);
+  return code;
+}
+
+// Makes every function begin with a jump to its stub. Its pages are writable meanwhile, and never executable at once;
+// nothing runs in an object whose constructors have not.
+void redirect(std::vector<Found>& functions, uint32_t major, const char* object) {
+  std::sort(functions.begin(), functions.end(), [](const Found& a, const Found& b) { return a.address < b.address; });
+  std::byte* stubs = makeStubs(functions, major, object);
+  const uint64_t first = functions.front().address / pageBytes * pageBytes;
+  const uint64_t last = pages(functions.back().address + jumpBytes);
+  auto* text = reinterpret_cast<void*>(first);
+  if (mprotect(text, last - first, PROT_READ | PROT_WRITE) != 0) {
+    fail("%s: its code cannot be made writable, so its CUDA runtime cannot be redirected; build it with -cudart shared",
+         object);
+  }
+  for (size_t i = 0; i < functions.size(); ++i) {
+    auto* entry = reinterpret_cast<std::byte*>(functions[i].address);
+    *entry = std::byte{0xE9};
+    put32(entry + 1, stubs + i * stubBytes - (entry + jumpBytes));
+  }
+  if (mprotect(text, last - first, PROT_READ | PROT_EXEC) != 0) fail("%s: cannot restore its code", object);
+}
+
+// CUDA 12 alone has the second form of cudaGetDeviceProperties; texture references went with CUDA 12.
+uint32_t majorOf(const std::vector<Found>& functions) {
+  auto has = [&](std::string_view name) {
+    return std::any_of(functions.begin(), functions.end(), [&](const Found& f) { return f.name == name; });
+  };
+  return has("cudaGetDeviceProperties_v2") ? 12 : has("cudaBindTexture") ? 11 : 13;
+}
+
+void inspect(const char* path, uint64_t base, bool isProgram) {
+  const MappedFile file(path);
+  const auto elf = Elf::open(file.bytes());
+  if (!elf || elf->machine() != Elf::machineX86_64) return;
+  constexpr uint8_t functionType = 2;
+  std::vector<Found> functions;
+  bool hasRuntime = false;
+  elf->forEachSymbol(".symtab", [&](const Elf::Symbol& symbol) {
+    if (!symbol.isDefined || symbol.type != functionType || !isRuntimeName(symbol.name)) return;
+    functions.push_back({symbol.name, base + symbol.value, symbol.size});
+    hasRuntime |= symbol.name == "__cudaRegisterFatBinary";
+  });
+  if (hasRuntime) {
+    for (const Found& function : functions) {
+      if (function.size < jumpBytes) {
+        fail("%s: its %.*s is too short to redirect; build it with -cudart shared", path,
+             static_cast<int>(function.name.size()), function.name.data());
+      }
+    }
+    redirect(functions, majorOf(functions), path);
+    return;
+  }
+  if (!elf->section(".nv_fatbin")) return;
+  bool usesSharedRuntime = false;
+  elf->forEachSymbol(".dynsym",
+                     [&](const Elf::Symbol& symbol) { usesSharedRuntime |= symbol.name == "__cudaRegisterFatBinary"; });
+  if (usesSharedRuntime) return;
+  constexpr const char* reason =
+      "it carries a static CUDA runtime whose symbols were stripped; build it with -cudart shared, or do not strip it";
+  if (isProgram) fail("%s cannot be run: %s", path, reason);
+  dprintf(STDERR_FILENO, "mulciber: CUDA calls inside %s are not redirected: %s\n", path, reason);
+}
+
+std::string_view fileName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+void foundOrdinaryCopy(const link_map* map) {
+  const MappedFile file(map->l_name);
+  const auto elf = Elf::open(file.bytes());
+  if (!elf) return;
+  elf->forEachSymbol(".dynsym", [&](const Elf::Symbol& symbol) {
+    if (symbol.name == resolverName) resolver = reinterpret_cast<void*>(map->l_addr + symbol.value);
+  });
+  if (!waitingSlots) return;
+  for (void** slot : *waitingSlots) *slot = resolver;
+  waitingSlots->clear();
+}
+
+}  // namespace
+}  // namespace mulciber::redirect
+
+using namespace mulciber::redirect;
+
+extern "C" __attribute__((visibility("default"))) unsigned la_version(unsigned) { return LAV_CURRENT; }
+
+// Ours go first however a program names them: its own library path would win over LD_LIBRARY_PATH.
+extern "C" __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
+  static char path[4096];
+  const std::string_view file = fileName(name);
+  if (flag != LA_SER_ORIG || (file != "libcuda.so.1" && file != "libcuda.so" && !file.starts_with("libcudart.so."))) {
+    return const_cast<char*>(name);
+  }
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<void*>(&la_version), &self)) return const_cast<char*>(name);
+  const std::string_view own = self.dli_fname;
+  const std::string_view folder = own.substr(0, own.size() - fileName(own).size());
+  snprintf(path, sizeof(path), "%.*s%.*s", static_cast<int>(folder.size()), folder.data(),
+           static_cast<int>(file.size()), file.data());
+  return access(path, R_OK) == 0 ? path : const_cast<char*>(name);
+}
+
+extern "C" __attribute__((visibility("default"))) unsigned la_objopen(link_map* map, Lmid_t space, uintptr_t*) {
+  if (space != LM_ID_BASE) return 0;
+  const bool isProgram = map->l_name[0] == '\0';
+  const std::string_view file = fileName(map->l_name);
+  if (file == libraryName) {
+    foundOrdinaryCopy(map);
+  } else if (!file.starts_with("libcudart.so") && !file.starts_with("libcuda.so") && !file.starts_with("libmulciber")) {
+    inspect(isProgram ? "/proc/self/exe" : map->l_name, map->l_addr, isProgram);
+  }
+  return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) void la_preinit(uintptr_t*) {
+  if (waitingSlots && !waitingSlots->empty()) {
+    fail("%s must be in LD_PRELOAD as well as in LD_AUDIT: start the program with `mulciber run`", libraryName);
+  }
+}
