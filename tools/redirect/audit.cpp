@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -61,6 +62,10 @@ struct Found {
   uint64_t size;
 };
 
+[[noreturn]] void missingResolver() {
+  fail("%s must be in LD_PRELOAD as well as in LD_AUDIT: start the program with `mulciber run`", libraryName);
+}
+
 // The resolver in the ordinary copy, and the slots that wait for its address.
 void* resolver = nullptr;
 std::vector<void**>* waitingSlots = nullptr;
@@ -108,7 +113,7 @@ std::byte* makeStubs(const std::vector<Found>& functions, uint32_t major, const 
   auto** resolverSlot = reinterpret_cast<void**>(code + codeBytes);
   auto* records = reinterpret_cast<Record*>(resolverSlot + 1);
   char* names = reinterpret_cast<char*>(records + functions.size());
-  *resolverSlot = resolver;
+  *resolverSlot = resolver ? resolver : reinterpret_cast<void*>(&missingResolver);
   if (!resolver) {
     if (!waitingSlots) waitingSlots = new std::vector<void**>;
     waitingSlots->push_back(resolverSlot);
@@ -151,6 +156,14 @@ void redirect(std::vector<Found>& functions, uint32_t major, const char* object)
   if (mprotect(text, last - first, PROT_READ | PROT_EXEC) != 0) fail("%s: cannot restore its code", object);
 }
 
+// Whether the compiler filled up the place behind a very short function, so that a jump fits all the same.
+bool isPadded(const Found& function) {
+  constexpr uint64_t alignment = 16;
+  const auto next = *reinterpret_cast<const unsigned char*>(function.address + function.size);
+  const bool isNop = next == 0x90 || next == 0x66 || next == 0x2E || next == 0x0F || next == 0xCC;
+  return function.address % alignment == 0 && isNop;
+}
+
 // CUDA 12 alone has the second form of cudaGetDeviceProperties; texture references went with CUDA 12.
 uint32_t majorOf(const std::vector<Found>& functions) {
   auto has = [&](std::string_view name) {
@@ -161,6 +174,7 @@ uint32_t majorOf(const std::vector<Found>& functions) {
 
 void inspect(const char* path, uint64_t base, bool isProgram) {
   const MappedFile file(path);
+  if (isProgram) path = program_invocation_name;
   const auto elf = Elf::open(file.bytes());
   if (!elf || elf->machine() != Elf::machineX86_64) return;
   constexpr uint8_t functionType = 2;
@@ -173,7 +187,7 @@ void inspect(const char* path, uint64_t base, bool isProgram) {
   });
   if (hasRuntime) {
     for (const Found& function : functions) {
-      if (function.size < jumpBytes) {
+      if (function.size < jumpBytes && !isPadded(function)) {
         fail("%s: its %.*s is too short to redirect; build it with -cudart shared", path,
              static_cast<int>(function.name.size()), function.name.data());
       }
@@ -242,10 +256,4 @@ extern "C" __attribute__((visibility("default"))) unsigned la_objopen(link_map* 
     inspect(isProgram ? "/proc/self/exe" : map->l_name, map->l_addr, isProgram);
   }
   return 0;
-}
-
-extern "C" __attribute__((visibility("default"))) void la_preinit(uintptr_t*) {
-  if (waitingSlots && !waitingSlots->empty()) {
-    fail("%s must be in LD_PRELOAD as well as in LD_AUDIT: start the program with `mulciber run`", libraryName);
-  }
 }
