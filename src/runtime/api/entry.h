@@ -28,6 +28,9 @@ inline constexpr bool perThreadDefault = true;
 inline constexpr bool perThreadDefault = false;
 #endif
 
+// Stream priorities, where the device has them: lower numbers go first. Others are clamped to this range (STR).
+inline constexpr int leastPriority = 0, greatestPriority = -5;
+
 // Says once for each name, at level warn, that a program called what Mulciber does not implement.
 void reportUnsupported(const char* name);
 

@@ -225,8 +225,8 @@ CUDA_API(CUresult, cuCtxGetStreamPriorityRange)(int* least, int* greatest) {
         error != Error::Success) {
       return error;
     }
-    if (least) *least = 0;
-    if (greatest) *greatest = supported ? -5 : 0;
+    if (least) *least = leastPriority;
+    if (greatest) *greatest = supported ? greatestPriority : leastPriority;
     return Error::Success;
   });
 }

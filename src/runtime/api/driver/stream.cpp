@@ -1,6 +1,8 @@
 // Streams and events as objects; what is done in a stream stands in streamed/.
 #include "runtime/api/driver/driver.h"
 
+#include <algorithm>
+
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
@@ -8,7 +10,7 @@ CUDA_API(CUresult, cuStreamCreateWithPriority)(CUstream* out, unsigned int flags
   return withContext([&](core::Context& context) {
     if (!out || (flags & ~unsigned{CU_STREAM_NON_BLOCKING})) return Error::InvalidValue;
     core::Stream* stream = nullptr;
-    const Error error = context.createStream(flags, priority, stream);
+    const Error error = context.createStream(flags, std::clamp(priority, greatestPriority, leastPriority), stream);
     if (error == Error::Success) *out = reinterpret_cast<CUstream>(stream);
     return error;
   });

@@ -157,8 +157,8 @@ CUDA_API(cudaError_t, cudaDeviceGetStreamPriorityRange)(int* least, int* greates
         error != Error::Success) {
       return error;
     }
-    if (least) *least = 0;
-    if (greatest) *greatest = supported ? -5 : 0;
+    if (least) *least = leastPriority;
+    if (greatest) *greatest = supported ? greatestPriority : leastPriority;
     return Error::Success;
   });
 }

@@ -1,6 +1,8 @@
 // Streams and events as objects; what is done in a stream stands in streamed/.
 #include "runtime/api/runtime/runtime.h"
 
+#include <algorithm>
+
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
@@ -8,7 +10,7 @@ CUDA_API(cudaError_t, cudaStreamCreateWithPriority)(cudaStream_t* out, unsigned 
   return withContext([&](core::Context& context) {
     if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return Error::InvalidValue;
     core::Stream* stream = nullptr;
-    const Error error = context.createStream(flags, priority, stream);
+    const Error error = context.createStream(flags, std::clamp(priority, greatestPriority, leastPriority), stream);
     if (error == Error::Success) *out = reinterpret_cast<cudaStream_t>(stream);
     return error;
   });
