@@ -36,9 +36,11 @@ TEST(DriverProcedures, VersionDecides) {  // DRV-22
   EXPECT_EQ(cuGetProcAddress("cuMemAlloc", &old, 2000, 0, &status), CUDA_SUCCESS);
   EXPECT_NE(old, current);
   void *legacy = nullptr, *perThread = nullptr;
-  EXPECT_EQ(cuGetProcAddress("cuStreamQuery", &legacy, 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cuGetProcAddress("cuStreamQuery", &perThread, 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, nullptr),
+  EXPECT_EQ(cuGetProcAddress("cuStreamQuery", &legacy, 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, nullptr),
             CUDA_SUCCESS);
+  EXPECT_EQ(
+      cuGetProcAddress("cuStreamQuery", &perThread, 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, nullptr),
+      CUDA_SUCCESS);
   EXPECT_EQ(legacy, reinterpret_cast<void*>(&cuStreamQuery));
   EXPECT_NE(legacy, perThread);
   void* missing = &status;
@@ -216,9 +218,10 @@ TEST_F(Driver, SyntaxErrorReachesTheLog) {  // DRV-10
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_WALL_TIME};
   void* values[] = {log, reinterpret_cast<void*>(sizeof(log)), nullptr};
   CUmodule module = nullptr;
-  EXPECT_EQ(cuModuleLoadDataEx(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { frobnicate.u32; }\n", 3,
-                               options, values),
-            CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(
+      cuModuleLoadDataEx(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { frobnicate.u32; }\n", 3,
+                         options, values),
+      CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(std::string(log).find("frobnicate"), std::string::npos) << log;
   EXPECT_EQ(reinterpret_cast<size_t>(values[1]), std::strlen(log)) << "the length is written back";
 }
@@ -329,7 +332,9 @@ TEST_F(Driver, StreamsAndEvents) {  // DRV-20
   EXPECT_EQ(cuEventRecord(start, stream), CUDA_SUCCESS);
   EXPECT_EQ(cuMemsetD8Async(data, 1, 1 << 20, stream), CUDA_SUCCESS);
   int called = 0;
-  EXPECT_EQ(cuLaunchHostFunc(stream, [](void* at) { ++*static_cast<int*>(at); }, &called), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchHostFunc(
+                stream, [](void* at) { ++*static_cast<int*>(at); }, &called),
+            CUDA_SUCCESS);
   EXPECT_EQ(cuEventRecord(end, stream), CUDA_SUCCESS);
   EXPECT_EQ(cuStreamWaitEvent(nullptr, end, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuEventSynchronize(end), CUDA_SUCCESS);
