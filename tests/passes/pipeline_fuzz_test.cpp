@@ -21,6 +21,7 @@ TEST(PipelineFuzz, GivesValidSpirv) {
     shape.blocks = unsigned(3 + random() % (seed % 10 == 0 ? 120 : 24));
     shape.terminates = seed % 4 != 0;
     shape.warpBarriers = seed % 2 != 0;
+    shape.constantBranches = seed % 3 == 0;
     ir::Program program;
     program.functions.push_back(test::randomFunction(random, shape));
     std::string before = ir::print(program);

@@ -11,6 +11,7 @@
 #include "translator/ir/verifier.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
+#include "translator/passes/fold_branches.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
@@ -33,6 +34,7 @@ class StructurizeFuzz : public testing::Test {
     result.blocks = 2 + random() % (random() % 16 == 0 ? 150 : 24);
     result.terminates = random() % 8 != 0;
     result.warpBarriers = random() % 2 != 0;
+    result.constantBranches = random() % 2 != 0;
     return result;
   }
 
@@ -69,6 +71,8 @@ TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
     expectSame(expected, runLanes(*function, 3));
     if (HasFatalFailure()) return;
     passes::simplify(*function);
+    passes::foldBranches(*function);
+    ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);
     passes::removeCommonSubexpressions(*function);
     passes::removeDeadInstructions(*function);
     ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);

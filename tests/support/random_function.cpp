@@ -139,6 +139,8 @@ class Generator {
     if (terminator.kind == ir::Terminator::Kind::Conditional) {
       Instruction* condition = b.compare(Op::INe, b.bitAnd(bits, b.i32(1)), b.i32(0));
       terminator.value = b.select(leads, b.boolean(terminator.targets[0] == out), condition);
+      if (options_.constantBranches && chance(20))
+        terminator.value = b.boolean(out ? terminator.targets[0] == out : chance(50));
       return;
     }
     uint32_t wayOut = 99;

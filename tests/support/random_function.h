@@ -10,8 +10,9 @@ namespace mulciber::test {
 
 struct RandomFunctionOptions {
   unsigned blocks = 12;
-  bool terminates = true;     // a counter leads out of every loop; else some loops never end
-  bool warpBarriers = false;  // convergent operations, which change nothing for a lane
+  bool terminates = true;         // a counter leads out of every loop; else some loops never end
+  bool constantBranches = false;  // some branches are on constants
+  bool warpBarriers = false;      // convergent operations, which change nothing for a lane
 };
 
 // Every block stores to the global address that is its number. Blocks branch near or far, back and into loops, by

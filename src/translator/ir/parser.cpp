@@ -176,6 +176,7 @@ class FunctionParser {
     if (lexer_.accept("<")) {
       uint64_t lanes = number();
       lexer_.expect("x");
+      if (lexer_.peek() == "<" || lanes < 2 || lanes > 8) lexer_.fail("a vector has 2 to 8 scalars");
       Type element = type();
       lexer_.expect(">");
       return element.withLanes(static_cast<uint8_t>(lanes));

@@ -218,9 +218,14 @@ class Verifier {
         }
         checkExit(*block, *target, construct, loop);
       }
-    for (const Block* block : tree_->reversePostOrder())
-      if (block->merge.kind == Merge::Kind::Loop && backEdges[block->id] != 1)
-        fault(*block, "is a loop header without exactly one edge back to it");
+    for (const Block* block : tree_->reversePostOrder()) {
+      if (block->merge.kind != Merge::Kind::Loop) continue;
+      // A continue target that no path reaches still branches back.
+      const Block* continued = block->merge.continueTarget;
+      const auto& targets = continued->terminator.targets;
+      if (!tree_->isReachable(continued)) backEdges[block->id] += targets.size() == 1 && targets[0] == block;
+      if (backEdges[block->id] != 1) fault(*block, "is a loop header without exactly one edge back to it");
+    }
   }
 
   void checkExit(const Block& block, const Block& target, const std::vector<const Block*>& construct,
