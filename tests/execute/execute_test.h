@@ -41,6 +41,7 @@ struct Launch {
   uint32_t block[3] = {32, 1, 1};
   uint32_t dynamicSharedBytes = 0;
   std::vector<uint8_t> parameters;
+  uint64_t launchState = 0, moduleData = 0;
 
   template <class T>
   Launch& add(T value) {
@@ -78,7 +79,7 @@ class ExecuteTest : public vk::VulkanTest {
     std::unique_ptr<vk::Pipeline> pipeline;
     ASSERT_EQ(vk::Pipeline::create(*device, description, cache, pipeline), vk::Status::Ok);
 
-    abi::PushHeader header{0, 0, {launch.grid[0], launch.grid[1], launch.grid[2]}, 0};
+    abi::PushHeader header{launch.launchState, launch.moduleData, {launch.grid[0], launch.grid[1], launch.grid[2]}, 0};
     std::vector<uint8_t> push(sizeof header);
     std::memcpy(push.data(), &header, sizeof header);
     std::unique_ptr<Buffer> parameters;

@@ -30,13 +30,10 @@ b2 "exit":
   nounroll
   ret
 }
-function @f local=16 {
+function @f {
   var v0 i32
-  var v1 i32
-  var v2 bool
   parameters v0
   returns v0
-  frame v1, v2
 b0:
   ret
 }

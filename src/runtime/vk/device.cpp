@@ -182,6 +182,10 @@ void Device::fillProfile() {
   profile.exactFma64 = probes_.exactFma64;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;
   profile.exitedThreadsArrive = probes_.exitedThreadsArrive;
+  // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
+  VkDriverId driver = physical_.properties12.driverID;
+  profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
+  profile.warpsProgress = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
 }
 
 Status Device::timestamp(TimestampRef& out) {

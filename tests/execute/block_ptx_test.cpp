@@ -1,0 +1,365 @@
+// Barriers, shared memory, atomics, mbarriers, calls and services, as PTX.
+#include <numeric>
+
+#include "execute/ptx_test.h"
+
+namespace mulciber::test {
+namespace {
+
+class BlockPtx : public PtxTest {};
+
+TEST_F(BlockPtx, BarriersReducePredicates) {
+  auto words = wordsOf(R"(
+    setp.lt.u32 %p1, %t, 77;
+    mov.u32 %r9, 0;
+  AGAIN:                                     // the counters must come back to zero
+    bar.red.popc.u32 %r1, 0, %p1;
+    bar.red.and.pred %p2, 0, %p1;
+    bar.red.or.pred %p3, 0, %p1;
+    bar.red.and.pred %p4, 1, !%p5;
+    add.u32 %r9, %r9, 1;
+    setp.lt.u32 %p6, %r9, 5;
+    setp.ne.u32 %p5, %t, %t;
+    @%p6 bra AGAIN;
+    selp.u32 %r2, 1, 0, %p2; selp.u32 %r3, 1, 0, %p3; selp.u32 %r4, 1, 0, %p4;
+    st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
+  )",
+                       4, 160);
+  for (uint32_t thread = 0; thread < 160; thread++) {
+    EXPECT_EQ(words[4 * thread], 77u);
+    EXPECT_EQ(words[4 * thread + 1], 0u);
+    EXPECT_EQ(words[4 * thread + 2], 1u);
+    EXPECT_EQ(words[4 * thread + 3], 1u);
+  }
+}
+
+TEST_F(BlockPtx, WarpsMeetAtNamedBarriers) {
+  // Warps 0 and 1 produce, arriving without waiting; warps 2 and 3 consume. Then pairs of warps synchronise apart.
+  auto words = wordsOf(R"(
+    shl.b32 %r1, %t, 2; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2;
+    setp.ge.u32 %p1, %t, 64;
+    @%p1 bra CONSUME;
+    mul.lo.u32 %r3, %t, 3;
+    st.shared.u32 [%r1], %r3;
+    bar.arrive 1, 128;
+    mov.u32 %r4, 0;
+    bar.sync 2, 64;
+    bra JOIN;
+  CONSUME:
+    bar.sync 1, 128;
+    ld.shared.u32 %r4, [%r1-256];
+    bar.sync 3, 64;
+  JOIN:
+    bar.sync 0;
+    st.global.u32 [%out], %r4;
+  )",
+                       1, 128, ".shared .align 4 .b8 tile[512];");
+  for (uint32_t thread = 0; thread < 128; thread++) EXPECT_EQ(words[thread], thread < 64 ? 0 : (thread - 64) * 3);
+}
+
+TEST_F(BlockPtx, MbarriersCountPhases) {
+  auto words = wordsOf(R"(
+    setp.ne.u32 %p1, %t, 0;
+    @%p1 bra READY;
+    mbarrier.init.shared.b64 [barrier], 64;
+  READY:
+    bar.sync 0;
+    mov.u32 %r5, 0; mov.u32 %r6, 0;
+  PHASE:
+    mov.u32 %r1, sums;
+    atom.shared.add.u32 %r2, [%r1], 1;
+    mbarrier.arrive.shared.b64 %rd1, [barrier];
+  WAIT:
+    mbarrier.try_wait.shared.b64 %p2, [barrier], %rd1;
+    @!%p2 bra WAIT;
+    ld.shared.u32 %r3, [%r1];
+    setp.lt.u32 %p3, %r3, 64;                // everybody has added
+    @%p3 add.u32 %r6, %r6, 1;
+    and.b32 %r7, %r5, 1;
+    mbarrier.test_wait.parity.shared.b64 %p4, [barrier], %r7;
+    @!%p4 add.u32 %r6, %r6, 100;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p3, %r5, 4;
+    @%p3 bra PHASE;
+    mbarrier.arrive.shared.b64 %rd2, [barrier];
+    mbarrier.pending_count.b64 %r8, %rd2;
+    st.global.u32 [%out], %r6;
+  )",
+                       1, 64, ".shared .align 8 .b64 barrier; .shared .align 4 .u32 sums;");
+  for (uint32_t word : words) EXPECT_EQ(word, 0u);
+}
+
+TEST_F(BlockPtx, TransactionsCompleteAPhase) {
+  auto words = wordsOf(R"(
+    mad.wide.u32 %rd9, %t, 16, 0; mov.u64 %rd8, source; add.u64 %rd8, %rd8, %rd9;
+    setp.ne.u32 %p1, %t, 0;
+    @%p1 bra READY;
+    mbarrier.init.shared.b64 [barrier], 1;
+    mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [barrier], 64;
+    mov.u64 %rd1, source;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 64, [barrier];
+  READY:
+    bar.sync 0;
+  WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p2, [barrier], 0;
+    @!%p2 bra WAIT;
+    and.b32 %r1, %t, 15; shl.b32 %r1, %r1, 2; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2;
+    ld.shared.u32 %r3, [%r1];
+    st.global.u32 [%out], %r3;
+  )",
+                       1, 32, R"(.shared .align 8 .b64 barrier; .shared .align 16 .b8 tile[64];
+    .global .align 16 .u32 source[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};)");
+  for (uint32_t thread = 0; thread < 32; thread++) EXPECT_EQ(words[thread], thread % 16 + 1);
+}
+
+TEST_F(BlockPtx, CopiesAsynchronouslyAndFillsWithZeros) {
+  auto words = wordsOf(R"(
+    mul.lo.u32 %r1, %t, 16; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2;
+    mov.u64 %rd1, source;
+    min.u32 %r3, %t, 16;
+    cp.async.cg.shared.global [%r1], [%rd1], 16, %r3;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+    ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r1];
+    st.global.v4.u32 [%out], {%r4, %r5, %r6, %r7};
+  )",
+                       4, 32, R"(.shared .align 16 .b8 tile[512];
+    .global .align 16 .u32 source[4] = {0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c};)");
+  for (uint32_t thread = 0; thread < 32; thread++)
+    for (uint32_t byte = 0; byte < 16; byte++)
+      EXPECT_EQ(words[4 * thread + byte / 4] >> byte % 4 * 8 & 0xFF, byte < thread ? byte : 0) << thread;
+}
+
+TEST_F(BlockPtx, AtomicsOfEveryKind) {
+  for (const TargetProfile& profile : profiles()) {
+    auto words = wordsOf(profile, R"(
+      mov.u64 %rd1, cells; cvta.shared.u64 %rd2, shared;
+      atom.global.inc.u32 %r1, [%rd1], 9;
+      red.global.dec.u32 [%rd1+4], 6;
+      red.global.add.f32 [%rd1+8], 0f3F800000;
+      red.global.add.noftz.f16x2 [%rd1+12], 0x3C003800;          // {0.5, 1.0}
+      mov.b16 %rs1, 0x3F80;
+      red.global.add.noftz.bf16 [%rd1+18], %rs1;
+      red.global.max.s32 [%rd1+20], %t;
+      cvt.u16.u32 %rs2, %t; add.u16 %rs3, %rs2, 1;
+    TRY:
+      atom.global.cas.b16 %rs4, [%rd1+24], %rs2, %rs3;           // each thread in its turn
+      setp.ne.u16 %p1, %rs4, %rs2;
+      setp.ge.u16 %p2, %rs4, %rs2; and.pred %p2, %p1, %p2;
+      @%p2 trap;
+      @%p1 bra TRY;
+      red.add.u32 [%rd2], 2;                                     // generic: shared
+      red.add.u32 [%rd1+28], 3;                                  // generic: global
+      red.global.add.f64 [%rd1+32], 0d3FE0000000000000;
+      red.global.add.u64 [%rd1+40], 0x100000001;
+      atom.global.add.f32 %f1, [%rd1+48], 0f00000000;
+      bar.sync 0;
+      mad.wide.u32 %rd3, %t, 4, %rd1;
+      ld.volatile.global.u32 %r2, [%rd3];
+      ld.shared.u32 %r3, [shared];
+      st.global.v2.u32 [%out], {%r2, %r3};
+    )",
+                         2, 32, ".global .align 16 .u32 cells[64]; .shared .align 8 .u32 shared[2];");
+    auto cell = [&](size_t index) { return words[2 * index]; };
+    EXPECT_EQ(cell(0), 32u % 10) << profile.name;
+    EXPECT_EQ(cell(1), 6u - (32 - 1) % 7) << profile.name;
+    EXPECT_EQ(cell(2), 0x42000000u) << profile.name;
+    EXPECT_EQ(cell(3), 0x50004C00u) << profile.name;  // {16, 32}
+    EXPECT_EQ(cell(4), 0x42000000u) << profile.name;  // 32 as bf16, in the upper half
+    EXPECT_EQ(cell(5), 31u) << profile.name;
+    EXPECT_EQ(cell(6), 32u) << profile.name;
+    EXPECT_EQ(cell(7), 96u) << profile.name;
+    EXPECT_EQ(cell(9), 0x40300000u) << profile.name;  // 16.0
+    EXPECT_EQ(cell(10), 32u) << profile.name;
+    EXPECT_EQ(cell(11), 32u) << profile.name;
+    EXPECT_EQ(error.error, 0u) << profile.name;
+  }
+}
+
+TEST_F(BlockPtx, CallsPassStructuresAndPointersToFunctions) {
+  auto words = wordsOf(R"(
+    .local .align 8 .b8 depot[32];
+    .param .align 8 .b8 structure[24];
+    .param .align 8 .b8 returned[16];
+    .param .b64 pointer;
+    .param .b32 single, result;
+    cvt.u64.u32 %rd1, %t;
+    st.param.b64 [structure], %rd1;
+    st.param.b32 [structure+8], 7;
+    st.param.b32 [structure+12], %t;
+    st.param.b64 [structure+16], 5;
+    call (returned), swap, (structure);
+    ld.param.b32 %r1, [returned];
+    ld.param.b32 %r2, [returned+4];
+    ld.param.b64 %rd2, [returned+8];
+    cvt.u32.u64 %r3, %rd2;
+    st.global.v4.u32 [%out], {%r1, %r2, %r3, 0};
+
+    cvta.local.u64 %rd4, depot;                // the callee writes to the caller's frame
+    st.param.b64 [pointer], %rd4;
+    st.param.b32 [single], %t;
+    call fill, (pointer, single);
+    ld.local.u32 %r4, [depot+4];
+    st.global.u32 [%out+12], %r4;
+
+    and.b32 %r5, %t, 3;                      // one of four functions, from a table in memory
+    mov.u64 %rd5, functions; mad.wide.u32 %rd5, %r5, 8, %rd5;
+    ld.global.u64 %rd6, [%rd5];
+    st.param.b32 [single], %t;
+    prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (result), %rd6, (single), prototype;
+    ld.param.b32 %r6, [result];
+    st.global.u32 [%out+16], %r6;
+
+    call (%r7), registers, (%t, 100);
+    st.global.u32 [%out+20], %r7;
+  )",
+                       6, 64, R"(
+    .func (.param .align 8 .b8 r[16]) swap(.param .align 8 .b8 s[24])
+    {
+      .reg .b32 %r<4>; .reg .b64 %rd<4>;
+      ld.param.v2.u32 {%r1, %r2}, [s+8];
+      ld.param.u64 %rd1, [s];
+      ld.param.u64 %rd2, [s+16];
+      add.u64 %rd1, %rd1, %rd2;
+      st.param.v2.b32 [r], {%r2, %r1};
+      st.param.b64 [r+8], %rd1;
+      ret;
+    }
+    .func fill(.param .b64 p, .param .b32 v)
+    {
+      .local .align 8 .b8 own[16];
+      .reg .b64 %rd<4>; .reg .b32 %r<4>;
+      ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];
+      st.local.u32 [own+4], 1000;
+      ld.local.u32 %r2, [own+4];
+      add.u32 %r1, %r1, %r2;
+      st.u32 [%rd1+4], %r1;
+      st.local.u32 [own+4], 1;
+      ret;
+    }
+    .func (.param .b32 r) f0(.param .b32 x) { .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, 1; st.param.b32 [r], %r; ret; }
+    .func (.param .b32 r) f1(.param .b32 x) { .reg .b32 %r; ld.param.b32 %r, [x]; mul.lo.u32 %r, %r, 2; st.param.b32 [r], %r; ret; }
+    .func (.param .b32 r) f2(.param .b32 x) { .reg .b32 %r; ld.param.b32 %r, [x]; not.b32 %r, %r; st.param.b32 [r], %r; ret; }
+    .func (.param .b32 r) f3(.param .b32 x) { st.param.b32 [r], 42; ret; }
+    .func (.reg .b32 %r) registers(.reg .b32 %a, .reg .b32 %b) { sub.u32 %r, %b, %a; ret; }
+    .global .align 8 .u64 functions[4] = {f0, f1, f2, f3};
+  )");
+  for (uint32_t thread = 0; thread < 64; thread++) {
+    const uint32_t* w = &words[6 * thread];
+    const uint32_t called[] = {thread + 1, thread * 2, ~thread, 42};
+    EXPECT_EQ(w[0], thread);
+    EXPECT_EQ(w[1], 7u);
+    EXPECT_EQ(w[2], thread + 5);
+    EXPECT_EQ(w[3], thread + 1000);
+    EXPECT_EQ(w[4], called[thread % 4]);
+    EXPECT_EQ(w[5], 100 - thread);
+  }
+}
+
+TEST_F(BlockPtx, ExitInAFunctionEndsTheThread) {
+  auto words = wordsOf(R"(
+    .param .b32 x;
+    st.global.u32 [%out], 1;
+    st.param.b32 [x], %t;
+    call leave, (x);
+    st.global.u32 [%out], 2;
+  )",
+                       1, 32, R"(
+    .func leave(.param .b32 x)
+    {
+      .reg .b32 %r; .reg .pred %p;
+      ld.param.b32 %r, [x];
+      setp.gt.u32 %p, %r, 20;
+      @%p exit;
+      ret;
+    })");
+  for (uint32_t thread = 0; thread < 32; thread++) EXPECT_EQ(words[thread], thread > 20 ? 1u : 2u);
+}
+
+TEST_F(BlockPtx, TrapTellsWhere) {
+  wordsOf("setp.eq.u32 %p1, %t, 37; @%p1 trap; st.global.u32 [%out], 1;", 1, 64);
+  EXPECT_EQ(error.error, static_cast<uint32_t>(abi::KernelError::Trap));
+  EXPECT_EQ(error.thread[0], 37u);
+}
+
+TEST_F(BlockPtx, GenericAddressesReachEverySpace) {
+  auto words = wordsOf(R"(
+    .local .align 8 .b8 depot[16];
+    cvta.local.u64 %rd1, depot; cvta.shared.u64 %rd2, shared; mov.u64 %rd3, cell;
+    shl.b32 %r9, %t, 2; cvt.u64.u32 %rd9, %r9;
+    add.u64 %rd2, %rd2, %rd9; add.u64 %rd3, %rd3, %rd9;
+    rem.u32 %r1, %t, 3;
+    setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p2, %r1, 1;
+    selp.b64 %rd4, %rd2, %rd3, %p2;
+    selp.b64 %rd4, %rd1, %rd4, %p1;            // local, shared, global by turns
+    st.u32 [%rd4], %t;
+    ld.u32 %r2, [%rd4];
+    isspacep.local %p3, %rd4; isspacep.shared %p4, %rd4; isspacep.global %p5, %rd4;
+    selp.u32 %r3, 1, 0, %p3; selp.u32 %r4, 1, 0, %p4; selp.u32 %r5, 1, 0, %p5;
+    ld.local.u32 %r6, [depot];
+    ld.shared.u32 %r7, [shared+16];
+    st.global.v4.u32 [%out], {%r2, %r3, %r4, %r5};
+  )",
+                       4, 32, ".shared .align 8 .u32 shared[32]; .global .align 8 .u32 cell[32];");
+  for (uint32_t thread = 0; thread < 32; thread++) {
+    EXPECT_EQ(words[4 * thread], thread);
+    for (uint32_t which = 0; which < 3; which++) EXPECT_EQ(words[4 * thread + 1 + which], thread % 3 == which);
+  }
+}
+
+TEST_F(BlockPtx, PrintsRecords) {
+  wordsOf(R"(
+    .local .align 8 .b8 arguments[32];
+    .param .b64 format, list; .param .b32 count;
+    setp.ne.u32 %p1, %t, 3;
+    @%p1 ret;
+    st.local.u32 [arguments], 5; st.local.f64 [arguments+8], 0d3FF0000000000000; st.local.u32 [arguments+16], 65;
+    cvta.local.u64 %rd1, arguments;
+    mov.u64 %rd2, text; cvta.global.u64 %rd2, %rd2;
+    st.param.b64 [format], %rd2; st.param.b64 [list], %rd1;
+    call (count), vprintf, (format, list);
+    ld.param.b32 %r1, [count];
+    st.global.u32 [%out], %r1;
+  )",
+          1, 32, R"(.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+    .global .align 1 .b8 text[] = {37, 45, 42, 100, 37, 37, 37, 46, 50, 102, 0};)");  // "%-*d%%%.2f"
+  ASSERT_EQ(printed.size(), 40u - 8 + 0);
+  uint32_t words[4];
+  std::memcpy(words, printed.data(), sizeof words);
+  EXPECT_EQ(words[0], printed.size());
+  EXPECT_EQ(words[1], 16u);
+}
+
+TEST_F(BlockPtx, AllocatesAndFrees) {
+  auto words = wordsOf(R"(
+    .param .b64 size, pointer;
+    mov.u32 %r9, 0; mov.u32 %r8, 0;
+  AGAIN:
+    add.u32 %r1, %t, 1; mul.wide.u32 %rd1, %r1, 24;
+    st.param.b64 [size], %rd1;
+    call (pointer), malloc, (size);
+    ld.param.b64 %rd2, [pointer];
+    setp.eq.u64 %p1, %rd2, 0;
+    @%p1 trap;
+    st.u32 [%rd2], %t; st.u32 [%rd2+4], %r9; st.u32 [%rd2+20], %t;
+    bar.sync 0;
+    ld.u32 %r2, [%rd2]; ld.u32 %r3, [%rd2+4]; ld.u32 %r4, [%rd2+20];
+    setp.ne.u32 %p1, %r2, %t; @%p1 add.u32 %r8, %r8, 1;
+    setp.ne.u32 %p1, %r3, %r9; @%p1 add.u32 %r8, %r8, 1;
+    setp.ne.u32 %p1, %r4, %t; @%p1 add.u32 %r8, %r8, 1;
+    st.param.b64 [pointer], %rd2;
+    call free, (pointer);
+    add.u32 %r9, %r9, 1;
+    setp.lt.u32 %p1, %r9, 30;
+    @%p1 bra AGAIN;
+    st.global.u32 [%out], %r8;
+  )",
+                       1, 128, R"(.extern .func (.param .b64 r) malloc(.param .b64 s);
+    .extern .func free(.param .b64 p);)");
+  EXPECT_EQ(std::accumulate(words.begin(), words.end(), 0u), 0u);
+  EXPECT_EQ(error.error, 0u);
+}
+
+}  // namespace
+}  // namespace mulciber::test

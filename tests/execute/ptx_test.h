@@ -1,0 +1,71 @@
+// Runs PTX on the test device, through the whole translator.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "execute/execute_test.h"
+#include "mulciber/translator.h"
+
+namespace mulciber::test {
+
+class PtxTest : public ExecuteTest {
+ protected:
+  // The kernel `k` of the text, with its module's data and a launch state in place.
+  void runPtx(std::string_view text, Launch launch, const TargetProfile& profile) {
+    Diagnostics diagnostics;
+    ModulePtr module = parseModule(text, "test.ptx", diagnostics);
+    ASSERT_TRUE(module) << diagnostics.toString();
+    TranslateOptions options;
+    options.validate = true;
+    auto kernel = translate(*module, "k", profile, options, diagnostics);
+    ASSERT_TRUE(kernel) << diagnostics.toString();
+
+    const ModuleData& data = moduleData(*module);
+    Buffer variables(*device, std::max<uint64_t>(data.size, 16));
+    std::ranges::copy(data.image, variables.as<uint8_t>());
+    for (const ModuleData::Relocation& relocation : data.relocations) {
+      uint64_t value = relocation.isFunction ? relocation.targetOffset : variables.address() + relocation.targetOffset;
+      value >>= relocation.shift;
+      std::memcpy(variables.as<uint8_t>() + relocation.offset, &value, relocation.size);
+    }
+    Buffer errors(*device, sizeof(abi::ErrorRecord)), state(*device, sizeof(abi::LaunchState));
+    Buffer prints(*device, 65536), heap(*device, 1 << 20);
+    *prints.as<abi::PrintfBuffer>() = {65536 - 8, 0};
+    auto* header = heap.as<abi::Heap>();
+    header->size = 1 << 20;
+    header->used = sizeof(abi::Heap);
+    *state.as<abi::LaunchState>() = {errors.address(), prints.address(), heap.address(), 0, 0, 0, {}};
+    launch.launchState = state.address();
+    launch.moduleData = variables.address();
+    run(kernel->spirv, launch);
+    error = *errors.as<abi::ErrorRecord>();
+    printed.assign(prints.as<uint8_t>() + 8, prints.as<uint8_t>() + 8 + prints.as<abi::PrintfBuffer>()->used);
+  }
+
+  // What one kernel of `threads` threads writes: `results` words for each thread. The body finds the thread's number in
+  // %t and stores with  st.global.u32 [%out+4*i], %r;  parameters and declarations as in PTX.
+  std::vector<uint32_t> wordsOf(std::string_view body, uint32_t results, uint32_t threads = 32,
+                                std::string_view declarations = "") {
+    return wordsOf(device->profile(), body, results, threads, declarations);
+  }
+  std::vector<uint32_t> wordsOf(const TargetProfile& profile, std::string_view body, uint32_t results,
+                                uint32_t threads = 32, std::string_view declarations = "") {
+    std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n" + std::string(declarations) +
+                       "\n.visible .entry k(.param .u64 parameter)\n{\n.reg .pred %p<30>; .reg .b16 %rs<30>; "
+                       ".reg .b32 %r<60>, %t; .reg .b64 %rd<60>, %out; .reg .f32 %f<30>; .reg .f64 %fd<30>;\n"
+                       "ld.param.u64 %out, [parameter]; mov.u32 %t, %tid.x; mad.wide.u32 %out, %t, " +
+                       std::to_string(results * 4) + ", %out;\n" + std::string(body) + "\nret;\n}\n";
+    Buffer out(*device, threads * results * 4);
+    Launch launch;
+    launch.block[0] = threads;
+    launch.add(out.address());
+    runPtx(text, launch, profile);
+    return {out.as<uint32_t>(), out.as<uint32_t>() + size_t(threads) * results};
+  }
+
+  abi::ErrorRecord error{};
+  std::vector<uint8_t> printed;
+};
+
+}  // namespace mulciber::test
