@@ -6,6 +6,7 @@
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/pipeline.h"
+#include "translator/ptx/linker.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/printer.h"
 #include "translator/spirv/spirv.h"
@@ -62,15 +63,10 @@ ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnost
 }
 
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics) {
-  diagnostics.add({Diagnostics::Severity::Error,
-                   {},
-                   0,
-                   0,
-                   "linking " + std::to_string(modules.size()) + " modules is not supported yet",
-                   {},
-                   1,
-                   0});
-  return nullptr;
+  std::vector<const ptx::ModuleHolder*> holders;
+  for (const ParsedModule* module : modules) holders.push_back(module->holder.get());
+  auto linked = ptx::link(holders, diagnostics);
+  return linked ? ModulePtr(new ParsedModule(std::move(linked))) : nullptr;
 }
 
 std::vector<std::string> kernelNames(const ParsedModule& module) {

@@ -30,10 +30,13 @@ b2 "exit":
   nounroll
   ret
 }
-function @f {
+function @f local=16 {
   var v0 i32
+  var v1 i32
+  var v2 bool
   parameters v0
   returns v0
+  frame v1, v2
 b0:
   ret
 }

@@ -127,6 +127,13 @@ struct VariableInfo {                     // a mutable register before SSA
   std::string name;
 };
 
+// A function that may call itself has its part of the private frame wherever the calls before it end: passes/recursion
+// writes both variables before each entry.
+struct RecursiveFrame {
+  VariableId begin;                       // i32: the function's frame offsets count from here
+  VariableId overflows;                   // bool: the stack is full; the function must end the thread at once
+};
+
 struct Function {
   std::string name;
   bool isKernel = false;
@@ -137,6 +144,7 @@ struct Function {
   // Where this function's part of the thread's private frame ends; offsets are from the frame's begin, and functions
   // that are active together never overlap. The kernel's is the size of the whole frame.
   uint32_t localBytes = 0;
+  std::optional<RecursiveFrame> frame;    // localBytes is then the size of one call's frame
   bool isStructured = false, isSsa = false;
 
   Block* addBlock(std::string name = {});

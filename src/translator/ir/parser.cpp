@@ -113,6 +113,10 @@ class FunctionParser {
         function_.parameters = variableList();
       } else if (lexer_.accept("returns")) {
         function_.returns = variableList();
+      } else if (lexer_.accept("frame")) {
+        VariableId begin = variable();
+        lexer_.expect(",");
+        function_.frame = RecursiveFrame{begin, variable()};
       } else {
         break;
       }

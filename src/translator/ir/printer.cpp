@@ -34,6 +34,7 @@ class Printer {
     }
     variables("  parameters", function_.parameters);
     variables("  returns", function_.returns);
+    if (function_.frame) variables("  frame", {function_.frame->begin, function_.frame->overflows});
     for (const Block* block : function_.blocks) printBlock(*block);
     text_ += "}\n";
     return std::move(text_);

@@ -32,7 +32,7 @@ FunctionLowering::Address FunctionLowering::locate(const ptx::Variable& variable
     case ptx::StateSpace::Local:
     case ptx::StateSpace::Param:
       if (auto found = info().frameOffsets.find(&variable); found != info().frameOffsets.end())
-        return {b.i32(info().frameBegin + found->second), ir::Space::Local, variable.alignment};
+        return {frameAddress(found->second), ir::Space::Local, std::min(variable.alignment, 16u)};
       if (const std::optional<uint32_t> place = program_.parameterOffset(variable))
         return {b.i32(*place), ir::Space::Param, variable.alignment};
       break;
@@ -90,9 +90,9 @@ ir::Instruction* FunctionLowering::generic(const Address& address) {
 ir::Instruction* FunctionLowering::allocate(ir::Instruction* bytes, uint32_t alignment) {
   uint32_t mask = std::bit_ceil(std::max(alignment, 8u)) - 1;
   ir::Instruction* begin = b.bitAnd(b.add(stack(), b.i32(mask)), b.i32(~mask));
-  uint32_t limit = info().frameBegin + info().frameBytes;
-  ir::Instruction* left = b.sub(b.i32(limit), begin);
-  ir::Instruction* fits = b.bitAnd(b.compare(ir::Op::ULe, begin, b.i32(limit)), b.compare(ir::Op::ULe, bytes, left));
+  ir::Instruction* limit = frameAddress(info().frameBytes);
+  ir::Instruction* left = b.sub(limit, begin);
+  ir::Instruction* fits = b.bitAnd(b.compare(ir::Op::ULe, begin, limit), b.compare(ir::Op::ULe, bytes, left));
   beginIf(b.bitNot(fits));
   fail(KernelFault::OutOfStack);
   endIf();

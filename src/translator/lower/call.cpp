@@ -37,12 +37,17 @@ ir::VariableId FunctionLowering::pieceVariable(const ptx::Variable& variable, si
   return variables[piece];
 }
 
+ir::Instruction* FunctionLowering::frameAddress(uint32_t offset) {
+  if (!info().isRecursive) return b.i32(info().frameBegin + offset);
+  return b.add(b.read(b.function().frame->begin), b.i32(offset));
+}
+
 ir::Instruction* FunctionLowering::accessFrame(const ptx::Variable& variable, uint32_t offset, ir::Type type,
                                                ir::Instruction* stored) {
   ir::MemoryAccess access;
   access.space = ir::Space::Local;
   access.alignment = frameAlignment(variable, offset);
-  ir::Instruction* address = b.i32(info().frameBegin + info().frameOffsets.at(&variable) + offset);
+  ir::Instruction* address = frameAddress(info().frameOffsets.at(&variable) + offset);
   return stored ? b.store(address, stored, access) : b.load(type, address, access);
 }
 
@@ -124,9 +129,11 @@ bool FunctionLowering::storeCallParameter(const ptx::Instruction& instruction, i
 
 // Declares what callers write and read, and moves parameters that live in memory there.
 void FunctionLowering::lowerPrologue() {
+  if (info().isRecursive)
+    b.function().frame = {b.function().addVariable(ir::I32, "frame"), b.function().addVariable(ir::Bool, "overflows")};
   if (info().stackBytes > 0) {
     stackPointer_ = b.function().addVariable(ir::I32, "stack");
-    b.write(stackPointer_, b.i32(info().frameBegin + info().stackBegin));
+    b.write(stackPointer_, frameAddress(info().stackBegin));
   }
   if (function_.isEntry && program_.hasBarrierWords()) clearBarrierWords();
   if (function_.isEntry) return;
@@ -157,6 +164,11 @@ void FunctionLowering::lowerPrologue() {
     ended_ = b.function().addVariable(ir::Bool, "ended");
     b.function().returns.push_back(ended_);
     b.write(ended_, b.boolean(false));
+  }
+  if (info().isRecursive) {
+    beginIf(b.read(b.function().frame->overflows));
+    fail(KernelFault::OutOfStack);
+    endIf();
   }
 }
 

@@ -1,5 +1,7 @@
 #include "translator/lower/call_graph.h"
 
+#include <unordered_set>
+
 #include <algorithm>
 
 #include "translator/lower/operand_walk.h"
@@ -73,13 +75,10 @@ CallGraph::CallGraph(const ptx::Function& kernel, const ModuleLayout& layout) : 
   for (const ptx::Function* function : callersFirst_) {
     FunctionInfo& info = infos_.at(function);
     layOutFrame(*function, info);
-    uint32_t end = info.frameBegin + info.frameBytes;
-    frameBytes_ = std::max(frameBytes_, end);
-    for (const ptx::Function* callee : info.callees) {
-      uint32_t& begin = infos_.at(callee).frameBegin;
-      begin = std::max(begin, end);
-    }
+    info.isRecursive = reachesItself(*function);
+    info.mayEndThread |= info.isRecursive;  // when the stack is full
   }
+  placeFrames();
   for (auto function = callersFirst_.rbegin(); function != callersFirst_.rend(); ++function) {
     FunctionInfo& info = infos_.at(*function);
     for (const ptx::Function* callee : info.callees) info.mayEndThread |= infos_.at(callee).mayEndThread;
@@ -142,7 +141,7 @@ std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Function& cal
   return found;
 }
 
-// Depth first without recursion; a function already on the path is recursive.
+// Depth first, callees before their callers except along cycles.
 void CallGraph::order(const ptx::Function& kernel) {
   enum class State { New, Open, Done };
   struct Visit {
@@ -163,10 +162,41 @@ void CallGraph::order(const ptx::Function& kernel) {
     }
     const ptx::Function* callee = callees[visit.next++];
     State& state = states[callee];
-    if (state == State::Open) recursive_ = callee;
     if (state != State::New) continue;
     state = State::Open;
     path.push_back({callee});
+  }
+}
+
+bool CallGraph::reachesItself(const ptx::Function& function) const {
+  std::unordered_set<const ptx::Function*> reached;
+  std::vector<const ptx::Function*> work{&function};
+  while (!work.empty()) {
+    const FunctionInfo& info = infos_.at(work.back());
+    work.pop_back();
+    for (const ptx::Function* callee : info.callees) {
+      if (callee == &function) return true;
+      if (reached.insert(callee).second) work.push_back(callee);
+    }
+  }
+  return false;
+}
+
+// Each frame begins where those of all possible callers end. Frames of recursive functions lie on a stack behind all
+// others, so begins settle: along a cycle of calls they do not grow.
+void CallGraph::placeFrames() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ptx::Function* function : callersFirst_) {
+      const FunctionInfo& info = infos_.at(function);
+      uint32_t end = alignUp(info.frameBegin + (info.isRecursive ? 0 : info.frameBytes), 16);
+      frameBytes_ = std::max(frameBytes_, end);
+      for (const ptx::Function* callee : info.callees) {
+        uint32_t& begin = infos_.at(callee).frameBegin;
+        changed |= begin < end;
+        begin = std::max(begin, end);
+      }
+    }
   }
 }
 
@@ -190,7 +220,6 @@ void CallGraph::layOutFrame(const ptx::Function& function, FunctionInfo& info) {
     if (statement.variable->space == ptx::StateSpace::Local) place(*statement.variable);
     if (statement.variable->space == ptx::StateSpace::Param) placeParameter(statement.variable);
   }
-  info.frameBegin = alignUp(info.frameBegin, 16);
   info.stackBegin = alignUp(offset, 16);
   info.stackBytes = usesAlloca ? allocaBytes : 0;
   info.frameBytes = info.stackBegin + info.stackBytes;

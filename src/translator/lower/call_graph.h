@@ -16,10 +16,11 @@ struct FunctionInfo {
   std::unordered_map<const ptx::Variable*, ParameterShape> shapes;
   std::unordered_map<const ptx::Variable*, uint32_t> frameOffsets;  // from the frame's begin
   std::vector<const ptx::Function*> callees;                        // each once
-  uint32_t frameBegin = 0;                                          // in the thread's private memory
-  uint32_t frameBytes = 0;                                          // .local variables and parameters in memory
-  uint32_t stackBegin = 0, stackBytes = 0;                          // of alloca, within the frame
-  bool mayEndThread = false;                                        // exit, trap, or calls such a function
+  bool isRecursive = false;                                         // may call itself, through others perhaps
+  uint32_t frameBegin = 0;  // in the thread's private memory; of a recursive function: see ir::RecursiveFrame
+  uint32_t frameBytes = 0;  // .local variables and parameters in memory
+  uint32_t stackBegin = 0, stackBytes = 0;  // of alloca, within the frame
+  bool mayEndThread = false;                // exit, trap, or calls such a function
 };
 
 // What barriers the program's functions use.
@@ -36,8 +37,7 @@ class CallGraph {
 
   const std::vector<const ptx::Function*>& functions() const { return functions_; }  // [0] is the kernel
   const FunctionInfo& info(const ptx::Function& function) const { return infos_.at(&function); }
-  uint32_t frameBytes() const { return frameBytes_; }            // of the deepest chain of calls
-  const ptx::Function* recursive() const { return recursive_; }  // one that may call itself, or null
+  uint32_t frameBytes() const { return frameBytes_; }  // of the deepest chain of calls
 
   const BarrierUse& barriers() const { return barriers_; }
 
@@ -48,7 +48,9 @@ class CallGraph {
   void scan(const ptx::Function& function);
   void scanBarrier(const ptx::Instruction& instruction);
   void order(const ptx::Function& function);
+  bool reachesItself(const ptx::Function& function) const;
   void layOutFrame(const ptx::Function& function, FunctionInfo& info);
+  void placeFrames();
 
   const ModuleLayout& layout_;
   std::vector<const ptx::Function*> functions_;
@@ -56,7 +58,6 @@ class CallGraph {
   std::vector<const ptx::Function*> callersFirst_;
   uint32_t frameBytes_ = 0;
   BarrierUse barriers_;
-  const ptx::Function* recursive_ = nullptr;
 };
 
 // The function that a name stands for: an .alias its aliasee, a function without definition the service of its name.

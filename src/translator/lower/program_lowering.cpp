@@ -41,13 +41,6 @@ std::optional<ir::Program> ProgramLowering::run() {
   if (performance.requiredThreadCount > 0)
     for (unsigned i = 0; i < 3; i++) result_.requiredBlock[i] = std::max(1u, performance.requiredThreads[i]);
 
-  if (const ptx::Function* recursive = graph_.recursive()) {
-    refuse(recursive->where, "",
-           "function '" + std::string(recursive->name) +
-               "' may call itself: recursion is not "
-               "supported");
-    return std::nullopt;
-  }
   layOutParameters();
   layOutShared();
   for (const ptx::Function* function : graph_.functions()) {
@@ -57,7 +50,8 @@ std::optional<ir::Program> ProgramLowering::run() {
     functions_[function] = lowered.get();
     if (isServiceFunction(*function)) (function->name == "vprintf" ? result_.usesPrintf : result_.usesHeap) = true;
     const FunctionInfo& info = graph_.info(*function);
-    lowered->localBytes = function == &kernel_ ? graph_.frameBytes() : info.frameBegin + info.frameBytes;
+    lowered->localBytes = function == &kernel_ ? graph_.frameBytes() : info.frameBytes;
+    if (!info.isRecursive && function != &kernel_) lowered->localBytes += info.frameBegin;
   }
   for (const ptx::Function* function : graph_.functions())
     FunctionLowering(*this, *function, *functions_.at(function)).lowerBody();

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "translator/ir/builder.h"
+#include "translator/passes/body_copy.h"
 
 namespace mulciber::passes {
 namespace {
@@ -13,54 +14,6 @@ using ir::Instruction;
 using ir::Op;
 
 constexpr size_t maxInstructions = 1'000'000;
-
-// Copies one function's body into another; the function itself stays as it is.
-class BodyCopy {
- public:
-  BodyCopy(Function& into, const Function& body) : into_(into), body_(body), blocks_(body.blockIdBound()) {
-    firstVariable_ = static_cast<ir::VariableId>(into.variables.size());
-    into.variables.insert(into.variables.end(), body.variables.begin(), body.variables.end());
-    values_.resize(body.instructionIdBound());
-  }
-
-  ir::VariableId variable(ir::VariableId original) const { return firstVariable_ + original; }
-  Block* entry() const { return blocks_[body_.blocks.front()->id]; }
-
-  // Returns become branches to `after`.
-  void copyTo(Block* after) {
-    for (const Block* block : body_.blocks) blocks_[block->id] = into_.addBlock(block->name);
-    for (const Block* block : body_.blocks)
-      for (const Instruction* instruction : block->instructions) copy(*instruction, blocks_[block->id]);
-    // A value may stand in a block that comes later in the list.
-    for (const Block* block : body_.blocks) {
-      Block* copied = blocks_[block->id];
-      for (Instruction* instruction : copied->instructions)
-        for (Instruction*& operand : instruction->operands) operand = values_[operand->id];
-      copied->merge = block->merge;
-      copied->terminator = block->terminator;
-      ir::Terminator& terminator = copied->terminator;
-      if (terminator.value) terminator.value = values_[terminator.value->id];
-      for (Block*& target : terminator.targets) target = blocks_[target->id];
-      if (terminator.kind == ir::Terminator::Kind::Return)
-        terminator = {ir::Terminator::Kind::Branch, nullptr, {after}, {}};
-    }
-  }
-
- private:
-  void copy(const Instruction& instruction, Block* to) {
-    Instruction* copied = into_.clone(instruction);
-    values_[instruction.id] = copied;
-    to->instructions.push_back(copied);
-    if (instruction.op == Op::ReadVar || instruction.op == Op::WriteVar) copied->payload += firstVariable_;
-    for (ir::VariableId& result : copied->results) result += firstVariable_;
-  }
-
-  Function& into_;
-  const Function& body_;
-  ir::VariableId firstVariable_;
-  std::vector<Block*> blocks_;        // by the original's id
-  std::vector<Instruction*> values_;  // by the original's id
-};
 
 size_t countInstructions(const Function& function) {
   size_t count = 0;

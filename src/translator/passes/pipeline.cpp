@@ -10,6 +10,7 @@
 #include "translator/passes/dce.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/recursion.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
@@ -52,6 +53,7 @@ std::string finish(std::string_view stage, PassContext& context) {
 
 std::string runPipeline(PassContext& context) {
   if (std::string fault = finish("ir", context); !fault.empty()) return fault;
+  removeRecursion(context.program);
   if (std::string refusal = inlineCalls(context.program); !refusal.empty()) return refusal;
   if (std::string fault = finish("inline", context); !fault.empty()) return fault;
   ir::Function& kernel = *context.program.functions.front();

@@ -91,7 +91,7 @@ struct Operand {
   bool isUnsigned = false;     // Integer: written with U, or too large for int64
   bool hasRegister = false;    // Address: base is `reg`
   bool isIndexed = false;      // Symbol, Address: variable[reg + n]. `reg`, its low 32 bits taken as unsigned, counts
-                               // elements of the variable's type; `offset` is in bytes already
+                               // scalars of the variable's type; `offset` is in bytes already
   bool isUnified = false;      // Address: [a].unified
   SpecialRegister special{};   // SpecialRegister
   SourceOffset where = 0;

@@ -19,9 +19,10 @@ constexpr SpaceWord kSpaces[] = {
     {"tex", StateSpace::Tex},
 };
 
+bool isOpaque(Type type) { return type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef; }
+
 uint64_t elementSize(Type type, uint8_t vector) {
-  const bool isOpaque = type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef;
-  const uint64_t bytes = isOpaque ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
+  const uint64_t bytes = isOpaque(type) ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
   return bytes * vector;
 }
 
@@ -118,15 +119,20 @@ void Parser::dimensions(Variable& variable, const DeclarationHead& head) {
     uint64_t count = 0;
     if (!token_.is(Kind::RightBracket)) {
       const Token token = token_;
-      count = expectInteger(kLargest, "an array dimension");
+      if (token.isWord("WARP_SZ")) {
+        advance();
+        count = 32;
+      } else {
+        count = expectInteger(kLargest, "an array dimension");
+      }
       if (count == 0 && !counts.empty()) error(token.where, "an array dimension cannot be 0");
     } else if (!counts.empty()) {
       error(open.where, "only the first dimension can be left open");
     }
     expect(Kind::RightBracket, "']'");
     counts.push_back(count);
+    if (count != 0 && size > kLargest / count) fail(open, quoted(variable.name) + " is too large");
     size *= count;
-    if (size > kLargest) fail(open, quoted(variable.name) + " is too large");
   }
   variable.isArray = !counts.empty();
   variable.dimensions = arena_.copy(counts);
@@ -167,9 +173,7 @@ void Parser::variables(const Linkage& link, StateSpace space) {
     const Token name = expectName("a variable's name");
     Variable* made = variable(head, name);
     if (accept(Kind::Equal)) initializer(*made);
-    const bool isOpen = made->isArray && made->dimensions[0] == 0;
-    if (isOpen && !made->isExtern && space != StateSpace::Param && space != StateSpace::Shared)
-      error(name.where, quoted(name.text) + " has no size", name.text.size());
+
     declareVariable(made);
   } while (accept(Kind::Comma));
   expect(Kind::Semicolon, "';'");
@@ -211,6 +215,9 @@ bool Parser::mergeDeclaration(Variable* made) {
   if (!sameShape) {
     error(made->where, quoted(made->name) + " was declared with another type or space", made->name.size());
     holder_.source.report(diagnostics_, Diagnostics::Severity::Note, kept.where, "the earlier declaration is here");
+  } else if (kept.isExtern && !made->isExtern && !made->isVisible && !made->isWeak && !made->isCommon) {
+    error(made->where, quoted(made->name) + " was declared .extern, so it must be .visible, .weak or .common",
+          made->name.size());
   } else if (kept.isExtern && !made->isExtern) {
     // The definition's place among the variables counts: what its initial value refers to stands before it.
     kept = *made;
@@ -228,6 +235,7 @@ void Parser::registers() {
   DeclarationHead head;
   head.space = StateSpace::Reg;
   declarationHead(head, false);
+
   do registerOrRange(head);
   while (accept(Kind::Comma));
   expect(Kind::Semicolon, "';'");
@@ -264,10 +272,6 @@ void Parser::registerOrRange(const DeclarationHead& head) {
 // ---- Initialisers
 
 void Parser::initializer(Variable& made) {
-  const Token start = token_;
-  if (made.isExtern) error(start.where, "an extern variable cannot have an initial value");
-  if (made.space != StateSpace::Global && made.space != StateSpace::Const)
-    error(start.where, "only .global and .const variables can have an initial value");
   if (made.type == Type::TexRef || made.type == Type::SamplerRef || made.type == Type::SurfRef)
     return initializerFields(made);
 
@@ -348,7 +352,7 @@ void Parser::initializerFields(Variable& made) {
 }
 
 // symbol, symbol + 8, generic(symbol) + 8
-void Parser::initializerSymbol(InitializerElement& element) {
+void Parser::initializerSymbol(InitializerElement& element, const Variable& made) {
   Token name = expectName("a variable or function");
   if (name.text == "generic" && accept(Kind::LeftParen)) {
     element.isGeneric = true;
@@ -372,6 +376,17 @@ void Parser::initializerSymbol(InitializerElement& element) {
     if (value.kind != Constant::Kind::Integer) error(at.where, "an offset must be an integer");
     element.bits = value.bits;
   }
+  checkInitialSymbol(element, made);
+}
+
+void Parser::checkInitialSymbol(const InitializerElement& element, const Variable& made) {
+  const bool isMask = element.maskByte != 0xFF;
+  if (isMask ? made.type != Type::U8 : made.type != Type::U32 && made.type != Type::U64)
+    error(element.where, isMask ? "only a variable of type .u8 can hold a byte of an address"
+                                : "only a variable of type .u32 or .u64 can hold an address");
+  else if (element.variable && element.variable->space != StateSpace::Global &&
+           element.variable->space != StateSpace::Const)
+    error(element.where, "only the address of a .global or .const variable can be an initial value");
 }
 
 InitializerElement Parser::initializerElement(const Variable& made) {
@@ -379,7 +394,7 @@ InitializerElement Parser::initializerElement(const Variable& made) {
   const Token token = token_;
   element.where = token.where;
   if (token.is(Kind::Word) && token.text != "WARP_SZ") {
-    initializerSymbol(element);
+    initializerSymbol(element, made);
     return element;
   }
   const Constant value = constant();
@@ -389,8 +404,7 @@ InitializerElement Parser::initializerElement(const Variable& made) {
     if (value.bits == 0 || shift % 8 != 0 || value.bits >> shift != 0xFF)
       error(token.where, "a mask must choose one byte: 0xFF, 0xFF00, 0xFF0000 ...");
     else element.maskByte = static_cast<uint8_t>(shift / 8);
-    if (bitWidth(made.type) != 8) error(token.where, "a mask is for variables with 8-bit elements");
-    initializerSymbol(element);
+    initializerSymbol(element, made);
     expect(Kind::RightParen, "')'");
     return element;
   }

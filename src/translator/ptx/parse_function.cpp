@@ -10,7 +10,8 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 
 bool sameParameters(std::span<Variable* const> a, std::span<Variable* const> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Variable* x, const Variable* y) {
-    return x->type == y->type && x->vector == y->vector && x->size == y->size && x->space == y->space;
+    return x->type == y->type && x->vector == y->vector && x->size == y->size && x->space == y->space &&
+           x->alignment == y->alignment;
   });
 }
 
@@ -75,10 +76,16 @@ std::vector<Variable*> Parser::parameterList(bool isEntry) {
     DeclarationHead head;
     auto space = acceptSpace();
     if (!space || (*space != StateSpace::Param && *space != StateSpace::Reg)) fail(start, "expected .param or .reg");
-    if (isEntry && *space == StateSpace::Reg) error(start.where, "an entry's parameters are in .param space");
+
     head.space = *space;
     declarationHead(head, true);
+    if (!list.empty() && list.back()->isArray && list.back()->size == 0)
+      error(list.back()->where, "only the last parameter can be an array without a size");
+    if (head.isPointer && !isEntry) error(start.where, "only parameters of an entry can be .ptr");
     list.push_back(variable(head, expectName("a parameter's name")));
+
+    if (isEntry && list.back()->isArray && list.back()->size == 0)
+      error(list.back()->where, "an entry's parameter needs a size");
   } while (accept(Kind::Comma));
   expect(Kind::RightParen, "')'");
   return list;
@@ -96,8 +103,6 @@ void Parser::headerDirectives(Function& made) {
     } else if (acceptDotted("pragma")) {
       pragmas(pragmaList);
       expect(Kind::Semicolon, "';'");
-    } else if (token_.isDotted("loc")) {
-      location();
     } else if (!made.isEntry || !performanceDirective(made)) {
       break;  // the next declaration, when there is no body
     }
@@ -150,7 +155,9 @@ Function* Parser::declareFunction(const Function& made) {
       duplicate(made.name, made.where, node.where);
     } else {
       checkRedeclaration(node, made);
+      const bool isVisible = node.isVisible || made.isVisible;
       if (!node.isDefined) node = made;
+      node.isVisible = isVisible;
     }
     return made.isDefined && node.where != made.where ? arena_.make<Function>(made) : &node;
   }
@@ -173,6 +180,8 @@ void Parser::checkRedeclaration(const Function& known, const Function& added) {
     difference = " with other parameters";
   else if (!sameParameters(known.results, added.results)) difference = " with other results";
   else if (known.isNoReturn != added.isNoReturn) difference = ", once with and once without .noreturn";
+  else if (known.isExtern != added.isExtern || known.isWeak != added.isWeak || (added.isVisible && !known.isVisible))
+    difference = " with another of .extern, .weak and .visible, or with none";
   if (!difference) return;
   error(added.where, quoted(added.name) + " was declared before" + difference, added.name.size());
   holder_.source.report(diagnostics_, Diagnostics::Severity::Note, known.where, "the earlier declaration is here");

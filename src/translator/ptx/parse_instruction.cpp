@@ -59,7 +59,7 @@ void Parser::instruction(Operand* condition, const Token& opcode) {
       Operand next = operand();
       // Old PTX lets memory operands be written as array[index], without brackets around them.
       if (next.kind == Operand::Kind::Symbol && next.isIndexed && *found != Opcode::Mov && *found != Opcode::Cvta)
-        toAddress(next);
+        next.kind = Operand::Kind::Address;
       if (!next.hasRegister) next.isIndexed = false;
       operands_.push_back(next);
     } while (accept(Kind::Comma));
@@ -212,7 +212,7 @@ Operand Parser::nameOperand() {
       operand.variable = binding.variable;
       operand.offset = 0;
       if (token_.is(Kind::LeftBracket)) index(operand);
-      if (token_.is(Kind::Plus)) operand.offset += offset();
+      else if (token_.is(Kind::Plus)) operand.offset = offset();
       return operand;
     case Binding::Kind::Function:
       operand.kind = Operand::Kind::Function;
@@ -333,15 +333,9 @@ void Parser::index(Operand& operand) {
     operand.offset = constantOperand().offset;
   }
   // Unsigned, so that an absurd index is no undefined behaviour here.
-  const uint64_t size = std::max<uint64_t>(bitWidth(variable.type) / 8, 1) * variable.vector;
+  const uint64_t size = std::max<uint64_t>(bitWidth(variable.type) / 8, 1);
   operand.offset = static_cast<int64_t>(static_cast<uint64_t>(operand.offset) * size);
   expect(Kind::RightBracket, "']'");
-}
-
-void Parser::toAddress(Operand& operand) {
-  if (operand.kind == Operand::Kind::Symbol) {
-    operand.kind = Operand::Kind::Address;
-  }
 }
 
 int64_t Parser::offset() {
@@ -413,7 +407,10 @@ Operand Parser::bracketOperand() {
         base.hasRegister = true;
         base.offset = 0;
         break;
-      case Operand::Kind::Symbol: toAddress(base); break;
+      case Operand::Kind::Symbol:
+        if (base.isIndexed) error(base.where, "an indexed variable stands without brackets around it");
+        base.kind = Operand::Kind::Address;
+        break;
       case Operand::Kind::Address:
       case Operand::Kind::Integer:
       case Operand::Kind::None: break;
@@ -423,7 +420,6 @@ Operand Parser::bracketOperand() {
     if (base.kind != Operand::Kind::None) result.kind = Operand::Kind::Address;
     result.where = where;
     result.isUnsigned = false;
-    if (!result.hasRegister) result.isIndexed = false;
   }
   expect(Kind::RightBracket, "']'");
   operandBrackets_ = false;

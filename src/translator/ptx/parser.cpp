@@ -83,7 +83,11 @@ bool Parser::parse() {
   try {
     if (!token_.isDotted("version")) fail(token_, "a PTX module must begin with .version");
     version();
-    if (!token_.isDotted("target")) fail(token_, "expected .target after .version");
+    const Token start = token_;
+    if (!start.isDotted("target")) fail(start, "expected .target after .version");
+    target();
+    if (holder_.module.target.empty()) fail(start, "expected a target such as sm_90 among the words of .target");
+
   } catch (const SyntaxError&) {
     return false;
   }
@@ -183,6 +187,13 @@ void Parser::duplicate(std::string_view name, SourceOffset where, SourceOffset p
 
 void Parser::undeclared(const Token& name, const char* what) {
   if (diagnostics_.isFull()) return;
+  std::string_view prefix;
+  if (uint32_t count = symbols_.rangeCount(name.text, prefix)) {
+    return error(name.where,
+                 quoted(name.text) + " is not among the registers " + std::string(prefix) + "<" +
+                     std::to_string(count) + ">, which end with " + std::string(prefix) + std::to_string(count - 1),
+                 name.text.size());
+  }
   Suggestion suggestion(name.text);
   symbols_.forEachVisible([&](std::string_view visible, const Binding&) { suggestion.offer(visible); });
   for (const Register& reg : registers_) suggestion.offer(reg.name);
@@ -298,13 +309,17 @@ void Parser::addressSize() {
   const Token token = token_;
   const uint64_t size = expectInteger(UINT32_MAX, "the address size");
   if (size != 32 && size != 64) error(token.where, "the address size must be 32 or 64");
+
   holder_.module.addressSize = static_cast<uint32_t>(size);
 }
 
 void Parser::file() {
   advance();
   Module::File entry{};
+  const Token number = token_;
   entry.index = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a file number"));
+  if (!fileNumbers_.insert(entry.index).second)
+    error(number.where, "file " + std::to_string(entry.index) + " is already declared", number.text.size());
   entry.name = expectString();
   if (accept(Kind::Comma)) {
     entry.timestamp = expectInteger(UINT64_MAX, "a time stamp");

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "translator/ptx/constant.h"
@@ -89,10 +90,12 @@ class Parser {
   void registerOrRange(const DeclarationHead& head);
   void declareVariable(Variable* variable);
   bool mergeDeclaration(Variable* variable);
+
+  void checkInitialSymbol(const InitializerElement& element, const Variable& variable);
   void initializer(Variable& variable);
   void initializerFields(Variable& variable);
   InitializerElement initializerElement(const Variable& variable);
-  void initializerSymbol(InitializerElement& element);
+  void initializerSymbol(InitializerElement& element, const Variable& variable);
   uint64_t initialBits(const Constant& value, const Variable& variable, const Token& token);
 
   // Functions
@@ -134,7 +137,6 @@ class Parser {
   void index(Operand& operand);
   int64_t offset();
   bool specialRegister(Operand& operand, const Token& name);
-  void toAddress(Operand& operand);
 
   // Constant expressions
   struct Pending {
@@ -161,6 +163,7 @@ class Parser {
   std::vector<Function*> functions_;
   std::vector<Variable*> variables_;
   std::vector<Module::File> files_;
+  std::unordered_set<uint32_t> fileNumbers_;
   std::vector<std::string_view> sections_, modulePragmas_;
 
   // Of the function whose body is being parsed

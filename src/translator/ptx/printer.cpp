@@ -25,9 +25,8 @@ std::string_view spaceWord(StateSpace space) {
   return "";
 }
 
-uint64_t elementSize(const Variable& variable) {
-  return std::max<uint64_t>(bitWidth(variable.type) / 8, 1) * variable.vector;
-}
+// What an index counts: scalars, also in arrays of vectors.
+uint64_t scalarSize(const Variable& variable) { return std::max<uint64_t>(bitWidth(variable.type) / 8, 1); }
 
 class Printer {
  public:
@@ -509,22 +508,16 @@ void Printer::select(const Operand& operand) {
 // variable+8, variable[%r1+2]
 void Printer::symbol(const Operand& operand) {
   put(operand.variable->name);
-  int64_t bytes = operand.offset;
-  if (operand.isIndexed) {
-    const auto size = static_cast<int64_t>(elementSize(*operand.variable));
-    put('[');
-    put(function_->registers[operand.reg].name);
-    offset(bytes / size);
-    put(']');
-    bytes %= size;
-  }
-  offset(bytes);
+  if (!operand.isIndexed) return offset(operand.offset);
+  put('[');
+  put(function_->registers[operand.reg].name);
+  offset(operand.offset / static_cast<int64_t>(scalarSize(*operand.variable)));
+  put(']');
 }
 
 void Printer::address(const Operand& operand) {
-  const bool needsBrackets = !operand.isIndexed || operand.isUnified ||
-                             operand.offset % static_cast<int64_t>(elementSize(*operand.variable)) != 0;
-  if (needsBrackets) put('[');
+  if (operand.isIndexed) return symbol(operand);
+  put('[');
   if (operand.variable) {
     symbol(operand);
   } else if (operand.hasRegister) {
@@ -534,7 +527,7 @@ void Printer::address(const Operand& operand) {
   } else {
     signedNumber(operand.offset);
   }
-  if (needsBrackets) put(']');
+  put(']');
 }
 
 void Printer::operand(const Operand& operand) {

@@ -22,10 +22,22 @@ uint32_t wordLength(std::string_view text) {
 
 SourceOffset SourceText::add(std::string_view text, std::string_view file) {
   // One past the end belongs to each file too: that is where an unfinished one is complained about.
-  SourceOffset begin =
-      files_.empty() ? 0 : files_.back().begin + static_cast<SourceOffset>(files_.back().text.size()) + 1;
+  const auto begin = static_cast<SourceOffset>(size());
   files_.push_back({text, file, begin});
   return begin;
+}
+
+SourceOffset SourceText::append(const SourceText& other) {
+  const auto shift = static_cast<SourceOffset>(size());
+  for (const File& file : other.files_) files_.push_back({file.text, file.name, file.begin + shift});
+  return shift;
+}
+
+size_t SourceText::size() const { return files_.empty() ? 0 : files_.back().begin + files_.back().text.size() + 1; }
+
+bool SourceText::contains(std::string_view word) const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [&](const File& file) { return file.text.find(word) != file.text.npos; });
 }
 
 const SourceText::File* SourceText::find(SourceOffset where) const {

@@ -22,6 +22,11 @@ class SourceText {
   // Neither view is copied. Returns the SourceOffset of the text's first byte.
   SourceOffset add(std::string_view text, std::string_view file);
 
+  // Adds all texts of another; returns by how much its offsets are moved.
+  SourceOffset append(const SourceText& other);
+  bool contains(std::string_view word) const;
+  size_t size() const;  // of all texts
+
   Place place(SourceOffset where) const;              // takes time linear in the text: for messages only
   std::string_view textAt(SourceOffset where) const;  // from there to the end of its file
 

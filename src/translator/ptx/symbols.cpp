@@ -167,6 +167,13 @@ Binding SymbolTable::find(std::string_view name, std::vector<Register>& register
   return binding;
 }
 
+uint32_t SymbolTable::rangeCount(std::string_view name, std::string_view& prefix) const {
+  uint32_t number = 0;
+  if (!splitNumber(name, prefix, number)) return 0;
+  const SymbolId id = lookUp(prefix);
+  return id == kNone || symbols_[id].range == kNone ? 0 : ranges_[symbols_[id].range].count;
+}
+
 Binding SymbolTable::findModuleScope(std::string_view name) {
   const SymbolId id = lookUp(name);
   if (id == kNone) return {};

@@ -52,6 +52,8 @@ class SymbolTable {
 
   // What the name means here. A member of a register range that was not used before is added to `registers`.
   Binding find(std::string_view name, std::vector<Register>& registers, SourceOffset where);
+  // The number of registers in the innermost range to which a name such as %r42 would belong; 0 without one.
+  uint32_t rangeCount(std::string_view name, std::string_view& prefix) const;
   Binding findModuleScope(std::string_view name);
 
   // References to labels, which may be defined later: those made in a scope that knows no such label yet wait for the

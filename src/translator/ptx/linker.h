@@ -1,0 +1,22 @@
+// Several modules into one, as nvlink does for relocatable device code.
+//
+// .extern names find their definition in another module; of several .weak definitions the first is kept, and none
+// beside a .visible one; .common variables are merged, the largest counts. Names without linkage belong to their
+// module: when two modules have the same one, the later is renamed. The result has the highest version and target of
+// its parts. Debug sections are dropped, .loc lines are kept.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "translator/ptx/parser.h"
+
+namespace mulciber::ptx {
+
+// Functions that a program calls and the translator itself provides: vprintf, malloc and the like.
+bool isProvidedFunction(std::string_view name);
+
+// Null with errors. The modules may go away afterwards: what is shared is kept alive.
+std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules, Diagnostics& diagnostics);
+
+}  // namespace mulciber::ptx
