@@ -24,11 +24,11 @@ enum class Type : uint8_t {
   U8, U16, U32, U64,
   S8, S16, S32, S64,
   F16, F16x2, BF16, BF16x2, TF32, F32, F32x2, F64,
-  U8x4, S8x4, U16x2, S16x2,
+  U16x2, S16x2,
   E4M3, E5M2, E4M3x2, E5M2x2, E4M3x4, E5M2x4,
   E2M1x2, E2M1x4, E2M3x2, E2M3x4, E3M2x2, E3M2x4, UE8M0x2,
   E2M1, E2M3, E3M2, UE8M0, UE4M3,
-  B1, S4, U4, S2, U2, B4, B8x16, B6x16P32, B4x16P64, B1024,
+  B1, S4, U4, S2, U2, B8x16, B6x16P32, B4x16P64, B1024,
   TexRef, SamplerRef, SurfRef,
 };
 

@@ -1,0 +1,182 @@
+#include "translator/ptx/verifier.h"
+
+#include <bit>
+
+#include "translator/ptx/verifier_state.h"
+
+namespace mulciber::ptx {
+namespace {
+
+class InstructionVerifier {
+ public:
+  explicit InstructionVerifier(VerifierState& state)
+      : state_(state),
+        matcher_(state.target),
+        hasGenericAddresses_(state.target.version >= 20 && satisfies(state.target.target, "sm_20")) {}
+
+  void verify(const Function& function, Instruction& instruction) {
+    if (instruction.guard) verifyGuard(function, *instruction.guard);
+    const FormMatch& match = matcher_.match(instruction.opcode, instruction.modifiers);
+    if (match.candidates.empty()) return state_.error(instruction.where, match.problem);
+    if (instruction.opcode == Opcode::Call) {
+      instruction.form = match.candidates.front().form;
+      return verifyCall(state_, function, instruction);
+    }
+    OperandContext context{&function, state_.module.addressSize, instruction.opcode, instruction.modifiers};
+    for (const MatchedForm& candidate : match.candidates)
+      if (operandsFit(instruction, candidate, context)) {
+        instruction.form = candidate.form;
+        return verifyDetails(function, instruction, candidate);
+      }
+    explain(instruction, match, context);
+  }
+
+ private:
+  // Pairs the operands with what the form expects; optional ones that do not fit are passed over. Returns how many
+  // operands fitted, and in `expected` what stands for the next.
+  struct Pairing {
+    size_t fitted = 0;
+    const ExpectedOperand* next = nullptr;  // the expected operand that did not fit, or was missing
+    bool complete = false;
+  };
+  static Pairing pair(const Instruction& instruction, const MatchedForm& form, const OperandContext& context) {
+    Pairing result;
+    for (const ExpectedOperand& expected : form.operands) {
+      bool fits = result.fitted < instruction.operands.size() &&
+                  operandFits(instruction.operands[result.fitted], expected, context);
+      if (fits) {
+        ++result.fitted;
+      } else if (!expected.form->optional) {
+        result.next = &expected;
+        return result;
+      } else {
+        result.next = &expected;
+      }
+    }
+    result.complete = result.fitted == instruction.operands.size();
+    return result;
+  }
+
+  static bool operandsFit(const Instruction& instruction, const MatchedForm& form, const OperandContext& context) {
+    return pair(instruction, form, context).complete;
+  }
+
+  void explain(const Instruction& instruction, const FormMatch& match, const OperandContext& context) {
+    Pairing best;
+    const MatchedForm* form = nullptr;
+    for (const MatchedForm& candidate : match.candidates) {
+      Pairing here = pair(instruction, candidate, context);
+      if (form && here.fitted <= best.fitted) continue;
+      best = here;
+      form = &candidate;
+    }
+    std::string name = '\'' + fullName(instruction.opcode, instruction.modifiers) + '\'';
+    size_t given = instruction.operands.size();
+    if (best.fitted < given && best.next)
+      return state_.error(instruction.operands[best.fitted].where,
+                          "operand " + std::to_string(best.fitted + 1) + " of " + name + ' ' +
+                              explainOperand(instruction.operands[best.fitted], *best.next, context));
+    state_.error(instruction.where, name + " takes " + countText(*form) + ", not " + std::to_string(given));
+  }
+
+  static std::string countText(const MatchedForm& form) {
+    size_t most = form.operands.size(), least = most;
+    for (const ExpectedOperand& operand : form.operands)
+      if (operand.form->optional) --least;
+    if (most == 0) return "no operands";
+    std::string text = least == most ? std::to_string(most) : std::to_string(least) + " to " + std::to_string(most);
+    return text + (most == 1 ? " operand" : " operands");
+  }
+
+  void verifyGuard(const Function& function, const Operand& guard) {
+    if (guard.kind != Operand::Kind::Register || function.registers[guard.reg].type != Type::Pred ||
+        guard.select != Operand::Select::Whole)
+      state_.error(guard.where, "a guard must be a .pred register");
+  }
+
+  // Rules that concern one instruction alone and are not worth a column in the table.
+  void verifyDetails(const Function& function, const Instruction& instruction, const MatchedForm& form) {
+    switch (instruction.opcode) {
+      case Opcode::Ld:
+      case Opcode::Ldu:
+      case Opcode::St:
+      case Opcode::Atom:
+      case Opcode::Red: return verifyAccess(function, instruction, form);
+      case Opcode::Alloca:
+        if (instruction.operands.size() > 2 && !std::has_single_bit(instruction.operands[2].bits))
+          state_.error(instruction.operands[2].where, "an alignment must be a power of two");
+        return;
+      case Opcode::Cp: return verifyCopy(instruction, form);
+      default: return;
+    }
+  }
+
+  void verifyAccess(const Function& function, const Instruction& instruction, const MatchedForm& form) {
+    for (size_t i = 0; i < instruction.operands.size() && i < form.operands.size(); ++i) {
+      const Operand& operand = instruction.operands[i];
+      if (operand.kind != Operand::Kind::Address) continue;
+      if (form.operands[i].space == StateSpace::None && !hasGenericAddresses_)
+        state_.require(operand.where, "generic addressing", 20, "sm_20");
+      if (!operand.variable || operand.variable->space != StateSpace::Param) return;
+      bool isResult = false, isParameter = false;
+      for (const Variable* variable : function.results) isResult |= variable == operand.variable;
+      for (const Variable* variable : function.parameters) isParameter |= variable == operand.variable;
+      if (instruction.opcode == Opcode::Ld && isResult && !function.isEntry)
+        state_.error(operand.where,
+                     "the function's result '" + std::string(operand.variable->name) + "' can only be written");
+      if (instruction.opcode == Opcode::St && isParameter)
+        state_.error(operand.where, "the parameter '" + std::string(operand.variable->name) + "' can only be read");
+      return;
+    }
+  }
+
+  void verifyCopy(const Instruction& instruction, const MatchedForm& form) {
+    for (size_t i = 0; i < instruction.operands.size() && i < form.operands.size(); ++i) {
+      const FormOperand& expected = *form.operands[i].form;
+      uint64_t size = instruction.operands[i].bits;
+      if (expected.kind == FormOperand::Kind::Immediate && expected.low == 4 && size != 4 && size != 8 && size != 16)
+        state_.error(instruction.operands[i].where, "cp.async copies 4, 8 or 16 bytes");
+    }
+  }
+
+  VerifierState& state_;
+  FormMatcher matcher_;
+  bool hasGenericAddresses_;
+};
+
+void verifyBody(VerifierState& state, InstructionVerifier& instructions, const Function& function) {
+  for (const Statement& statement : function.body) {
+    if (state.isFull()) return;
+    switch (statement.kind) {
+      case Statement::Kind::Instruction: instructions.verify(function, *statement.instruction); break;
+      case Statement::Kind::Registers: verifyRegisters(state, *statement.registers, statement.where); break;
+      case Statement::Kind::Variable: verifyVariable(state, *statement.variable); break;
+      default: break;
+    }
+  }
+}
+
+}  // namespace
+
+void VerifierState::require(SourceOffset where, std::string_view what, uint8_t version, std::string_view rule) {
+  uint8_t index = 0;
+  for (size_t i = 0; i < targetRules().size(); ++i)
+    if (targetRules()[i] == rule) index = static_cast<uint8_t>(i);
+  std::string missing = target.missing({version, index});
+  if (!missing.empty()) error(where, std::string(what) + ' ' + missing);
+}
+
+bool verify(const Module& module, const SourceText& source, Diagnostics& diagnostics) {
+  VerifierState state{module, source, diagnostics, {}};
+  if (!verifyHeader(state)) return false;
+  for (const Variable* variable : module.variables) verifyVariable(state, *variable);
+  InstructionVerifier instructions(state);
+  for (const Function* function : module.functions) {
+    if (state.isFull()) break;
+    verifySignature(state, *function);
+    verifyBody(state, instructions, *function);
+  }
+  return state.errors == 0;
+}
+
+}  // namespace mulciber::ptx

@@ -1,0 +1,134 @@
+#include "ptxas.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "translator/ptx/form_instances.h"
+#include "translator/ptx/parser.h"
+#include "translator/ptx/verifier.h"
+
+namespace mulciber::ptx {
+namespace {
+
+namespace fs = std::filesystem;
+
+uint16_t numberOf(const std::string& target) { return parseTarget(target)->number; }
+
+// The oldest target that this ptxas makes code for.
+constexpr uint16_t kOldestTarget = 75;
+
+struct Run {
+  std::string output;
+  bool failed;
+};
+
+Run run(const std::string& command) {
+  Run result{{}, true};
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) return result;
+  std::array<char, 4096> buffer;
+  while (size_t read = fread(buffer.data(), 1, buffer.size(), pipe)) result.output.append(buffer.data(), read);
+  result.failed = pclose(pipe) != 0;
+  return result;
+}
+
+// "ptxas x.ptx, line 12; error   : text": the line's number, or 0.
+size_t lineOf(const std::string& message) {
+  size_t at = message.find(", line ");
+  return at == std::string::npos ? 0 : std::strtoul(message.c_str() + at + 7, nullptr, 10);
+}
+
+// Judges lines[begin .. end) in runs of ptxas. A line with an error is left out of the next run, because a syntax
+// error hides what comes after it. When ptxas fails without naming a line the range is halved.
+void judgeRange(const JudgeModule& module, const std::vector<std::string>& lines, size_t begin, size_t end,
+                std::vector<std::string>& verdicts) {
+  std::string head = module.head();
+  size_t headLines = static_cast<size_t>(std::count(head.begin(), head.end(), '\n'));
+  fs::path file = fs::temp_directory_path() / ("mulciber-judge-" + std::to_string(getpid()) + ".ptx");
+  std::string machine = numberOf(module.target) < kOldestTarget ? "sm_75" : module.target;
+  std::string command = findPtxas() + " -arch " + machine + ' ' + file.string() + " -o /dev/null";
+  while (true) {
+    {
+      std::ofstream out(file);
+      out << head;
+      for (size_t i = begin; i < end; ++i) out << (verdicts[i].empty() ? lines[i] : "") << '\n';
+      out << JudgeModule::tail();
+    }
+    Run result = run(command);
+    bool located = false;
+    std::istringstream messages(result.output);
+    for (std::string message; std::getline(messages, message);) {
+      size_t line = lineOf(message);
+      bool isError = message.find("; error") != std::string::npos || message.find("; fatal") != std::string::npos;
+      if (!isError || line <= headLines || line > headLines + end - begin) continue;
+      std::string& verdict = verdicts[begin + line - headLines - 1];
+      if (!verdict.empty()) continue;
+      verdict = message.substr(message.find(';') + 2);
+      located = true;
+    }
+    if (!result.failed) break;
+    if (located) continue;
+    if (end - begin <= 1) {
+      if (begin < end && verdicts[begin].empty()) verdicts[begin] = "ptxas failed: " + result.output;
+      break;
+    }
+    size_t middle = begin + (end - begin) / 2;
+    judgeRange(module, lines, begin, middle, verdicts);
+    judgeRange(module, lines, middle, end, verdicts);
+    break;
+  }
+  fs::remove(file);
+}
+
+}  // namespace
+
+std::string findPtxas() {
+  if (const char* path = std::getenv("MULCIBER_PTXAS")) return fs::exists(path) ? path : "";
+  return fs::exists(MULCIBER_PTXAS) ? MULCIBER_PTXAS : "";
+}
+
+std::string JudgeModule::head() const {
+  bool has128 = version >= 83 && numberOf(target) >= 70;
+  std::string text =
+      ".version " + std::to_string(version / 10) + '.' + std::to_string(version % 10) + "\n.target " + target + '\n';
+  if (version >= 23) text += ".address_size 64\n";
+  if (version >= 20 && numberOf(target) >= 20) text += ".func callee { ret; }\n";
+  text += ".entry kernel {\n";
+  text += registerDeclarations(has128);
+  if (version >= 60 && numberOf(target) >= 30) text += "TARGETS: .branchtargets DONE;\n";
+  return text;
+}
+
+std::string JudgeModule::tail() { return "DONE:\n  ret;\n}\n"; }
+
+std::vector<std::string> judgeByPtxas(const JudgeModule& module, const std::vector<std::string>& lines) {
+  std::vector<std::string> verdicts(lines.size());
+  judgeRange(module, lines, 0, lines.size(), verdicts);
+  return verdicts;
+}
+
+bool acceptedByPtxas(const std::string& text, const std::string& machine) {
+  fs::path file = fs::temp_directory_path() / ("mulciber-judge-" + std::to_string(getpid()) + ".ptx");
+  std::ofstream(file) << text;
+  bool accepted = !run(findPtxas() + " -c -arch " + machine + ' ' + file.string() + " -o /dev/null").failed;
+  fs::remove(file);
+  return accepted;
+}
+
+std::string judgeByUs(const JudgeModule& module, const std::string& line) {
+  Diagnostics diagnostics;
+  auto parsed = parse(module.head() + line + '\n' + JudgeModule::tail(), "judged.ptx", diagnostics);
+  if (parsed) verify(parsed->module, parsed->source, diagnostics);
+  for (const auto& message : diagnostics.messages())
+    if (message.severity == Diagnostics::Severity::Error) return message.text;
+  return {};
+}
+
+}  // namespace mulciber::ptx

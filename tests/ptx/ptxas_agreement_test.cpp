@@ -1,0 +1,187 @@
+// Our verdict on an instruction against that of NVIDIA's assembler, over instances of every form of the table, whole
+// and damaged. A sample in every run; with MULCIBER_PTXAS_COMPLETE=1 much more, which takes minutes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "mutations.h"
+#include "ptxas.h"
+#include "translator/ptx/form_instances.h"
+
+namespace mulciber::ptx {
+namespace {
+
+bool isComplete() { return std::getenv("MULCIBER_PTXAS_COMPLETE") != nullptr; }
+
+// Where most instructions exist: the newest of each architecture, old ones for what has gone.
+const JudgeModule kModules[] = {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"}, {90, "sm_60"},
+                                {90, "sm_10"},  {13, "sm_13"},   {64, "sm_70"}};
+
+bool has(const JudgeModule& module, const Form& form, const FormChoices& choices) {
+  ModuleTarget target{module.version, *parseTarget(module.target)};
+  if (!target.missing(form.requires_, form.removed).empty()) return false;
+  for (const Requirement& requirement : requirementsOf(form, choices))
+    if (!target.missing(requirement).empty()) return false;
+  return true;
+}
+
+std::optional<size_t> moduleFor(const Form& form, const FormChoices& choices) {
+  for (size_t i = 0; i < std::size(kModules); ++i)
+    if (has(kModules[i], form, choices)) return i;
+  return std::nullopt;
+}
+
+// known_disagreements.txt: a pattern with * for any text, then # and the reason; with "skip" before it the
+// instruction is not even judged.
+class KnownDisagreements {
+ public:
+  KnownDisagreements() {
+    std::ifstream file(MULCIBER_TEST_DATA "/known_disagreements.txt");
+    for (std::string line; std::getline(file, line);) {
+      size_t hash = line.find(" # ");
+      if (line.empty() || line[0] == '#' || hash == std::string::npos) continue;
+      while (hash > 0 && line[hash - 1] == ' ') --hash;
+      std::string pattern = line.substr(0, hash);
+      constexpr std::string_view kSkip = "skip ";
+      if (pattern.starts_with(kSkip)) skipped_.push_back(pattern.substr(kSkip.size()));
+      else patterns_.push_back(pattern);
+    }
+  }
+
+  bool covers(std::string_view instruction) const { return anyMatches(patterns_, instruction); }
+  bool skips(std::string_view instruction) const { return anyMatches(skipped_, instruction); }
+
+ private:
+  static bool anyMatches(const std::vector<std::string>& patterns, std::string_view instruction) {
+    return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches(pattern, instruction); });
+  }
+  static bool matches(std::string_view pattern, std::string_view text) {
+    size_t star = pattern.find('*');
+    if (star == std::string_view::npos) return pattern == text;
+    if (!text.starts_with(pattern.substr(0, star))) return false;
+    text.remove_prefix(star);
+    pattern.remove_prefix(star + 1);
+    for (size_t skip = 0; skip <= text.size(); ++skip)
+      if (matches(pattern, text.substr(skip))) return true;
+    return false;
+  }
+
+  std::vector<std::string> patterns_, skipped_;
+};
+
+class PtxasAgreement : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (findPtxas().empty()) GTEST_SKIP() << "ptxas is not here (set MULCIBER_PTXAS to its path)";
+  }
+
+  // Judges every line of every module twice, and counts.
+  void compare(const std::map<size_t, std::vector<std::string>>& batches, std::span<const JudgeModule> modules) {
+    KnownDisagreements known;
+    size_t judged = 0, accepted = 0, differ = 0, excused = 0;
+    for (const auto& [index, all] : batches) {
+      std::vector<std::string> lines;
+      for (const std::string& line : all) {
+        if (!known.skips(line)) lines.push_back(line);
+      }
+      std::vector<std::string> verdicts = judgeByPtxas(modules[index], lines);
+      for (size_t i = 0; i < lines.size(); ++i) {
+        std::string ours = judgeByUs(modules[index], lines[i]);
+        ++judged;
+        accepted += verdicts[i].empty();
+        if (ours.empty() == verdicts[i].empty()) continue;
+        if (known.covers(lines[i])) {
+          ++excused;
+          continue;
+        }
+        if (++differ <= kMostPrinted)
+          ADD_FAILURE() << modules[index].target << ", version " << int{modules[index].version} << ": " << lines[i]
+                        << "\n  ptxas: " << (verdicts[i].empty() ? "accepted" : verdicts[i])
+                        << "\n  ours:  " << (ours.empty() ? "accepted" : ours);
+      }
+    }
+    std::cout << judged << " instructions judged, " << accepted << " right ones among them; " << differ
+              << " disagreements; " << excused << " known ones\n";
+    EXPECT_EQ(differ, 0u);
+  }
+
+  static constexpr size_t kMostPrinted = 300;
+};
+
+TEST_F(PtxasAgreement, OnEveryForm) {
+  std::map<size_t, std::vector<std::string>> batches;
+  std::mt19937 random(1);
+  for (const Form& form : allForms()) {
+    std::vector<FormChoices> all = singleVariations(form);
+    uint64_t count = combinationCount(form);
+    for (int i = 0; i < (isComplete() ? 200 : 1); ++i) all.push_back(combination(form, random() % count));
+    size_t first = 0;
+    for (const FormChoices& choices : all) {
+      if (!isComplete() && first > 2 && random() % 4 != 0) continue;
+      auto module = moduleFor(form, choices);
+      if (!module) continue;
+      std::vector<OperandShape> shapes = {OperandShape::Registers};
+      if (first++ == 0 || isComplete())
+        shapes = {OperandShape::Registers, OperandShape::Immediates, OperandShape::SameRegister,
+                  OperandShape::Optional};
+      for (OperandShape shape : shapes) batches[*module].push_back(instantiate(form, choices, shape).text());
+    }
+    EXPECT_NE(first, 0u) << "no target has " << form.text;
+  }
+  compare(batches, kModules);
+}
+
+TEST_F(PtxasAgreement, OnDamagedInstructions) {
+  std::map<size_t, std::vector<std::string>> batches;
+  std::mt19937 random(2);
+  for (const Form& form : allForms()) {
+    uint64_t count = combinationCount(form);
+    for (int i = 0; i < (isComplete() ? 100 : 2); ++i) {
+      FormChoices choices = i == 0 ? simplestChoices(form) : combination(form, random() % count);
+      auto module = moduleFor(form, choices);
+      if (!module) continue;
+      bool has128 = kModules[*module].version >= 83 && *module != 3 && *module != 4;
+      std::string line = mutate(instantiate(form, choices), random).text();
+      if (has128 || line.find("%q") == std::string::npos) batches[*module].push_back(line);
+    }
+  }
+  compare(batches, kModules);
+}
+
+// Every form at its own version and target, one version too early, and on an older target.
+TEST_F(PtxasAgreement, OnVersionsAndTargets) {
+  static const char* const kTargets[] = {
+      "sm_10",   "sm_12",  "sm_13",   "sm_20",   "sm_30",   "sm_35",   "sm_52",  "sm_53",   "sm_60",   "sm_61",
+      "sm_70",   "sm_72",  "sm_75",   "sm_80",   "sm_86",   "sm_89",   "sm_90",  "sm_90a",  "sm_100",  "sm_100f",
+      "sm_100a", "sm_103", "sm_103f", "sm_103a", "sm_110f", "sm_110a", "sm_120", "sm_120f", "sm_120a", "sm_121a"};
+  static const uint8_t kVersions[] = {10, 12, 13, 14, 15, 20, 21, 23, 30, 31, 32, 40, 41, 42, 43, 50, 60, 61, 63,
+                                      64, 65, 70, 71, 73, 74, 75, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90};
+  std::vector<JudgeModule> modules;
+  for (const char* target : kTargets)
+    for (uint8_t version : kVersions)
+      if (version >= versionOf(*parseTarget(target))) modules.push_back({version, target});
+  std::mt19937 random(3);
+  std::shuffle(modules.begin(), modules.end(), random);
+  if (!isComplete()) modules.resize(12);
+  std::map<size_t, std::vector<std::string>> batches;
+  for (size_t i = 0; i < modules.size(); ++i)
+    for (const Form& form : allForms()) {
+      if (!isComplete() && random() % 6 != 0) continue;
+      std::vector<FormChoices> all = singleVariations(form);
+      std::string line = instantiate(form, all[random() % all.size()]).text();
+      bool has128 = modules[i].version >= 83 && parseTarget(modules[i].target)->number >= 70;
+      bool isOld = modules[i].version < 23 && line.find("[%rd") != std::string::npos;  // addresses had no size yet
+      if (!isOld && (has128 || line.find("%q") == std::string::npos)) batches[i].push_back(line);
+    }
+  compare(batches, modules);
+}
+
+}  // namespace
+}  // namespace mulciber::ptx

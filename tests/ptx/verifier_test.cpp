@@ -1,0 +1,125 @@
+#include "translator/ptx/verifier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ptxas.h"
+#include "translator/ptx/instruction_table.h"
+#include "translator/ptx/parser.h"
+
+namespace mulciber::ptx {
+namespace {
+
+using testing::HasSubstr;
+
+std::string errorsOf(const std::string& text) {
+  Diagnostics diagnostics;
+  auto module = parse(text, "t.ptx", diagnostics);
+  if (module) verify(module->module, module->source, diagnostics);
+  std::string errors;
+  for (const auto& message : diagnostics.messages())
+    if (message.severity == Diagnostics::Severity::Error) errors += message.text + '\n';
+  return errors;
+}
+
+std::string kernelErrors(const std::string& body, const std::string& target = "sm_90", const char* version = "9.0") {
+  return errorsOf(
+      std::string(".version ") + version + "\n.target " + target +
+      "\n.address_size 64\n.global .b32 variable[4];\n.const .b32 constant;\n.entry kernel(.param .u64 p) {\n"
+      "  .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n  " +
+      body + "\n  ret;\n}\n");
+}
+
+TEST(Verifier, SetsTheForm) {
+  Diagnostics diagnostics;
+  auto module =
+      parse(".version 9.0\n.target sm_90\n.address_size 64\n.entry k { .reg .b32 a; add.sat.s32 a, a, 1; ret; }",
+            "t.ptx", diagnostics);
+  ASSERT_TRUE(module && verify(module->module, module->source, diagnostics)) << diagnostics.toString();
+  for (const Statement& statement : module->module.functions[0]->body)
+    if (statement.kind == Statement::Kind::Instruction) {
+      ASSERT_NE(statement.instruction->form, nullptr);
+      EXPECT_EQ(statement.instruction->form->opcode, statement.instruction->opcode);
+    }
+}
+
+TEST(Verifier, SaysWhatIsWrongWithAnOperand) {
+  EXPECT_THAT(kernelErrors("add.s32 %r1, %f1, 1;"),
+              HasSubstr("operand 2 of 'add.s32' is .f32 where .s32 (or .b32) is wanted"));
+  EXPECT_THAT(kernelErrors("add.s32 %r1, %tid.x, 1;"), HasSubstr("cannot be a special register"));
+  EXPECT_THAT(kernelErrors("add.s32 %r1, %r2;"), HasSubstr("'add.s32' takes 3 operands, not 2"));
+  EXPECT_THAT(kernelErrors("add.f32 %f1, %f2, 1;"), HasSubstr("is an integer constant where .f32"));
+  EXPECT_THAT(kernelErrors("ld.global.v2.b32 {%r1, %r2, %r3, %r4}, [%rd1];"), HasSubstr("4 elements where 2"));
+  EXPECT_THAT(kernelErrors("ld.global.b32 %r1, [constant];"), HasSubstr("another state space"));
+  EXPECT_THAT(kernelErrors("ld.global.b32 %r1, %rd1;"), HasSubstr("must be an address in [ ]"));
+  EXPECT_THAT(kernelErrors("bar.sync 16;"), HasSubstr("must be from 0 to 15"));
+  EXPECT_THAT(kernelErrors("bar.sync 1, 33;"), HasSubstr("must be a multiple of 32"));
+  EXPECT_THAT(kernelErrors("st.param.b64 [p], %rd1;"), HasSubstr("can only be read"));
+}
+
+TEST(Verifier, SaysWhatIsWrongWithModifiers) {
+  EXPECT_THAT(kernelErrors("add.sat.u32 %r1, %r2, %r3;"), HasSubstr("'add.sat.u32' does not exist"));
+  EXPECT_THAT(kernelErrors("fma.f32 %f1, %f2, %f3, %f4;"), HasSubstr("'fma.f32' lacks one of .rn .rz .rm .rp"));
+  EXPECT_THAT(kernelErrors("ld.relaxed.global.b32 %r1, [%rd1];"), HasSubstr("lacks one of .cta .cluster .gpu .sys"));
+  EXPECT_THAT(kernelErrors("mul.wide.u64 %rd1, %rd2, %rd3;"), HasSubstr("'.u64' does not fit here; types that do:"));
+}
+
+TEST(Verifier, SaysWhatVersionOrTargetIsMissing) {
+  EXPECT_THAT(kernelErrors("redux.sync.add.u32 %r1, %r2, -1;", "sm_75"), HasSubstr("needs .target sm_80 or later"));
+  EXPECT_THAT(kernelErrors("redux.sync.add.u32 %r1, %r2, -1;", "sm_80", "7.0"), testing::StrEq(""));
+  EXPECT_THAT(kernelErrors("activemask.b32 %r1;", "sm_70", "6.1"), HasSubstr("needs PTX ISA version 6.2 or later"));
+  EXPECT_THAT(kernelErrors("vote.all.pred %p1, %p2;", "sm_70", "6.4"), HasSubstr("is gone since PTX ISA version 6.4"));
+  EXPECT_EQ(kernelErrors("vote.all.pred %p1, %p2;", "sm_60", "6.4"), "");
+  EXPECT_THAT(kernelErrors("setmaxnreg.inc.sync.aligned.u32 64;", "sm_120a"), testing::StrEq(""));
+}
+
+TEST(Verifier, RefusesUnknownVersionsAndTargets) {
+  EXPECT_THAT(errorsOf(".version 9.7\n.target sm_90\n"), HasSubstr("9.7 is not one of 1.0 to 9.0"));
+  EXPECT_THAT(errorsOf(".version 9.0\n.target sm_99\n"), HasSubstr("'sm_99' is not one of the targets"));
+  EXPECT_THAT(errorsOf(".version 7.0\n.target sm_90\n"), HasSubstr("does not know .target sm_90; that came with 7.8"));
+}
+
+TEST(Verifier, ReportsSeveralErrorsButNotEndlessly) {
+  std::string body;
+  for (int i = 0; i < 1000; ++i) body += "add.s32 %r1, %f1, 1;\n";
+  std::string errors = kernelErrors(body);
+  long count = std::count(errors.begin(), errors.end(), '\n');
+  EXPECT_GT(count, 10);
+  EXPECT_LE(count, static_cast<long>(kMaxErrors));
+}
+
+// declarations.txt: whole modules with the verdict of ptxas, asked again where it is installed.
+struct Declaration {
+  bool isGood;
+  std::string text;
+};
+
+std::vector<Declaration> declarations() {
+  std::vector<Declaration> all;
+  std::ifstream file(MULCIBER_TEST_DATA "/declarations.txt");
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#')
+      all.push_back(
+          {line.starts_with("good"), ".version 9.0\n.target sm_90\n.address_size 64\n" + line.substr(5) + '\n'});
+  return all;
+}
+
+TEST(Verifier, JudgesDeclarationsAsPtxasDoes) {
+  ASSERT_GT(declarations().size(), 100u);
+  for (const Declaration& declaration : declarations()) {
+    std::string errors = errorsOf(declaration.text);
+    EXPECT_EQ(errors.empty(), declaration.isGood) << declaration.text << errors;
+  }
+}
+
+TEST(Verifier, DeclarationVerdictsAreThoseOfPtxas) {
+  if (findPtxas().empty()) GTEST_SKIP() << "ptxas is not here (set MULCIBER_PTXAS to its path)";
+  for (const Declaration& declaration : declarations())
+    EXPECT_EQ(acceptedByPtxas(declaration.text, "sm_90"), declaration.isGood) << declaration.text;
+}
+
+}  // namespace
+}  // namespace mulciber::ptx
