@@ -22,9 +22,7 @@ Error Event::query() const {
   const MarkerRef marker = this->marker();
   if (!marker) return Error::Success;
   if (!marker->isResolved()) return Error::NotReady;
-  const vk::Point& point = marker->point();
-  vk::Status status = point.queue->submit(point.value);
-  if (status == vk::Status::Ok) status = point.queue->poll(point.value);
+  const vk::Status status = marker->poll();
   if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
   if (status != vk::Status::Ok) return errorFrom(status);
   return context_->services().afterWait();
@@ -36,7 +34,7 @@ Error Event::synchronize() const {
   if (!marker) return Error::Success;
   marker->waitResolved();
   const auto mode = (flags_ & BlockingSync) != 0 ? vk::WaitMode::Block : context_->waitMode();
-  const vk::Status status = marker->point().queue->wait(marker->point().value, mode);
+  const vk::Status status = marker->wait(mode);
   if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
   if (status != vk::Status::Ok) return errorFrom(status);
   return context_->services().afterWait();

@@ -28,6 +28,16 @@ void Marker::waitResolved() const {
   changed_.wait(lock, [this] { return isResolved(); });
 }
 
+vk::Status Marker::poll() const {
+  if (const vk::Status status = point_.queue->submit(point_.value); status != vk::Status::Ok) return status;
+  const vk::Status status = point_.queue->poll(point_.value);
+  return status == vk::Status::NotReady && timestamp_ && timestamp_->isWritten() ? vk::Status::Ok : status;
+}
+
+vk::Status Marker::wait(vk::WaitMode mode) const {
+  return timestamp_ ? point_.queue->wait(point_.value, *timestamp_, mode) : point_.queue->wait(point_.value, mode);
+}
+
 Stream::Stream(Context& context, Role role, uint32_t flags, int priority, vk::Queue& queue)
     : context_(context),
       role_(role),
@@ -66,9 +76,9 @@ void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef
   marker.resolve(precision == Precision::Exact ? queue_.seal(position_) : position_.last, timestamp);
 }
 
-Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out, bool timed) {
+Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   vk::TimestampRef timestamp;
-  if (timed)
+  if (precision == Precision::Timed)
     if (const vk::Status status = context_.vulkan().timestamp(timestamp); status != vk::Status::Ok)
       return errorFrom(status);
   out = std::make_shared<Marker>();
@@ -93,7 +103,7 @@ void Stream::follow(const std::shared_ptr<Marker>& marker) {
 
 Error Stream::waitFor(const Marker& marker) {
   marker.waitResolved();
-  const vk::Status status = marker.point().queue->wait(marker.point().value, context_.waitMode());
+  const vk::Status status = marker.wait(context_.waitMode());
   if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
   return errorFrom(status);
 }
@@ -103,9 +113,7 @@ Error Stream::query() {
   std::shared_ptr<Marker> marker;
   if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
   if (!marker->isResolved()) return Error::NotReady;
-  const vk::Point& point = marker->point();
-  if (const vk::Status status = point.queue->submit(point.value); status != vk::Status::Ok) return after(status);
-  const vk::Status status = point.queue->poll(point.value);
+  const vk::Status status = marker->poll();
   if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
   if (status != vk::Status::Ok) return errorFrom(status);
   return context_.services().afterWait();
@@ -123,8 +131,7 @@ Error Stream::record(Event& event) {
   if (&event.context() != &context_) return Error::InvalidHandle;
   if (const Error error = before(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
-  const bool timed = (event.flags() & Event::DisableTiming) == 0;
-  if (const Error error = mark(Precision::Exact, marker, timed); error != Error::Success) return error;
+  if (const Error error = mark(Precision::Timed, marker); error != Error::Success) return error;
   event.setMarker(marker);
   return after(vk::Status::Ok);
 }

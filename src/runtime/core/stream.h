@@ -26,6 +26,8 @@ class Marker {
   void resolve(const vk::Point& point, vk::TimestampRef timestamp);
   void waitResolved() const;
   // Of a resolved marker.
+  vk::Status poll() const;  // submits first
+  vk::Status wait(vk::WaitMode mode) const;
   const vk::Point& point() const { return point_; }
   const vk::TimestampRef& timestamp() const { return timestamp_; }
 
@@ -78,9 +80,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Whether operations are being kept back, and so outlive the call that gives them.
   bool isDeferred() const;
 
-  // The place all work given so far ends at. An exact one is not delayed by work given later.
-  enum class Precision : uint8_t { Exact, Loose };
-  Error mark(Precision precision, std::shared_ptr<Marker>& out, bool timed = false);
+  // The place all work given so far ends at. Loose: later work in the same batch may delay it. Exact: it ends a batch,
+  // which costs a submission. Timed: it has a timestamp, which tells when it is passed whatever follows.
+  enum class Precision : uint8_t { Loose, Exact, Timed };
+  Error mark(Precision precision, std::shared_ptr<Marker>& out);
   // What comes next in this stream comes after the marker.
   void follow(const std::shared_ptr<Marker>& marker);
   Error waitFor(const Marker& marker);

@@ -34,19 +34,22 @@ Status Batch::begin(Device& device) {
   return device.status(device.api().vkBeginCommandBuffer(commandBuffer, &info), "beginning a command buffer");
 }
 
-Status Batch::end(Device& device) {
-  // The host reads what kernels wrote to pinned memory once the timeline has passed.
+void makeVisibleToHost(Device& device, VkCommandBuffer commandBuffer, VkPipelineStageFlags2 alsoBefore) {
   VkMemoryBarrier2 barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
   barrier.srcStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT;
   barrier.srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
-  barrier.dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT;
+  barrier.dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT | alsoBefore;
   barrier.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT;
   VkDependencyInfo dependency{};
   dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
   dependency.memoryBarrierCount = 1;
   dependency.pMemoryBarriers = &barrier;
   device.api().vkCmdPipelineBarrier2(commandBuffer, &dependency);
+}
+
+Status Batch::end(Device& device) {
+  makeVisibleToHost(device, commandBuffer, VK_PIPELINE_STAGE_2_NONE);
   return device.status(device.api().vkEndCommandBuffer(commandBuffer), "ending a command buffer");
 }
 

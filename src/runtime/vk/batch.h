@@ -41,4 +41,7 @@ struct Batch {
   Status upload(Device& device, uint64_t bytes, void*& host, uint64_t& address);
 };
 
+// What kernels wrote to pinned memory can be read by the host once this has been passed, and so has `alsoBefore`.
+void makeVisibleToHost(Device& device, VkCommandBuffer commandBuffer, VkPipelineStageFlags2 alsoBefore);
+
 }  // namespace mulciber::vk

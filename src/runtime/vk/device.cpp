@@ -223,6 +223,11 @@ Status Timestamp::nanoseconds(double& out) const {
   return device_.status(result, "reading a timestamp");
 }
 
+bool Timestamp::isWritten() const {
+  double ignored = 0;
+  return nanoseconds(ignored) == Status::Ok;
+}
+
 Status Device::status(VkResult result, const char* what) {
   switch (result) {
     case VK_SUCCESS: return Status::Ok;

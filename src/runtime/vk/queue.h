@@ -58,6 +58,7 @@ class Timestamp {
   Timestamp& operator=(const Timestamp&) = delete;
 
   Status nanoseconds(double& out) const;  // NotReady until the device has written it
+  bool isWritten() const;
   VkQueryPool pool() const { return pool_; }
   uint32_t index() const { return index_; }
 
@@ -92,6 +93,7 @@ class Recorder {
   // Both pieces of memory known: the copy engine's way, for transfers between host and device.
   void copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source, uint64_t sourceOffset,
                   uint64_t bytes);
+  // Written once all before it is done and the host can see what that wrote.
   void write(const TimestampRef& timestamp);
   void barrier();
   Point point() const;  // what the timeline reaches when this has run
@@ -147,6 +149,8 @@ class Queue {
   Status submit(uint64_t value);               // everything up to there, if that has not been done
   Status poll(uint64_t value);                 // Ok when passed, NotReady when not; submits nothing
   Status wait(uint64_t value, WaitMode mode);  // submits first
+  // For a timestamp in the batch that ends at `value`: done when that is written, whatever follows it in the batch.
+  Status wait(uint64_t value, const Timestamp& timestamp, WaitMode mode);
   Status waitIdle(WaitMode mode);
 
   Device& device() const { return device_; }
@@ -164,6 +168,8 @@ class Queue {
   void retire();
   void watch();
   Status waitSemaphore(uint64_t value, uint64_t nanoseconds);
+  template <typename IsDone>
+  Status waitUntil(uint64_t value, WaitMode mode, uint64_t slice, IsDone&& isDone);
 
   Device& device_;
   const VkQueue queue_;

@@ -183,6 +183,7 @@ void Recorder::copyBuffer(const Memory& destination, uint64_t destinationOffset,
 
 void Recorder::write(const TimestampRef& timestamp) {
   ++queue_.open_->commands;
+  makeVisibleToHost(device(), queue_.open_->commandBuffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
   device().api().vkCmdWriteTimestamp2(queue_.open_->commandBuffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                       timestamp->pool(), timestamp->index());
   keep(timestamp);
