@@ -28,3 +28,11 @@ extern "C" __global__ void reverse(int* d) {
 }
 extern "C" __global__ void __launch_bounds__(64) limited(int* d) { *d = (int)table[threadIdx.x & 3]; }
 extern "C" __global__ void lookup(float* out) { out[threadIdx.x] = table[threadIdx.x & 3]; }
+extern "C" __global__ void heap(unsigned long long* out) {
+  unsigned long long* p = (unsigned long long*)malloc(24);
+  if (!p) return;
+  p[1] = threadIdx.x * 3;
+  __syncthreads();
+  out[threadIdx.x] = p[1];
+  free(p);
+}

@@ -1,4 +1,5 @@
 // Kernels of kernels.ptx (made by nvcc from kernels.cu) through module, function and launch.
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <numeric>
@@ -184,7 +185,6 @@ TEST_F(LaunchTest, AttributesAreAnswered) {  // HOST-20
 
 TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT
   const Error launched = run("hello", shape(1, 3), *stream, 42);
-  if (launched == Error::InvalidPtx) GTEST_SKIP() << "skipped: the translator refuses printf";
   ASSERT_OK(launched);
   testing::internal::CaptureStdout();
   const Error waited = stream->synchronize();
@@ -192,6 +192,31 @@ TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT
   ASSERT_OK(waited);
   for (int thread = 0; thread < 3; ++thread)
     EXPECT_NE(text.find("hello 42 from " + std::to_string(thread) + ": text  1.50\n"), std::string::npos) << text;
+}
+
+// Kernels that print must not keep later ones from the device, and records beyond the buffer are dropped.
+TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {
+  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));
+  ASSERT_OK(run("hello", shape(100, 32), *stream, 1));
+  testing::internal::CaptureStdout();
+  const Error waited = stream->synchronize();
+  const std::string text = testing::internal::GetCapturedStdout();
+  ASSERT_OK(waited);
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_GT(lines, 20);
+  EXPECT_LT(lines, 3200);
+}
+
+TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {
+  constexpr uint32_t threads = 96;
+  auto* out = allocateHost<uint64_t>(threads);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(out, address));
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_OK(run("heap", shape(1, threads), *stream, address));
+    ASSERT_OK(stream->synchronize());
+    for (uint32_t i = 0; i < threads; ++i) ASSERT_EQ(out[i], i * 3u) << round;
+  }
 }
 
 TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12

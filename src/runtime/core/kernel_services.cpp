@@ -55,14 +55,31 @@ Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   std::lock_guard lock(mutex_);
   if (kernel.usesPrintf && !printf_.chunk)
     if (const Error error = allocatePrintf(defaultPrintfBytes); error != Error::Success) return error;
-  if (kernel.usesHeap && !heap_.chunk) {
-    const auto status = context_.vulkan().allocator().allocate(vk::MemoryUse::Host, heapBytes_, heap_);
-    if (status != vk::Status::Ok) return errorFrom(status);
-    std::memset(heap_.host, 0, heapBytes_);
-    std::memcpy(heap_.host, &heapBytes_, sizeof(heapBytes_));
-    launchState_->heap = heap_.address;
-  }
-  return Error::Success;
+  return kernel.usesHeap && !heap_.chunk ? allocateHeap() : Error::Success;
+}
+
+// Its header is written before the first kernel that uses it can be submitted.
+Error KernelServices::allocateHeap() {
+  vk::Device& vulkan = context_.vulkan();
+  const uint64_t bytes = std::max<uint64_t>(heapBytes_, 2 * sizeof(abi::Heap));
+  if (const auto status = vulkan.allocator().allocate(vk::MemoryUse::Device, bytes, heap_); status != vk::Status::Ok)
+    return errorFrom(status);
+  vk::Queue& queue = vulkan.queue(0);
+  vk::Position position(queue);
+  vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
+    void* host = nullptr;
+    uint64_t address = 0;
+    if (const auto uploaded = recorder.upload(sizeof(abi::Heap), host, address); uploaded != vk::Status::Ok)
+      return uploaded;
+    std::memset(host, 0, sizeof(abi::Heap));
+    static_cast<abi::Heap*>(host)->size = bytes;
+    static_cast<abi::Heap*>(host)->used = sizeof(abi::Heap);
+    recorder.copy({heap_.address, address, sizeof(abi::Heap)});
+    return vk::Status::Ok;
+  });
+  if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
+  if (status == vk::Status::Ok) launchState_->heap = heap_.address;
+  return errorFrom(status);
 }
 
 Error KernelServices::scratchState(const KernelInfo& kernel, uint64_t blocks, uint64_t bytesPerBlock,

@@ -41,6 +41,7 @@ class KernelServices {
  private:
   explicit KernelServices(Context& context) : context_(context) {}
   Error allocatePrintf(size_t bytes);
+  Error allocateHeap();
   Error reportError();
   void drainPrintf();
   std::string deviceString(uint64_t address);
