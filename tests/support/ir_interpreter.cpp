@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "translator/ir/dominators.h"
 
@@ -40,8 +41,11 @@ struct Frame {
 
 class Lane {
  public:
-  Lane(const ir::Function& function, uint32_t index, uint64_t junk, const std::vector<uint64_t>& arguments)
-      : index_(index), junk_(junk), local_(1 << 16) {
+  using Memory = std::map<uint64_t, uint64_t>;
+
+  Lane(const ir::Function& function, uint32_t index, uint64_t junk, const std::vector<uint64_t>& arguments,
+       Memory& global)
+      : index_(index), junk_(junk), local_(1 << 16), global_(&global) {
     push(function, arguments);
   }
 
@@ -155,8 +159,8 @@ class Lane {
         for (unsigned i = 0; i < instruction.type.bits / 8u; ++i) value |= uint64_t(local_[address + i]) << (8 * i);
       return value;
     }
-    auto found = global_.find(address);
-    return found != global_.end() ? found->second : (address + index_) * 0x9E37'79B9'7F4A'7C15ull >> 7;
+    auto found = global_->find(address);
+    return found != global_->end() ? found->second : (address + index_) * 0x9E37'79B9'7F4A'7C15ull >> 7;
   }
 
   void store(const Instruction& instruction) {
@@ -168,7 +172,7 @@ class Lane {
         for (unsigned i = 0; i < bytes; ++i) local_[address + i] = static_cast<uint8_t>(value >> (8 * i));
       return;
     }
-    global_[address] = value;
+    (*global_)[address] = value;
     result.stores.push_back({address, value});
   }
 
@@ -187,6 +191,12 @@ class Lane {
       case Op::Input: return instruction.payload == uint64_t(ir::InputKind::LocalIndex) ? index_ : 1;
       case Op::Load: return load(instruction);
       case Op::Store: store(instruction); return 0;
+      case Op::AtomicCas: {
+        uint64_t& place = (*global_)[a];
+        return place == b ? std::exchange(place, c) : place;
+      }
+      case Op::AtomicExchange: return std::exchange((*global_)[a], b);
+      case Op::AtomicAdd: return std::exchange((*global_)[a], mask((*global_)[a] + b, instruction.type));
       case Op::Add: return a + b;
       case Op::Sub: return a - b;
       case Op::Mul: return a * b;
@@ -250,7 +260,7 @@ class Lane {
   uint64_t junk_;
   std::vector<Frame> frames_;
   std::vector<uint8_t> local_;
-  std::map<uint64_t, uint64_t> global_;
+  Memory* global_;
 };
 
 bool isWarpWide(const Instruction& instruction) {
@@ -285,7 +295,7 @@ constexpr size_t maxWarpSteps = 1'000'000;
 class Warp {
  public:
   Warp(const ir::Function& function, uint32_t count, uint64_t junk) : function_(function) {
-    for (uint32_t i = 0; i < count; ++i) lanes_.emplace_back(function, i, junk, std::vector<uint64_t>{});
+    for (uint32_t i = 0; i < count; ++i) lanes_.emplace_back(function, i, junk, std::vector<uint64_t>{}, global_);
   }
 
   WarpResult inBlockOrder() {
@@ -384,6 +394,7 @@ class Warp {
   }
 
   const ir::Function& function_;
+  Lane::Memory global_;
   std::vector<Lane> lanes_;
   WarpResult result_;
 };
@@ -392,7 +403,8 @@ class Warp {
 
 LaneResult runLane(const ir::Function& function, uint32_t lane, size_t maxStores, uint64_t junk,
                    const std::vector<uint64_t>& arguments) {
-  Lane state(function, lane, junk, arguments);
+  Lane::Memory global;
+  Lane state(function, lane, junk, arguments, global);
   size_t sinceStore = 0, stores = 0;
   while (!state.isDone() && state.result.stores.size() < maxStores && sinceStore < 1'000'000) {
     state.step();

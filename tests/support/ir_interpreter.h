@@ -27,7 +27,7 @@ struct LaneResult {
 LaneResult runLane(const ir::Function& function, uint32_t lane, size_t maxStores, uint64_t junk = 0x5EED'5EED'5EED'5EED,
                    const std::vector<uint64_t>& arguments = {});
 
-// All lanes together; warp-wide operations see the lanes that step together.
+// All lanes together, with one global memory; warp-wide operations see the lanes that step together.
 struct WarpResult {
   std::vector<LaneResult> lanes;
   size_t storesIssued = 0;  // stores that a group of lanes did at once count once

@@ -1,6 +1,7 @@
 #include "translator/passes/loop_exits.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,7 +23,11 @@ class LoopExits {
     predecessorCount_.resize(function_.blockIdBound());
     for (Block* block : function_.blocks)
       for (Block* target : uniqueTargets(*block)) addEdge(block, target);
-    for (uint32_t loop = static_cast<uint32_t>(forest_.loops.size()); loop-- > 0;) {
+    std::vector<uint32_t> innerFirst(forest_.loops.size());
+    std::iota(innerFirst.rbegin(), innerFirst.rend(), 0u);
+    std::stable_sort(innerFirst.begin(), innerFirst.end(),
+                     [&](uint32_t a, uint32_t b) { return forest_.loops[a].depth > forest_.loops[b].depth; });
+    for (uint32_t loop : innerFirst) {
       absorb(loop);
       addLanding(loop);
     }

@@ -13,6 +13,13 @@ void LoopForest::place(const Block* block, uint32_t loop) {
   loopOf_[block->id] = loop;
 }
 
+void LoopForest::updateDepths() {
+  for (Loop& loop : loops) {
+    loop.depth = 0;
+    for (uint32_t around = loop.parent; around != none; around = loops[around].parent) ++loop.depth;
+  }
+}
+
 bool LoopForest::contains(uint32_t outer, uint32_t inner) const {
   if (outer == none) return true;
   while (inner != none && loops[inner].depth > loops[outer].depth) inner = loops[inner].parent;

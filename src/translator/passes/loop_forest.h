@@ -19,7 +19,7 @@ class LoopForest {
     ir::Block* landing = nullptr;  // where all exits go, once loop_exits has run; null when there is none
     bool dontUnroll = false;
   };
-  std::vector<Loop> loops;  // parents before children
+  std::vector<Loop> loops;
 
   uint32_t loopOf(const ir::Block* block) const { return block->id < loopOf_.size() ? loopOf_[block->id] : none; }
   void place(const ir::Block* block, uint32_t loop);
@@ -29,6 +29,7 @@ class LoopForest {
   }
   // Whether `inner` is `outer` or inside it. Everything is inside `none`.
   bool contains(uint32_t outer, uint32_t inner) const;
+  void updateDepths();  // after loops were given other parents
   bool contains(uint32_t loop, const ir::Block* block) const { return contains(loop, loopOf(block)); }
 
  private:

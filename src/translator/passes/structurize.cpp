@@ -7,6 +7,7 @@
 #include "translator/passes/loop_exits.h"
 #include "translator/passes/loop_forest.h"
 #include "translator/passes/region_tree.h"
+#include "translator/passes/spin_loops.h"
 #include "translator/passes/split_values.h"
 #include "translator/passes/switch_chains.h"
 
@@ -253,6 +254,7 @@ void structurize(ir::Function& function) {
   splitCrossBlockValues(function);
   LoopForest forest = findLoops(function);
   noteUnrollWishes(function, forest);
+  extendSpinLoops(function, forest);
   normaliseLoopExits(function, forest);
   chainConvergentSwitches(function, forest);
   RegionTree tree(function, forest);

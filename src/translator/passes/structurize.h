@@ -7,6 +7,7 @@
 // The steps, each in its own file:
 //   split_values   values used in other blocks become variables
 //   loop_forest    loops with one header each
+//   spin_loops     loops that wait for a lock take in its release
 //   loop_exits     loops with one way out each
 //   switch_chains  switches around warp-wide operations become chains of branches
 //   region_tree    which block's code stands where, and what it is guarded by

@@ -1,0 +1,160 @@
+#include "translator/passes/spin_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "translator/ir/dominators.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+
+// What an address is made of, as far as two of them can be seen to be equal.
+struct Place {
+  const Instruction* root;  // a read of a variable, or an input
+  uint64_t offset;
+
+  bool operator==(const Place& other) const {
+    return offset == other.offset && root->op == other.root->op && root->payload == other.root->payload;
+  }
+};
+
+std::optional<Place> placeOf(const Instruction& access) {
+  const Instruction* address = access.operands[0];
+  uint64_t offset = 0;
+  while (address->op == Op::Add && address->operands[1]->isConstant()) {
+    offset += address->operands[1]->payload;
+    address = address->operands[0];
+  }
+  if (address->op != Op::ReadVar && address->op != Op::Input && !address->isConstant()) return std::nullopt;
+  return Place{address, offset};
+}
+
+// Compare-and-swap, exchange, or a load that waits for others, such as that of a ticket lock.
+bool takesLock(const Instruction& instruction) {
+  const ir::MemoryAccess& memory = instruction.memory;
+  if (instruction.op == Op::Load) return memory.isVolatile || memory.order != ir::Order::Weak;
+  return instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
+}
+
+bool mayReleaseLock(const Instruction& instruction) {
+  return instruction.op == Op::Store || (instruction.op >= Op::AtomicAdd && instruction.op <= Op::AtomicCas);
+}
+
+class SpinLoops {
+ public:
+  SpinLoops(ir::Function& function, LoopForest& forest) : function_(function), forest_(forest) {}
+
+  void run() {
+    std::vector<std::vector<Block*>> bodies(forest_.loops.size());
+    for (Block* block : function_.blocks)
+      for (uint32_t loop = forest_.loopOf(block); loop != LoopForest::none; loop = forest_.loops[loop].parent)
+        bodies[loop].push_back(block);
+    for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
+      std::vector<Place> locks = locksOf(bodies[loop]);
+      if (!locks.empty()) extend(loop, bodies[loop], locks);
+    }
+  }
+
+ private:
+  // The addresses of accesses on whose results the loop is left.
+  std::vector<Place> locksOf(const std::vector<Block*>& body) const {
+    std::unordered_set<const Instruction*> tainted;
+    std::unordered_set<uint64_t> taintedVariables;
+    std::vector<Place> locks;
+    for (const Block* block : body)
+      for (const Instruction* instruction : block->instructions)
+        if (takesLock(*instruction))
+          if (auto place = placeOf(*instruction)) {
+            tainted.insert(instruction);
+            locks.push_back(*place);
+          }
+    if (locks.empty()) return {};
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Block* block : body)
+        for (const Instruction* instruction : block->instructions) {
+          bool isTainted = instruction->op == Op::ReadVar && taintedVariables.contains(instruction->payload);
+          for (const Instruction* operand : instruction->operands) isTainted |= tainted.contains(operand);
+          if (!isTainted) continue;
+          changed |= tainted.insert(instruction).second;
+          if (instruction->op == Op::WriteVar) changed |= taintedVariables.insert(instruction->payload).second;
+        }
+    }
+    std::unordered_set<const Block*> inside(body.begin(), body.end());
+    for (const Block* block : body) {
+      const auto& targets = block->terminator.targets;
+      bool leaves =
+          std::any_of(targets.begin(), targets.end(), [&](Block* target) { return !inside.contains(target); });
+      if (leaves && block->terminator.value && tainted.contains(block->terminator.value)) return locks;
+    }
+    return {};
+  }
+
+  // The blocks that only threads from the loop reach, and from which control can still come to a release.
+  void extend(uint32_t loop, const std::vector<Block*>& body, const std::vector<Place>& locks) {
+    if (!tree_) {
+      tree_.emplace(function_);
+      function_.computePredecessors();
+    }
+    std::unordered_set<const Block*> inside(body.begin(), body.end());
+    const Block* header = forest_.loops[loop].header;
+    uint32_t parent = forest_.loops[loop].parent;
+    auto mayJoin = [&](const Block* block) {
+      return !inside.contains(block) && tree_->dominates(header, block) && forest_.contains(parent, block) &&
+             (parent == LoopForest::none || forest_.loops[parent].header != block);
+    };
+    std::vector<Block*> work;
+    std::unordered_set<const Block*> added;
+    auto add = [&](Block* block) {
+      if (mayJoin(block) && added.insert(block).second) work.push_back(block);
+    };
+    for (Block* block : function_.blocks)
+      if (releases(*block, locks)) add(block);
+    std::vector<Block*> blocks;
+    while (!work.empty()) {
+      Block* block = work.back();
+      work.pop_back();
+      blocks.push_back(block);
+      for (const Instruction* instruction : block->instructions)
+        if (ir::isConvergent(instruction->op)) return;  // all threads are meant to be there
+      for (Block* from : block->predecessors) add(from);
+    }
+    for (Block* block : blocks) take(loop, block);
+  }
+
+  static bool releases(const Block& block, const std::vector<Place>& locks) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* instruction) {
+      if (!mayReleaseLock(*instruction)) return false;
+      auto place = placeOf(*instruction);
+      return place && std::find(locks.begin(), locks.end(), *place) != locks.end();
+    });
+  }
+
+  // Moves the block, or the loop around it that stood beside this one, inside.
+  void take(uint32_t loop, const Block* block) {
+    uint32_t inner = forest_.loopOf(block), parent = forest_.loops[loop].parent;
+    if (inner == parent) return forest_.place(block, loop);
+    while (inner != loop && forest_.loops[inner].parent != parent) {
+      inner = forest_.loops[inner].parent;
+      if (inner == LoopForest::none) return;
+    }
+    if (inner == loop) return;
+    forest_.loops[inner].parent = loop;
+    forest_.updateDepths();
+  }
+
+  ir::Function& function_;
+  LoopForest& forest_;
+  std::optional<ir::DominatorTree> tree_;
+};
+
+}  // namespace
+
+void extendSpinLoops(ir::Function& function, LoopForest& forest) { SpinLoops(function, forest).run(); }
+
+}  // namespace mulciber::passes

@@ -1,0 +1,18 @@
+// Threads of one warp that fight for a lock: those that got it must be able to give it back while the others wait.
+//
+// while (atomicCAS(lock, 0, 1) != 0) {}  critical section;  atomicExch(lock, 0);
+//
+// Where threads wait at the end of a loop until all have left it, the owner would wait for those who wait for it. So
+// the code up to the release becomes part of the loop: a thread that gets the lock does its work before it leaves.
+#pragma once
+
+#include "translator/passes/loop_forest.h"
+
+namespace mulciber::passes {
+
+// Extends loops that are left by the result of a compare-and-swap, an exchange or a volatile or ordered load, to take
+// in the blocks from there to the last write to the same address, which lets the lock go; not past warp or block
+// barriers. No block changes, only the forest.
+void extendSpinLoops(ir::Function& function, LoopForest& forest);
+
+}  // namespace mulciber::passes

@@ -1,0 +1,147 @@
+// Random control flow, and recursion, through the pipeline and on the device, compared with the interpreter of IR.
+// MULCIBER_FUZZ_COUNT sets how many kernels.
+#include <cstdlib>
+
+#include "execute/execute_test.h"
+#include "support/ir_interpreter.h"
+#include "support/random_function.h"
+#include "support/run_pass.h"
+#include "translator/passes/pipeline.h"
+
+namespace mulciber::test {
+namespace {
+
+using namespace ir;
+
+constexpr uint32_t lanes = 64;
+
+uint32_t mix(uint32_t trace, uint64_t address, uint64_t value) {
+  return trace * 0x9E37'79B1 + static_cast<uint32_t>(value) + static_cast<uint32_t>(address);
+}
+
+// Makes each store of the kernel part of a number, which the kernel leaves in its place of the array it is given.
+void traceStores(Function& function) {
+  VariableId trace = function.addVariable(I32, "trace");
+  for (Block* block : function.blocks) {
+    std::vector<Instruction*> original = std::move(block->instructions);
+    block->instructions.clear();
+    Builder b(function, block);
+    if (block == function.blocks.front()) b.write(trace, b.i32(0));
+    for (Instruction* instruction : original) {
+      if (instruction->op != Op::Store) {
+        block->instructions.push_back(instruction);
+        continue;
+      }
+      Instruction* place = b.convert(Op::Trunc, I32, instruction->operands[0]);
+      Instruction* scaled = b.mul(b.read(trace), b.i32(0x9E37'79B1));
+      b.write(trace, b.add(b.add(scaled, instruction->operands[1]), place));
+    }
+    if (block->terminator.kind != Terminator::Kind::Return) continue;
+    MemoryAccess parameter, result;
+    parameter.space = Space::Param;
+    parameter.alignment = 8;
+    result.alignment = 4;
+    Instruction* index = b.convert(Op::ZExt, I64, b.input(InputKind::LocalIndex));
+    Instruction* out = b.load(I64, b.i32(0), parameter);
+    b.store(b.add(out, b.mul(index, b.i64(4))), b.read(trace), result);
+  }
+}
+
+class ControlFlowTest : public ExecuteTest {
+ protected:
+  void expectAsInterpreted(Program& program) {
+    Function& kernel = *program.functions[0];
+    std::vector<uint32_t> expected;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      LaneResult result = runLane(kernel, lane, 100'000);
+      ASSERT_EQ(result.error, "");
+      ASSERT_TRUE(result.finished);
+      uint32_t trace = 0;
+      for (const StoreEvent& event : result.stores) trace = mix(trace, event.address, event.value);
+      expected.push_back(trace);
+    }
+    traceStores(kernel);
+    program.parameterBytes = 8;
+    TargetProfile profile = device->profile();
+    TranslateOptions options;
+    options.validate = true;
+    passes::PassContext context{profile, options, program};
+    ASSERT_EQ(passes::runPipeline(context), "");
+    spirv::Refusal refusal;
+    auto words = spirv::emit(program, profile, options, refusal);
+    ASSERT_TRUE(words) << refusal.reason;
+    Buffer out(*device, lanes * 4);
+    Launch launch;
+    launch.block[0] = lanes;
+    run(*words, launch.add(out.address()));
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+      ASSERT_EQ(out.as<uint32_t>()[lane], expected[lane]) << "lane " << lane << "\n" << spirv::disassemble(*words);
+  }
+};
+
+TEST_F(ControlFlowTest, RandomGraphs) {
+  const char* text = std::getenv("MULCIBER_FUZZ_COUNT");
+  uint64_t count = text ? std::strtoull(text, nullptr, 10) : 30;
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    RandomFunctionOptions options;
+    options.blocks = static_cast<unsigned>(4 + random() % 24);
+    options.constantBranches = seed % 4 == 0;
+    options.warpBarriers = seed % 2 == 0;
+    Program program;
+    program.kernel = "random";
+    program.functions.push_back(randomFunction(random, options));
+    expectAsInterpreted(program);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(ControlFlowTest, RecursionLang31) {
+  auto program = parseIr(R"(kernel @k {
+  var v0 i32
+b0:
+  %0 = input i32 LocalIndex
+  %1 = const i32 15
+  %2 = and i32 %0, %1
+  call @fib %2 returns v0
+  %3 = read i32 v0
+  %4 = const i64 8
+  store %4, %3 [global]
+  ret
+}
+function @fib {
+  var v0 i32
+  var v1 i32
+  var v2 i32
+  var v3 i32
+  var v4 bool
+  parameters v0
+  returns v1
+  frame v3, v4
+b0:
+  %0 = read i32 v0
+  write v1, %0
+  %1 = const i32 2
+  %2 = lt.u bool %0, %1
+  br %2, b2, b1
+b1:
+  %3 = const i32 1
+  %4 = sub i32 %0, %3
+  call @fib %4 returns v2
+  %5 = sub i32 %0, %1
+  call @fib %5 returns v1
+  %6 = read i32 v2
+  %7 = read i32 v1
+  %8 = add i32 %6, %7
+  write v1, %8
+  br b2
+b2:
+  ret
+})");
+  ASSERT_TRUE(program);
+  expectAsInterpreted(*program);
+}
+
+}  // namespace
+}  // namespace mulciber::test

@@ -1,0 +1,134 @@
+// Locks between lanes of one warp, run with lanes that wait for each other at merge blocks.
+#include "translator/passes/spin_loops.h"
+
+#include "support/ir_interpreter.h"
+#include "support/run_pass.h"
+#include "translator/passes/ssa.h"
+#include "translator/passes/structurize.h"
+
+namespace mulciber {
+namespace {
+
+// Every lane adds one to the number at 512 and stores it, and all come to an end.
+void expectEachLaneHasItsTurn(std::string_view text) {
+  auto program = test::parseIr(text);
+  ASSERT_TRUE(program);
+  ir::Function& kernel = *program->functions[0];
+  passes::structurize(kernel);
+  passes::buildSsa(kernel);
+  ASSERT_EQ(ir::verify(kernel), "");
+  test::WarpResult result = test::runWarp(kernel, 8, test::Reconvergence::BlockOrder);
+  uint64_t sum = 0;
+  for (const test::LaneResult& lane : result.lanes) {
+    ASSERT_EQ(lane.error, "");
+    ASSERT_TRUE(lane.finished) << ir::print(kernel);
+    sum += lane.stores.at(0).value;
+  }
+  EXPECT_EQ(sum, 1u + 2 + 3 + 4 + 5 + 6 + 7 + 8);
+}
+
+TEST(SpinLoops, ALockTakenByCompareAndSwap) {
+  expectEachLaneHasItsTurn(R"(kernel @k {
+  var v0 i64 "lock"
+b0:
+  %0 = const i64 256
+  write v0, %0
+  br b1
+b1:
+  %1 = read i64 v0
+  %2 = const i32 0
+  %3 = const i32 1
+  %4 = atomic.cas i32 %1, %2, %3 [global relaxed device align 4]
+  %5 = ne bool %4, %2
+  br %5, b1, b2
+b2:
+  fence [seq_cst device]
+  %6 = const i64 512
+  %7 = atomic.add i32 %6, %2 [global align 4]
+  %8 = const i32 1
+  %9 = add i32 %7, %8
+  store %6, %9 [global align 4]
+  %10 = const i32 9
+  %11 = ne bool %9, %10
+  br %11, b3, b4
+b3:
+  %12 = read i64 v0
+  %13 = const i32 0
+  %14 = atomic.exchange i32 %12, %13 [global relaxed device align 4]
+  br b4
+b4:
+  ret
+})");
+}
+
+TEST(SpinLoops, ATicketLockWithALoopInItsCriticalSection) {
+  expectEachLaneHasItsTurn(R"(kernel @k {
+  var v0 i64 "serving"
+  var v1 i32 "ticket"
+  var v2 i32 "left"
+b0:
+  %0 = const i64 256
+  write v0, %0
+  %1 = const i32 0
+  %2 = atomic.add i32 %0, %1 [global]
+  %3 = const i64 264
+  %4 = const i32 1
+  %5 = atomic.add i32 %3, %4 [global]
+  write v1, %5
+  %6 = const i32 3
+  write v2, %6
+  br b1
+b1:
+  %7 = read i64 v0
+  %8 = load i32 %7 [global volatile align 4]
+  %9 = read i32 v1
+  %10 = ne bool %8, %9
+  br %10, b1, b2
+b2:
+  %11 = read i32 v2
+  %12 = const i32 1
+  %13 = sub i32 %11, %12
+  write v2, %13
+  %14 = const i32 0
+  %15 = ne bool %13, %14
+  br %15, b2, b3
+b3:
+  %16 = const i64 512
+  %17 = const i32 0
+  %18 = atomic.add i32 %16, %17 [global]
+  %19 = const i32 1
+  %20 = add i32 %18, %19
+  store %16, %20 [global align 4]
+  %21 = read i64 v0
+  %22 = atomic.add i32 %21, %19 [global]
+  ret
+})");
+}
+
+TEST(SpinLoops, ALoopBeforeABlockBarrierStaysAsItIs) {
+  std::string text = test::runPass(R"(kernel @k {
+  var v0 i64 "place"
+b0:
+  %0 = const i64 256
+  write v0, %0
+  br b1
+b1:
+  %1 = read i64 v0
+  %2 = load i32 %1 [global volatile align 4]
+  %3 = const i32 0
+  %4 = ne bool %2, %3
+  br %4, b1, b2
+b2:
+  barrier
+  %5 = read i64 v0
+  %6 = const i32 1
+  %7 = atomic.add i32 %5, %6 [global]
+  ret
+})",
+                                   passes::structurize);
+  // After the loop: the barrier is in its merge block, the last block of all.
+  EXPECT_GT(text.find("barrier"), text.rfind("br b1")) << text;
+}
+
+}  // namespace
+}  // namespace mulciber
