@@ -284,6 +284,9 @@ const char* const asyncForms[] = {
     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [tile], %r1, 100;",
     "mbarrier.pending_count.b64 %r1, %rd1;",
     "mbarrier.init.b64 [%rd1], 1;",
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [tile], %r1, [tile+8];",
+    "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [tile], %r1, [tile+8];",
+    "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%r1], {%r2, %r3}, [%r4];",
 };
 INSTANTIATE_TEST_SUITE_P(Async, Form, testing::ValuesIn(asyncForms));
 

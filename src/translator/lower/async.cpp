@@ -7,6 +7,7 @@
 //   bit 63       the phase's parity
 #include "translator/lower/atomics.h"
 #include "translator/lower/families.h"
+#include "translator/lower/mbarrier.h"
 #include "translator/lower/memory_access.h"
 #include "translator/lower/program_lowering.h"
 
@@ -214,10 +215,7 @@ void copyBulk(FunctionLowering& f, const ptx::Instruction& instruction) {
   f.endLoop(b.compare(ir::Op::ULt, next, size));
   f.endIf();
   if (!instruction.has(Mod::mbarrier_complete_tx_bytes)) return;
-  if (!f.profile().atomicSharedInt64)
-    return f.refuse(instruction, "the device has no 64-bit atomic operations on shared memory");
-  ir::Instruction* bytes = b.convert(ir::Op::ZExt, ir::I64, size);
-  MbarrierLowering(f, instruction).change(operands[3], nullptr, b.unary(ir::Op::Neg, bytes), false);
+  completeTransaction(f, instruction, operands[3], b.convert(ir::Op::ZExt, ir::I64, size));
 }
 
 void lowerCp(FunctionLowering& f, const ptx::Instruction& instruction) {
@@ -244,6 +242,13 @@ constexpr Lowering rows[] = {
 };
 
 }  // namespace
+
+void completeTransaction(FunctionLowering& f, const ptx::Instruction& instruction, const ptx::Operand& address,
+                         ir::Instruction* bytes) {
+  if (!f.profile().atomicSharedInt64)
+    return f.refuse(instruction, "the device has no 64-bit atomic operations on shared memory");
+  MbarrierLowering(f, instruction).change(address, nullptr, f.b.unary(ir::Op::Neg, bytes), false);
+}
 
 std::span<const Lowering> asyncLowerings() { return rows; }
 

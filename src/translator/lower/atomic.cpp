@@ -2,6 +2,7 @@
 #include "translator/lower/atomics.h"
 
 #include "translator/lower/families.h"
+#include "translator/lower/mbarrier.h"
 #include "translator/lower/memory_access.h"
 
 namespace mulciber::lower {
@@ -230,8 +231,10 @@ class AtomicLowering {
 };
 
 void lowerAtom(FunctionLowering& f, const ptx::Instruction& instruction) {
-  if (instruction.has(Mod::async)) return f.refuse(instruction, "asynchronous reductions are not supported");
   AtomicLowering(f, instruction).lower();
+  if (!instruction.has(Mod::async)) return;
+  ir::Instruction* bytes = f.b.i64(ptx::bitWidth(instruction.type()) / 8);
+  completeTransaction(f, instruction, instruction.operands[2], bytes);  // red.async
 }
 
 // membar is fence.sc; proxies share one view of memory here, so that a proxy fence is at most an ordinary one.

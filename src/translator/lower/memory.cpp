@@ -3,6 +3,7 @@
 
 #include "mulciber/kernel_abi.h"
 #include "translator/lower/families.h"
+#include "translator/lower/mbarrier.h"
 #include "translator/lower/program_lowering.h"
 
 namespace mulciber::lower {
@@ -88,7 +89,20 @@ void lowerLd(FunctionLowering& f, const ptx::Instruction& instruction) {
   f.write(instruction.operands[0], loaded, isSigned);
 }
 
+// st.async: the bytes stored count as a transaction of the mbarrier.
+void storeAndComplete(FunctionLowering& f, const ptx::Instruction& instruction) {
+  ir::Type type = accessType(instruction);
+  FunctionLowering::Address address = f.address(instruction.operands[0], ptx::StateSpace::Shared);
+  ir::MemoryAccess access;
+  access.space = ir::Space::Shared;
+  access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
+  f.b.store(address.value, f.value(instruction.operands[1], type), access);
+  completeTransaction(f, instruction, instruction.operands[2], f.b.i64(type.totalBits() / 8));
+}
+
 void lowerSt(FunctionLowering& f, const ptx::Instruction& instruction) {
+  if (instruction.has(Mod::async)) return storeAndComplete(f, instruction);
+  if (instruction.has(Mod::bulk)) return f.refuse(instruction, "bulk stores are not supported");
   ptx::StateSpace space = stateSpace(instruction);
   ir::Type type = accessType(instruction);
   if (space == ptx::StateSpace::Param && f.storeCallParameter(instruction, type)) return;
