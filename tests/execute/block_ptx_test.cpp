@@ -47,7 +47,7 @@ TEST_F(BlockPtx, WarpsMeetAtNamedBarriers) {
     bra JOIN;
   CONSUME:
     bar.sync 1, 128;
-    ld.shared.u32 %r4, [%r1-256];
+    ld.shared.u32 %r4, [%r1+-256];
     bar.sync 3, 64;
   JOIN:
     bar.sync 0;
@@ -214,7 +214,7 @@ TEST_F(BlockPtx, CallsPassStructuresAndPointersToFunctions) {
     call (%r7), registers, (%t, 100);
     st.global.u32 [%out+20], %r7;
   )",
-                       6, 64, R"(
+                       8, 64, R"(
     .func (.param .align 8 .b8 r[16]) swap(.param .align 8 .b8 s[24])
     {
       .reg .b32 %r<4>; .reg .b64 %rd<4>;
@@ -246,7 +246,7 @@ TEST_F(BlockPtx, CallsPassStructuresAndPointersToFunctions) {
     .global .align 8 .u64 functions[4] = {f0, f1, f2, f3};
   )");
   for (uint32_t thread = 0; thread < 64; thread++) {
-    const uint32_t* w = &words[6 * thread];
+    const uint32_t* w = &words[8 * thread];
     const uint32_t called[] = {thread + 1, thread * 2, ~thread, 42};
     EXPECT_EQ(w[0], thread);
     EXPECT_EQ(w[1], 7u);
