@@ -76,6 +76,15 @@ TEST(Verifier, SaysWhatVersionOrTargetIsMissing) {
   EXPECT_THAT(kernelErrors("setmaxnreg.inc.sync.aligned.u32 64;", "sm_120a"), testing::StrEq(""));
 }
 
+TEST(Verifier, TakesWhatCompilersWrite) {
+  for (const char* line :
+       {"sub.cc.u32 %r1, %r2, %r3;", "addc.cc.u32 %r1, %r2, %r3;", "subc.u32 %r1, %r2, %r3;",
+        "vote.ballot.sync.b32 %r1, %p1, -1;", "mov.b64 %rd1, {%r1, %r2};", "ld.global.b32 {%r1}, [%rd1+4];",
+        "mov.u32 %r1, %tid.x;", "mov.u64 %rd1, variable;", "suld.b.2d.b32.trap {%r1}, [%rd1, {%r2, %r3}];",
+        "setp.lt.s32 %p1|%p2, %r1, 5;", "ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%r1, %r2, %r3, %r4}, [%rd1];"})
+    EXPECT_EQ(kernelErrors(line), "") << line;
+}
+
 TEST(Verifier, RefusesUnknownVersionsAndTargets) {
   EXPECT_THAT(errorsOf(".version 9.7\n.target sm_90\n"), HasSubstr("9.7 is not one of 1.0 to 9.0"));
   EXPECT_THAT(errorsOf(".version 9.0\n.target sm_99\n"), HasSubstr("'sm_99' is not one of the targets"));

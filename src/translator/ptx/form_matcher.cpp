@@ -43,6 +43,7 @@ bool mayRepeat(Mod mod) {
   switch (mod) {
     case Mod::sync:
     case Mod::approx:
+    case Mod::shiftamt:
     case Mod::sat:
     case Mod::satfinite:
     case Mod::relu:

@@ -210,6 +210,9 @@ class Table:
     def split_names(self, prefix, mods, groups):
         """mul.lo|mul.hi.int -> [mul.lo, mul.hi], .int: the last alternative ends where no declared name goes on."""
         parts = prefix.split("|")
+        for name in parts[:-1]:
+            if name not in self.opcodes and name not in self.names:
+                raise TableError(f"'{name}' in '{prefix}' is not one of the names")
         words = parts[-1].split(".")
         taken = 1
         for n in range(len(words), 1, -1):

@@ -76,13 +76,19 @@ bool elementFits(const Operand& operand, Type wanted, const ExpectedOperand& exp
   }
 }
 
+// Where {%r1} means %r1.
+bool takesSingletons(Opcode opcode) {
+  return opcode == Opcode::Ld || opcode == Opcode::Ldu || opcode == Opcode::St || opcode == Opcode::Mov ||
+         opcode == Opcode::Suld || opcode == Opcode::Sust;
+}
+
 bool vectorFits(const Operand& operand, const ExpectedOperand& expected, const OperandContext& context) {
   size_t size = operand.elements.size();
   FormCount count = expected.form->count;
-  bool mayBeLonger = count == FormCount::Offsets;
-  if (expected.count == 0 ? size != 1 || count != FormCount::Vector
-                          : size != expected.count && !(mayBeLonger && size > expected.count && size <= 4 && size != 3))
-    return false;
+  bool fits = size == expected.count;
+  if (expected.count == 0) fits = size == 1 && takesSingletons(context.opcode);
+  if (count == FormCount::Offsets) fits = size >= expected.count && size <= 4 && size != 3;
+  if (!fits) return false;
   unsigned bits = 0;
   bool allSinks = true;
   for (const Operand& element : operand.elements) {
