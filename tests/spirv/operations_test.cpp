@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "translator/spirv/validation.h"
 #include "translator/ir/builder.h"
 #include "translator/spirv/spirv.h"
+#include "translator/spirv/validation.h"
 
 namespace mulciber {
 namespace {

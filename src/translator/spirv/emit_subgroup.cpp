@@ -10,11 +10,18 @@ using ir::Op;
 
 constexpr auto subgroup = static_cast<uint32_t>(spv::Scope::Subgroup);
 
-// Everything written before is seen after, by the threads that the barrier joins.
-void barrier(Emitter& e, ir::Scope scope) {
+void controlBarrier(Emitter& e, ir::Scope scope, uint32_t semantics) {
   Id scopeId = e.module.constant32(scopeOf(scope));
-  e.module.emitVoid(spv::Op::OpControlBarrier,
-                    {scopeId, scopeId, e.module.constant32(semanticsOf(ir::Order::AcquireRelease))});
+  e.module.emitVoid(spv::Op::OpControlBarrier, {scopeId, scopeId, e.module.constant32(semantics)});
+}
+
+// Everything written before is seen after, by the threads of the block. Device memory costs a fence: it is left out
+// where no thread can tell.
+void blockBarrier(Emitter& e, const ir::Instruction& i) {
+  constexpr auto deviceMemory = static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
+  const uint32_t all = semanticsOf(ir::Order::AcquireRelease);
+  bool isSharedOnly = e.hazardAt(i) == BarrierHazard::None;
+  controlBarrier(e, ir::Scope::Block, isSharedOnly ? all & ~deviceMemory : all);
 }
 
 Id shuffle(Emitter& e, const ir::Instruction& i) {
@@ -74,8 +81,8 @@ void Emitter::fence(ir::Order order, ir::Scope scope) {
 Id emitSubgroup(Emitter& e, const ir::Instruction& i) {
   switch (i.op) {
     case Op::Fence: e.fence(i.memory.order, i.memory.scope); return 0;
-    case Op::Barrier: barrier(e, ir::Scope::Block); return 0;
-    case Op::WarpBarrier: barrier(e, ir::Scope::Warp); return 0;
+    case Op::Barrier: blockBarrier(e, i); return 0;
+    case Op::WarpBarrier: controlBarrier(e, ir::Scope::Warp, semanticsOf(ir::Order::AcquireRelease)); return 0;
     case Op::Shuffle: return shuffle(e, i);
     case Op::Ballot: return ballot(e, i);
     case Op::VoteAll: return vote(e, i, spv::Op::OpGroupNonUniformAll);

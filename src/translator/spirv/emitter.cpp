@@ -27,7 +27,11 @@ Id (*familyOf(ir::Op op))(Emitter&, const ir::Instruction&) {
 }  // namespace
 
 Emitter::Emitter(const ir::Program& programToEmit, const TargetProfile& target, const TranslateOptions& settings)
-    : program(programToEmit), profile(target), options(settings), function(*programToEmit.functions.front()) {
+    : program(programToEmit),
+      profile(target),
+      options(settings),
+      function(*programToEmit.functions.front()),
+      barrierHazards_(findBarrierHazards(function)) {
   memory_ = std::make_unique<MemoryEmitter>(*this);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "translator/ir/ir.h"
+#include "translator/spirv/barrier_hazards.h"
 #include "translator/spirv/module_builder.h"
 #include "translator/spirv/spirv.h"
 
@@ -80,6 +81,7 @@ class Emitter {
   // The target has atomic operations on integers of this width there.
   bool hasAtomics(ir::Type type, ir::Space space);
   void fence(ir::Order order, ir::Scope scope);
+  BarrierHazard hazardAt(const ir::Instruction& barrier) const { return barrierHazards_.at(&barrier); }
 
   Id input(ir::InputKind kind);
   MemoryEmitter& memory() { return *memory_; }
@@ -105,6 +107,7 @@ class Emitter {
   std::unordered_map<const ir::Block*, Id> labels_, lastLabels_;
   std::unordered_map<uint8_t, Id> inputs_;
   std::vector<PendingPhi> phis_;
+  const BarrierHazards barrierHazards_;
   std::unique_ptr<MemoryEmitter> memory_;
   const ir::Instruction* current_ = nullptr;
   Id currentLabel_ = 0;

@@ -1,0 +1,111 @@
+#include "translator/spirv/barrier_hazards.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+namespace mulciber::spirv {
+namespace {
+
+using ir::Op;
+
+// What may have happened on a path to a place, or may still happen on a path from it.
+enum Access : uint8_t { Read = 1, UnsettledRead = 2, Write = 4 };
+
+bool touchesDevice(const ir::Instruction& i) {
+  return i.memory.space == ir::Space::Global || i.memory.space == ir::Space::Generic;
+}
+
+// Loads that a store of their own block needs before any barrier there: they cannot be late.
+std::unordered_set<const ir::Instruction*> settledLoads(const ir::Block& block) {
+  constexpr unsigned deepest = 8;
+  std::unordered_set<const ir::Instruction*> settled, sinceBarrier;
+  auto settle = [&](auto& self, const ir::Instruction* value, unsigned depth) -> void {
+    if (sinceBarrier.contains(value)) settled.insert(value);
+    if (depth == deepest || value->op == Op::Phi) return;
+    for (const ir::Instruction* operand : value->operands) self(self, operand, depth + 1);
+  };
+  for (const ir::Instruction* i : block.instructions) {
+    if (i->op == Op::Barrier) sinceBarrier.clear();
+    if (i->op == Op::Load) sinceBarrier.insert(i);
+    if (i->op != Op::Store) continue;
+    for (const ir::Instruction* operand : i->operands) settle(settle, operand, 0);
+  }
+  return settled;
+}
+
+class Analysis {
+ public:
+  explicit Analysis(const ir::Function& function) : function_(function) {
+    for (const ir::Block* block : function.blocks) classify(*block);
+    propagate();
+  }
+
+  BarrierHazards run() {
+    BarrierHazards hazards;
+    for (const ir::Block* block : function_.blocks) {
+      uint8_t before = before_[block];
+      for (size_t n = 0; n < block->instructions.size(); ++n) {
+        const ir::Instruction* i = block->instructions[n];
+        if (i->op == Op::Barrier) hazards[i] = judge(before, restOf(*block, n + 1));
+        before |= accesses_[i];
+      }
+    }
+    return hazards;
+  }
+
+ private:
+  void classify(const ir::Block& block) {
+    auto settled = settledLoads(block);
+    for (const ir::Instruction* i : block.instructions) {
+      uint8_t access = 0;
+      if (i->op == Op::Load && touchesDevice(*i) && !i->memory.isReadOnly)
+        access = settled.contains(i) ? Read : Read | UnsettledRead;
+      if (i->op == Op::Store && touchesDevice(*i)) access = Write;
+      if (i->op >= Op::AtomicAdd && i->op <= Op::AtomicFMax && touchesDevice(*i)) access = Read | UnsettledRead | Write;
+      if (access != 0) accesses_[i] = access;
+      inBlock_[&block] |= access;
+    }
+  }
+
+  // Forwards what may have happened before each block, backwards what may happen in it and after it.
+  void propagate() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      auto widen = [&](uint8_t& set, uint8_t more) {
+        changed |= (set | more) != set;
+        set |= more;
+      };
+      for (const ir::Block* block : function_.blocks) {
+        widen(from_[block], inBlock_[block]);
+        for (const ir::Block* target : block->terminator.targets) {
+          widen(before_[target], before_[block] | inBlock_[block]);
+          widen(from_[block], from_[target]);
+        }
+      }
+    }
+  }
+
+  uint8_t restOf(const ir::Block& block, size_t first) {
+    uint8_t rest = 0;
+    for (size_t n = first; n < block.instructions.size(); ++n) rest |= accesses_[block.instructions[n]];
+    for (const ir::Block* target : block.terminator.targets) rest |= from_[target];
+    return rest;
+  }
+
+  static BarrierHazard judge(uint8_t before, uint8_t after) {
+    bool writesBefore = before & Write, writesAfter = after & Write;
+    if ((writesBefore && after != 0) || (writesAfter && (before & UnsettledRead))) return BarrierHazard::Any;
+    return writesAfter && (before & Read) ? BarrierHazard::SettledRead : BarrierHazard::None;
+  }
+
+  const ir::Function& function_;
+  std::unordered_map<const ir::Instruction*, uint8_t> accesses_;
+  std::unordered_map<const ir::Block*, uint8_t> inBlock_, before_, from_;
+};
+
+}  // namespace
+
+BarrierHazards findBarrierHazards(const ir::Function& function) { return Analysis(function).run(); }
+
+}  // namespace mulciber::spirv
