@@ -184,10 +184,10 @@ struct InitializerElement {
   uint8_t maskByte = 0xFF;                  // mask(): which byte of the symbol's address, 0xFF for all of it
   bool isGeneric = false;                   // generic(symbol)
   bool isSymbol = false;
+  SourceOffset where = 0;
   uint64_t bits = 0;                        // the value in the variable's type, or the offset after the symbol
   const Variable* variable = nullptr;
   const Function* function = nullptr;
-  SourceOffset where = 0;
 };
 // Of an opaque variable: { addr_mode_0 = wrap, width = 64 }.
 struct InitializerField {

@@ -94,49 +94,48 @@ void Parser::reduce() {
 Constant Parser::constant() {
   values_.clear();
   pending_.clear();
+  constantPrimary();
+  const bool isLiteral = pending_.empty() && precedence(token_.kind) == 0 && !token_.is(Kind::Question);
+  if (isLiteral) return values_.back();
+  // Operators and closing parentheses, up to what is no part of the expression.
   for (;;) {
-    constantPrimary();
-    // Then operators and closing parentheses, up to what is no part of the expression.
-    for (;;) {
-      while (!pending_.empty() && pending_.back().isUnary) reduce();
-      const Token token = token_;
-      auto reduceAbove = [&](int level) {
-        while (!pending_.empty() && pending_.back().op != Kind::LeftParen && pending_.back().op != Kind::Question &&
-               pending_.back().level >= level)
-          reduce();
-      };
-      if (token.is(Kind::RightParen)) {
-        reduceAbove(0);
-        const bool isOpen = !pending_.empty() && pending_.back().op == Kind::LeftParen;
-        if (!isOpen) break;  // closes something around the expression
-        pending_.pop_back();
-        advance();
-        continue;
-      }
-      if (token.is(Kind::Question)) {
-        reduceAbove(2);
-        pending_.push_back({Kind::Question, false, token.where});
-        advance();
-        constantPrimary();
-        continue;
-      }
-      if (token.is(Kind::Colon)) {
-        reduceAbove(1);
-        if (pending_.empty() || pending_.back().op != Kind::Question) break;
-        pending_.back() = {Kind::Colon, false, token.where, Type::None, 1};
-        advance();
-        constantPrimary();
-        continue;
-      }
-      const int level = precedence(token.kind);
-      if (level == 0) break;
-      reduceAbove(level);
-      if (pending_.size() >= kMaxOperators) fail(token, "this constant expression is too complex");
-      pending_.push_back({token.kind, false, token.where, Type::None, level});
+    while (!pending_.empty() && pending_.back().isUnary) reduce();
+    const Token token = token_;
+    auto reduceAbove = [&](int level) {
+      while (!pending_.empty() && pending_.back().op != Kind::LeftParen && pending_.back().op != Kind::Question &&
+             pending_.back().level >= level)
+        reduce();
+    };
+    if (token.is(Kind::RightParen)) {
+      reduceAbove(0);
+      const bool isOpen = !pending_.empty() && pending_.back().op == Kind::LeftParen;
+      if (!isOpen) break;  // closes something around the expression
+      pending_.pop_back();
+      advance();
+      continue;
+    }
+    if (token.is(Kind::Question)) {
+      reduceAbove(2);
+      pending_.push_back({Kind::Question, false, token.where});
       advance();
       constantPrimary();
+      continue;
     }
-    break;
+    if (token.is(Kind::Colon)) {
+      reduceAbove(1);
+      if (pending_.empty() || pending_.back().op != Kind::Question) break;
+      pending_.back() = {Kind::Colon, false, token.where, Type::None, 1};
+      advance();
+      constantPrimary();
+      continue;
+    }
+    const int level = precedence(token.kind);
+    if (level == 0) break;
+    reduceAbove(level);
+    if (pending_.size() >= kMaxOperators) fail(token, "this constant expression is too complex");
+    pending_.push_back({token.kind, false, token.where, Type::None, level});
+    advance();
+    constantPrimary();
   }
   while (!pending_.empty()) {
     if (pending_.back().op == Kind::LeftParen && !pending_.back().isUnary) failExpected("')'");

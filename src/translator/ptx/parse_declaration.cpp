@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <memory>
 
 #include "translator/ptx/parser_state.h"
 #include "translator/ptx/small_float.h"
@@ -25,6 +25,41 @@ uint64_t elementSize(Type type, uint8_t vector) {
   const uint64_t bytes = isOpaque(type) ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
   return bytes * vector;
 }
+
+// The number of values in an initialiser, from its commas. Less where a comment is in between.
+size_t countValues(std::string_view text) {
+  size_t commas = 0, open = 0;
+  for (char c : text) {
+    if (c == ',') ++commas;
+    if (c == '{') ++open;
+    if (c == '/' || c == ';' || (c == '}' && --open == 0) || open == 0) break;
+  }
+  return commas + 1;
+}
+
+// Elements are put into the arena as they come: tables are large, and a vector on the way would double the memory.
+class ElementList {
+ public:
+  ElementList(Arena& arena, size_t expected) : arena_(arena) { reserve(expected); }
+  void add(const InitializerElement& element) {
+    if (used_ == room_.size()) reserve(2 * used_);
+    room_[used_++] = element;
+  }
+  std::span<const InitializerElement> list() const { return room_.first(used_); }
+
+ private:
+  void reserve(size_t count) {
+    auto* memory = static_cast<InitializerElement*>(
+        arena_.allocate(count * sizeof(InitializerElement), alignof(InitializerElement)));
+    std::uninitialized_default_construct_n(memory, count);
+    std::copy_n(room_.begin(), used_, memory);
+    room_ = {memory, count};
+  }
+
+  Arena& arena_;
+  std::span<InitializerElement> room_;
+  size_t used_ = 0;
+};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -275,57 +310,64 @@ void Parser::initializer(Variable& made) {
   if (made.type == Type::TexRef || made.type == Type::SamplerRef || made.type == Type::SurfRef)
     return initializerFields(made);
 
-  // The braces go as deep as there are dimensions; a vector is one more. The position in each is kept on a stack.
-  std::vector<uint64_t> limits(made.dimensions.begin(), made.dimensions.end());
-  if (made.vector > 1) limits.push_back(made.vector);
-  std::vector<uint64_t> strides(limits.size(), 1);
-  for (size_t i = limits.size(); i-- > 1;) strides[i - 1] = strides[i] * limits[i];
-  std::vector<uint64_t> position;
-  std::vector<InitializerElement> elements;
-  uint64_t outermost = 0;
-
-  auto next = [&](const Token& at) {
-    if (position.empty()) return;
-    const size_t level = position.size() - 1;
-    const bool isOpen = level == 0 && limits[0] == 0;
-    if (++position.back() > limits[level] && !isOpen) fail(at, "too many values for " + quoted(made.name));
-    if (level == 0) outermost = position[0];
+  // The braces go as deep as there are dimensions; a vector is one more.
+  struct Level {
+    uint64_t stride = 1;    // scalars in one item
+    uint64_t capacity = 0;  // scalars in all items; 0 for a dimension left open
+    uint64_t begin = 0;     // index of the first scalar of the braces now open
   };
-  do {
+  std::vector<Level> levels(made.dimensions.size() + (made.vector > 1));
+  uint64_t size = 1;
+  for (size_t i = levels.size(); i-- > 0;) {
+    levels[i].stride = size;
+    size *= i < made.dimensions.size() ? made.dimensions[i] : made.vector;
+    levels[i].capacity = size;
+  }
+  size_t open = 0;
+  uint64_t next = 0;  // index of the next scalar
+  ElementList elements(arena_, countValues(text_.substr(token_.where)));
+  auto checkRoom = [&](const Token& at) {
+    if (open == 0) return;
+    const Level& level = levels[open - 1];
+    if (level.capacity != 0 && next - level.begin > level.capacity)
+      fail(at, "too many values for " + quoted(made.name));
+  };
+  for (;;) {
     const Token token = token_;
     if (token.is(Kind::LeftBrace)) {
       advance();
       ++operandBraces_;
-      if (position.size() == limits.size())
-        fail(token, "more nested braces than " + quoted(made.name) + " has dimensions");
-      position.push_back(0);
+      if (open == levels.size()) fail(token, "more nested braces than " + quoted(made.name) + " has dimensions");
+      levels[open++].begin = next;
       if (!token_.is(Kind::RightBrace)) continue;
     } else {
       InitializerElement element = initializerElement(made);
-      if (position.size() != limits.size())
-        fail(token, "expected '{': the values of each dimension have their own braces");
-      for (size_t i = 0; i < position.size(); ++i) element.index += position[i] * strides[i];
-      elements.push_back(element);
-      next(token);
+      if (open != levels.size()) fail(token, "expected '{': the values of each dimension have their own braces");
+      element.index = next++;
+      elements.add(element);
+      checkRoom(token);
     }
-    while (!position.empty() && token_.is(Kind::RightBrace)) {
+    while (open > 0 && token_.is(Kind::RightBrace)) {
       advance();
       --operandBraces_;
-      position.pop_back();
-      next(token);
+      --open;
+      if (open > 0) {
+        next = levels[open].begin + levels[open - 1].stride;
+        checkRoom(token);
+      }
     }
-    if (position.empty()) break;
+    if (open == 0) break;
     expect(Kind::Comma, "',' or '}'");
-  } while (true);
+  }
 
   if (made.isArray && made.dimensions[0] == 0) {
     std::vector<uint64_t> counts(made.dimensions.begin(), made.dimensions.end());
-    counts[0] = outermost;
+    counts[0] = (next + levels[0].stride - 1) / levels[0].stride;
     made.dimensions = arena_.copy(counts);
-    made.size = outermost * strides[0] * elementSize(made.type, 1);
+    made.size = counts[0] * levels[0].stride * elementSize(made.type, 1);
   }
   auto* initializer = arena_.make<Initializer>();
-  initializer->elements = arena_.copy(elements);
+  initializer->elements = elements.list();
   made.initializer = initializer;
 }
 
