@@ -17,7 +17,9 @@ class WithDevice : public ::testing::Test {
     ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
   }
   void TearDown() override {
-    if (context) EXPECT_EQ(cuDevicePrimaryCtxRelease(device), CUDA_SUCCESS);
+    if (context) {
+      EXPECT_EQ(cuDevicePrimaryCtxRelease(device), CUDA_SUCCESS);
+    }
   }
 
   CUdevice device = 0;

@@ -106,10 +106,9 @@ int info(const InfoOptions& options) {
   if (options.asJson) printJson(devices, instance);
   else printText(devices, instance);
   if (error == core::Error::Success && !devices.empty()) return ExitSuccess;
-  if (!options.asJson) {
-    complain(instance.problem().empty() ? "CUDA_VISIBLE_DEVICES leaves no device" : instance.problem());
-    fmt::print(stderr, "`mulciber doctor` says what to do.\n");
-  }
+  // When there is no device at all, the log has said why.
+  if (error == core::Error::Success || instance.problem().empty()) complain("CUDA_VISIBLE_DEVICES leaves no device");
+  if (!options.asJson) fmt::print(stderr, "`mulciber doctor` says what to do.\n");
   return ExitFailure;
 }
 

@@ -1,6 +1,8 @@
 #include "runtime/api/common/library.h"
 
 #include <algorithm>
+#include <shared_mutex>
+#include <unordered_set>
 
 #include "mulciber/translator.h"
 #include "runtime/core/platform.h"
@@ -60,7 +62,36 @@ Error loadModule(core::Context& context, const fatbin::PtxModules& modules, core
   return context.loadModule(sources, log, out);
 }
 
-Kernel::~Kernel() = default;
+namespace {
+
+// Every kernel there is. Never destroyed: libraries are closed by exit handlers.
+struct LiveKernels {
+  std::shared_mutex mutex;
+  std::unordered_set<const Kernel*> all;
+};
+LiveKernels& liveKernels() {
+  static auto* const kernels = new LiveKernels;
+  return *kernels;
+}
+
+}  // namespace
+
+Kernel::Kernel(Library& library, std::string name) : library_(library), name_(std::move(name)) {
+  std::unique_lock lock(liveKernels().mutex);
+  liveKernels().all.insert(this);
+}
+
+Kernel::~Kernel() {
+  std::unique_lock lock(liveKernels().mutex);
+  liveKernels().all.erase(this);
+}
+
+Kernel* Kernel::ofLive(const void* handle) {
+  Kernel* kernel = of(handle);
+  if (!kernel) return nullptr;
+  std::shared_lock lock(liveKernels().mutex);
+  return liveKernels().all.count(kernel) ? kernel : nullptr;
+}
 
 Error Kernel::function(core::Context& context, core::Function*& out) {
   if (const Found* last = last_.load(std::memory_order_acquire); last && last->context == context.id()) {
@@ -69,7 +100,10 @@ Error Kernel::function(core::Context& context, core::Function*& out) {
   }
   core::Module* module = nullptr;
   if (Error error = library_.module(context, module); error != Error::Success) return error;
-  if (Error error = module->function(name_, out); error != Error::Success) return error;
+  if (Error error = module->function(name_, out); error != Error::Success) {
+    util::log().error("the program's PTX has no kernel {}", name_);
+    return error;
+  }
   std::lock_guard lock(mutex_);
   auto known = std::find_if(found_.begin(), found_.end(), [&](const auto& f) { return f->context == context.id(); });
   if (known == found_.end()) {

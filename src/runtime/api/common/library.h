@@ -31,7 +31,7 @@ class Library;
 // A kernel of a library, in no context yet.
 class Kernel {
  public:
-  Kernel(Library& library, std::string name) : library_(library), name_(std::move(name)) {}
+  Kernel(Library& library, std::string name);
   ~Kernel();
   Kernel(const Kernel&) = delete;
 
@@ -46,6 +46,8 @@ class Kernel {
     const auto bits = reinterpret_cast<uintptr_t>(handle);
     return bits & 1 ? reinterpret_cast<Kernel*>(bits & ~uintptr_t{1}) : nullptr;
   }
+  // The same for a pointer that may be anything: functions can have odd addresses too.
+  static Kernel* ofLive(const void* handle);
 
  private:
   struct Found {

@@ -29,7 +29,9 @@ const ErrorText& textOf(cudaError_t error) {
 cudaError_t lastOrSticky() {
   if (lastError != cudaSuccess) return lastError;
   const core::ContextRef context = core::currentContext();
-  return context ? codeOf(context->error()) : cudaSuccess;
+  // One that is merely gone is replaced by the next call that needs a context.
+  if (!context || context->error() == Error::ContextIsDestroyed) return cudaSuccess;
+  return codeOf(context->error());
 }
 
 }  // namespace

@@ -91,12 +91,14 @@ Error initializeManaged(FatBinary& binary, core::Context& context) {
 }  // namespace
 
 Kernel* findKernel(const void* entry) {
+  if (Kernel* kernel = Kernel::ofLive(entry)) return kernel;
   Registry& all = registry();
   {
     std::shared_lock lock(all.mutex);
     if (auto found = all.kernels.find(entry); found != all.kernels.end()) return found->second;
   }
-  return Kernel::of(entry);
+  util::log().error("no kernel was registered for the function at {}", entry);
+  return nullptr;
 }
 
 Error findFunction(const void* entry, core::Context& context, core::Function*& out) {
@@ -156,6 +158,7 @@ CUDA_API(void, __cudaRegisterFunction)
   Registry& all = registry();
   std::unique_lock lock(all.mutex);
   binary->functions.push_back(host);
+  mulciber::util::log().trace("{} belongs to the function at {}", name, static_cast<const void*>(host));
   all.kernels.insert_or_assign(host, &kernel);
 }
 

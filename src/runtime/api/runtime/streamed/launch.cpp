@@ -1,11 +1,29 @@
 #include "runtime/core/launch.h"
 
 #include "runtime/api/runtime/runtime.h"
+#include "runtime/core/device.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
 namespace {
+
+// Whether the device takes grids and blocks of that shape at all. What the driver calls an invalid value then has a
+// code of its own here.
+bool isShape(core::Device& device, const core::Launch& launch) {
+  constexpr cudaDeviceAttr gridLimits[] = {cudaDevAttrMaxGridDimX, cudaDevAttrMaxGridDimY, cudaDevAttrMaxGridDimZ};
+  constexpr cudaDeviceAttr blockLimits[] = {cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ};
+  auto within = [&](uint64_t size, cudaDeviceAttr limit) {
+    int most = 0;
+    return device.attribute(limit, most) == Error::Success && size >= 1 && size <= static_cast<uint64_t>(most);
+  };
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (!within(launch.grid[i], gridLimits[i]) || !within(launch.block[i], blockLimits[i])) return false;
+    threads *= launch.block[i];
+  }
+  return within(threads, cudaDevAttrMaxThreadsPerBlock);
+}
 
 cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                          cudaStream_t streamHandle, bool isCooperative) {
@@ -19,8 +37,8 @@ cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** argume
     core::Arguments all;
     all.pointers = arguments;
     const Error error = core::launch(*function, launch, all, stream);
-    // What the driver calls an invalid value here is always the shape of the launch.
-    return error == Error::InvalidValue ? cudaErrorInvalidConfiguration : codeOf(error);
+    return error == Error::InvalidValue && !isShape(stream.context().device(), launch) ? cudaErrorInvalidConfiguration
+                                                                                       : codeOf(error);
   });
 }
 

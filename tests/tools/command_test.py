@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The mulciber command: what it prints, its exit status, and one clear line for each kind of bad input.
+
+usage: command_test.py MULCIBER [DEVICE]   DEVICE: a Vulkan device is expected to be there
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+MULCIBER = sys.argv[1]
+BIN = pathlib.Path(MULCIBER).parent
+DATA = pathlib.Path(__file__).parent.parent / "fatbin/data"
+KERNEL = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry one(.param .u64 out) { .reg .b64 %rd1; ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1; ret; }
+.visible .entry two() { ret; }
+"""
+failures = 0
+
+
+def run(*arguments, **environment):
+    variables = {k: v for k, v in dict(os.environ, **environment).items() if v is not None}
+    return subprocess.run([MULCIBER, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=variables)
+
+
+def check(what, result, status, out="", err="", lines=None):
+    global failures
+    wrong = []
+    if result.returncode != status:
+        wrong.append(f"status {result.returncode} and not {status}")
+    if not re.search(out, result.stdout):
+        wrong.append(f"no '{out}' on standard output")
+    if not re.search(err, result.stderr):
+        wrong.append(f"no '{err}' on standard error")
+    if lines is not None and len(result.stderr.splitlines()) != lines:
+        wrong.append(f"{len(result.stderr.splitlines())} lines on standard error and not {lines}")
+    if "\033" in result.stdout + result.stderr:
+        wrong.append("colours, though this is no terminal")
+    print(("wrong: " if wrong else "right: ") + what)
+    if wrong:
+        failures += 1
+        print(f"  {'; '.join(wrong)}\n  stdout: {result.stdout[:800]}\n  stderr: {result.stderr[:800]}")
+
+
+def main():
+    check("help", run("--help"), 0, out="translate.*\n")
+    check("version", run("--version"), 0, out=r"mulciber \d")
+    check("no command", run(), 2)
+    check("unknown command", run("fly"), 2)
+
+    check("run: nothing to run", run("run"), 2)
+    check("run: not there", run("run", "/no/such/program"), 127, err="/no/such/program", lines=1)
+    check("run: exit status", run("run", "--", "sh", "-c", "exit 7"), 7)
+    check("run: arguments", run("run", "echo", "--version", "-n"), 0, out="^--version -n\n$")
+
+    with tempfile.TemporaryDirectory() as folder:
+        at = pathlib.Path(folder)
+        (at / "k.ptx").write_text(KERNEL)
+        (at / "bad.ptx").write_text(KERNEL.replace("st.global", "sst.global"))
+        (at / "empty").write_text("")
+        (at / "text").write_text("hello")
+        damaged = bytearray((DATA / "size.fatbin").read_bytes())
+        damaged[90:] = b"\xff" * (len(damaged) - 90)
+        (at / "damaged.fatbin").write_bytes(damaged)
+        (at / "plain.sh").write_text("echo")
+
+        check("translate: a kernel", run("translate", at / "k.ptx", "--kernel", "one", "-o", at / "one.spv"), 0)
+        if (at / "one.spv").exists() and (at / "one.spv").read_bytes()[:4] != b"\x03\x02\x23\x07":
+            check("translate: it is SPIR-V", run("--version"), -1)
+        check("translate: as text", run("translate", at / "k.ptx", "--kernel", "one", "--text"), 0, out="OpEntryPoint")
+        check("translate: a folder of kernels", run("translate", at / "k.ptx", "-o", at / "out"), 0)
+        check("translate: profile", run("translate", at / "k.ptx", "-k", "two", "-p", "lavapipe", "--text"), 0, out="OpEntryPoint")
+        check("translate: a stage", run("translate", at / "k.ptx", "-k", "one", "--dump", "ptx"), 0, out=r"\.entry one")
+        result = run("translate", at / "k.ptx", "--json")
+        check("translate: as JSON", result, 0)
+        if result.returncode == 0:
+            kernels = json.loads(result.stdout)
+            check("translate: JSON names the kernels", result, 0 if [k["name"] for k in kernels] == ["one", "two"] else -1)
+        check("translate: a fat binary", run("translate", DATA / "balance.fatbin", "--text"), 0, out='"scale"|%scale|OpEntryPoint')
+        check("translate: syntax error", run("translate", at / "bad.ptx"), 1, err=r"bad\.ptx:4:\d+.*sst")
+        check("translate: no such file", run("translate", at / "none.ptx"), 1, err="none.ptx", lines=1)
+        check("translate: empty file", run("translate", at / "empty"), 1, err="empty", lines=1)
+        check("translate: not PTX", run("translate", at / "text"), 1, err="neither PTX", lines=1)
+        check("translate: damaged fat binary", run("translate", at / "damaged.fatbin"), 1, err="corrupt fat binary", lines=1)
+        check("translate: machine code only", run("translate", DATA / "machine_code_only.fatbin"), 1, err="machine code sm_75", lines=1)
+        check("translate: no such kernel", run("translate", at / "k.ptx", "-k", "three"), 1, err="three", lines=1)
+        check("translate: no such profile", run("translate", at / "k.ptx", "-p", "none"), 1, err="none", lines=1)
+        check("translate: no kernel argument", run("translate"), 2)
+
+        # No driver at all: one line that says so, and what to do.
+        without = {"VK_DRIVER_FILES": str(at / "none.json"), "VK_ICD_FILENAMES": str(at / "none.json")}
+        check("info without a driver", run("info", **without), 1, err="(?i)vulkan", lines=2)
+        check("doctor without a driver", run("doctor", **without), 1, out="(?s)bad .*lavapipe")
+        result = run("doctor", "--json", **without)
+        check("doctor as JSON", result, 1, out='"healthy": false')
+        json.loads(result.stdout)
+        program = BIN / "vector_add_driver"
+        check("a program without a driver", run("run", program, **without), 1, err="(?i)no CUDA-capable device")
+
+    if "DEVICE" in sys.argv:
+        check("info", run("info"), 0, out="compute capability")
+        result = run("info", "--json")
+        check("info as JSON", result, 0, out='"devices"')
+        json.loads(result.stdout)
+        check("doctor", run("doctor"), 0, out="ok .*Vulkan device")
+        for program in ("vector_add_driver", "vector_add_static", "vector_add_shared"):
+            if (BIN / program).exists():
+                check(program, run("run", BIN / program, "5000"), 0, out="^5000 sums right on ")
+            else:
+                print(f"skipped: {program}, because nvcc was not there to build it")
+    sys.exit(1 if failures else 0)
+
+
+main()
