@@ -43,6 +43,9 @@ struct TargetProfile {
   bool denormFlush32 = false;              // the execution mode is accepted and honoured
   bool denormsByDefault32 = false;         // without any mode, f32 arithmetic keeps denormals
   bool exactFma32 = false;                 // Fma is fused and keeps denormals
+  bool fusedFma32 = false;                 // Fma is fused where no denormal is involved, which it may flush
+  bool exactFma16 = false;                 // f16 Fma is fused and keeps denormals
+  bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
   bool exactDivSqrt32 = false;             // division and square root are correctly rounded
   bool exactFma64 = false, exactDivSqrt64 = false;
   bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended

@@ -165,7 +165,7 @@ TargetProfile lavapipe() {
   p.atomicInt64 = p.atomicSharedInt64 = true;
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
-  p.denormsByDefault32 = p.exactFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
+  p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;
 }
@@ -184,7 +184,7 @@ TargetProfile nvidia() {
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.roundingRtz32 = p.roundingRtz64 = true;
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
-  p.exactFma64 = p.exactDivSqrt64 = true;
+  p.fusedFma32 = p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = true;
   return p;
 }

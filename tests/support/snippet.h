@@ -27,6 +27,7 @@ class Snippet {
   void apply(passes::Pass& pass, const TargetProfile& profile, const TranslateOptions& options = {});
   // The results' bits. A failure of the test when the IR does what it must not do.
   std::vector<uint64_t> run(const std::vector<uint64_t>& inputs, const FloatModel& model = {}) const;
+  const ir::Program& program() const { return *program_; }
   std::string print() const;
 
  private:

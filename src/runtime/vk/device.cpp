@@ -178,6 +178,7 @@ void Device::fillProfile() {
   profile.denormFlush32 = probes_.denormFlush32;
   profile.denormsByDefault32 = probes_.denormsByDefault32;
   profile.exactFma32 = probes_.exactFma32;
+  profile.fusedFma32 = probes_.fusedFma32;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.exactFma64 = probes_.exactFma64;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;

@@ -176,7 +176,7 @@ struct Program {
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
   // What the launch has to provide in its LaunchState.
   bool usesPrintf = false, usesHeap = false, usesScratch = false;
-  Denormals denormals32 = Denormals::Default;  // set by passes/denormal_mode
+  Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
   uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given
 };

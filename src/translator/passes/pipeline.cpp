@@ -8,6 +8,7 @@
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
+#include "translator/passes/float_exactness.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/recursion.h"
@@ -20,6 +21,7 @@ namespace {
 
 std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
+  list.push_back(std::make_unique<FloatExactness>());
   list.push_back(std::make_unique<Structurize>());
   list.push_back(std::make_unique<Ssa>());
   list.push_back(std::make_unique<Simplify>());

@@ -1,0 +1,324 @@
+#include "translator/passes/exact_float.h"
+
+#include <vector>
+
+#include "translator/passes/soft_float.h"
+
+namespace mulciber::passes {
+
+using ir::F16;
+using ir::F32;
+using ir::F64;
+using ir::I32;
+using ir::I64;
+using ir::Op;
+using ir::Rounding;
+using Value = ExactFloat::Value;
+
+namespace {
+
+uint64_t signBit(ir::Type type) { return uint64_t(1) << (type.bits - 1); }
+uint64_t infinity(ir::Type type) { return type == F16 ? 0x7C00 : type == F32 ? 0x7F80'0000 : 0x7FF0'0000'0000'0000; }
+uint64_t smallestNormal(ir::Type type) { return type == F16 ? 0x400 : type == F32 ? 0x80'0000 : uint64_t(1) << 52; }
+uint64_t one(ir::Type type) { return type == F16 ? 0x3C00 : type == F32 ? 0x3F80'0000 : 0x3FF0'0000'0000'0000; }
+Value first(std::initializer_list<Value> operands) { return *operands.begin(); }
+
+}  // namespace
+
+Value ExactFloat::magnitudeBits(Value x) {
+  Value pattern = bits(x);
+  return b.bitAnd(pattern, like(pattern, signBit(x->type) - 1));
+}
+
+Value ExactFloat::isDenormal(Value x) {
+  Value pattern = bits(x);
+  return b.compare(Op::IEq, b.bitAnd(pattern, like(pattern, infinity(x->type))), like(pattern, 0));
+}
+
+Value ExactFloat::flush(Value x) {
+  Value pattern = bits(x);
+  Value zero = b.bitcast(x->type, b.bitAnd(pattern, like(pattern, signBit(x->type))));
+  return b.select(isDenormal(x), zero, x);
+}
+
+Value ExactFloat::minMax(bool isMin, Value x, Value y) {
+  Value result = b.binary(isMin ? Op::FMin : Op::FMax, x, y);
+  // Equal numbers are the same bits, except for two zeros: the signs' union is their minimum.
+  Value both = isMin ? b.bitOr(bits(x), bits(y)) : b.bitAnd(bits(x), bits(y));
+  return b.select(b.compare(Op::FEq, x, y), b.bitcast(x->type, both), result);
+}
+
+// One unit away from `result`, to where the exact value is, if the rounding wants that neighbour.
+Value ExactFloat::step(Value result, Value isBelow, Value isAbove, Rounding rounding) {
+  Value pattern = bits(result);
+  Value isNegative = b.compare(Op::SLt, pattern, like(pattern, 0));
+  Value grows = b.select(isNegative, isBelow, isAbove), shrinks = b.select(isNegative, isAbove, isBelow);
+  Value larger = b.add(pattern, like(pattern, 1)), smaller = b.sub(pattern, like(pattern, 1));
+  Value moved = pattern;
+  switch (rounding) {
+    case Rounding::NearestEven: break;
+    case Rounding::TowardZero: moved = b.select(shrinks, smaller, pattern); break;
+    case Rounding::Down: moved = b.select(isBelow, b.select(isNegative, larger, smaller), pattern); break;
+    case Rounding::Up: moved = b.select(isAbove, b.select(isNegative, smaller, larger), pattern); break;
+    case Rounding::ToOdd: {
+      Value isEven = b.compare(Op::IEq, b.bitAnd(pattern, like(pattern, 1)), like(pattern, 0));
+      moved = b.select(b.bitAnd(isEven, grows), larger, b.select(b.bitAnd(isEven, shrinks), smaller, pattern));
+      break;
+    }
+  }
+  return b.bitcast(result->type, moved);
+}
+
+// An exact sum of zero: rounding down it is negative unless both terms are positive.
+Value ExactFloat::signedZero(Value result, Value x, Value y, Rounding rounding) {
+  if (rounding != Rounding::Down) return result;
+  Value signs = b.bitOr(bits(x), bits(y));
+  Value zero = b.bitcast(result->type, b.bitAnd(signs, like(signs, signBit(result->type))));
+  return b.select(b.compare(Op::FEq, result, b.constant(result->type, 0)), zero, result);
+}
+
+// x + y in f64. The smaller operand's lost part is exact: (x + y) - x, subtracted from y.
+Value ExactFloat::wideSum(Rounding rounding, Value x, Value y) {
+  Value sum = b.binary(Op::FAdd, x, y);
+  Value swap = b.compare(Op::ULt, magnitudeBits(x), magnitudeBits(y));
+  Value large = b.select(swap, y, x), small = b.select(swap, x, y);
+  Value rest = b.binary(Op::FSub, small, b.binary(Op::FSub, sum, large));
+  Value zero = b.constant(x->type, 0);
+  Value result = step(sum, b.compare(Op::FLt, rest, zero), b.compare(Op::FLt, zero, rest), rounding);
+  return signedZero(result, x, y, rounding);
+}
+
+Value ExactFloat::sumOdd(Value x, Value y, Rounding zeroSign) {
+  return signedZero(wideSum(Rounding::ToOdd, x, y), x, y, zeroSign);
+}
+
+Value ExactFloat::fma64(Value x, Value y, Value z) {
+  if (profile_.exactFma64) return b.emit(Op::Fma, F64, {x, y, z});
+  return softFma64(b, Rounding::NearestEven, x, y, z);
+}
+
+Value ExactFloat::wideProduct(Rounding rounding, Value x, Value y) {
+  Value zero = b.f64(0);
+  if (!profile_.exactFma64) {
+    Value negative = b.compare(Op::SLt, b.bitXor(bits(x), bits(y)), b.i64(0));
+    return softFma64(b, rounding, x, y, b.select(negative, b.f64(-0.0), zero));
+  }
+  Value product = b.binary(Op::FMul, x, y);
+  // The rest of a tiny product would underflow: find it for a factor 2^600 times larger.
+  Value isTiny = b.compare(Op::ULt, magnitudeBits(product), b.i64(uint64_t(1023 - 900) << 52));
+  Value factor = b.select(isTiny, b.constant(F64, uint64_t(1023 + 600) << 52), b.f64(1));
+  Value swap = b.compare(Op::ULt, magnitudeBits(x), magnitudeBits(y));
+  Value small = b.select(swap, x, y), large = b.select(swap, y, x);
+  Value rest = b.emit(
+      Op::Fma, F64, {b.binary(Op::FMul, small, factor), large, b.unary(Op::FNeg, b.binary(Op::FMul, product, factor))});
+  // A product that vanished has its sign left.
+  Value vanished =
+      b.bitAnd(b.compare(Op::FEq, product, zero), b.bitAnd(b.compare(Op::FNe, x, zero), b.compare(Op::FNe, y, zero)));
+  Value unit = b.bitcast(F64, b.bitOr(b.bitAnd(bits(product), b.i64(signBit(F64))), b.i64(one(F64))));
+  rest = b.select(vanished, unit, rest);
+  return step(product, b.compare(Op::FLt, rest, zero), b.compare(Op::FLt, zero, rest), rounding);
+}
+
+// Where x is tiny the rest would underflow: both x and y are made larger, unless y is large already.
+Value ExactFloat::residual(Value x, Value q, Value y) {
+  Value tiny = b.compare(Op::ULt, magnitudeBits(x), b.i64(uint64_t(1023 - 800) << 52));
+  Value room = b.compare(Op::ULt, magnitudeBits(y), b.i64(uint64_t(1023 + 100) << 52));
+  Value factor = b.select(b.bitAnd(tiny, room), b.constant(F64, uint64_t(1023 + 200) << 52), b.f64(1));
+  return fma64(b.unary(Op::FNeg, q), b.binary(Op::FMul, y, factor), b.binary(Op::FMul, x, factor));
+}
+
+Value ExactFloat::wideQuotient(Rounding rounding, Value x, Value y) {
+  if (!profile_.exactDivSqrt64) return refinedQuotient(rounding, x, y);
+  Value quotient = b.binary(Op::FDiv, x, y);
+  if (rounding == Rounding::NearestEven) return quotient;
+  Value rest = residual(x, quotient, y), zero = b.f64(0);
+  Value yNegative = b.compare(Op::SLt, bits(y), b.i64(0));
+  Value negative = b.compare(Op::FLt, rest, zero), positive = b.compare(Op::FLt, zero, rest);
+  return step(quotient, b.select(yNegative, positive, negative), b.select(yNegative, negative, positive), rounding);
+}
+
+Value ExactFloat::wideRoot(Rounding rounding, Value x) {
+  if (!profile_.exactDivSqrt64) return refinedRoot(rounding, x);
+  Value root = b.unary(Op::FSqrt, x), zero = b.f64(0);
+  if (rounding == Rounding::NearestEven) return root;
+  Value tiny = b.compare(Op::ULt, magnitudeBits(x), b.i64(uint64_t(1023 - 800) << 52));
+  Value scaledX = b.binary(Op::FMul, x, b.select(tiny, b.constant(F64, uint64_t(1023 + 200) << 52), b.f64(1)));
+  Value scaledRoot = b.binary(Op::FMul, root, b.select(tiny, b.constant(F64, uint64_t(1023 + 100) << 52), b.f64(1)));
+  Value rest = fma64(b.unary(Op::FNeg, scaledRoot), scaledRoot, scaledX);
+  return step(root, b.compare(Op::FLt, rest, zero), b.compare(Op::FLt, zero, rest), rounding);
+}
+
+// The quotient of the significands, cut off, and a bit for the rest: a device's own quotient, which may be off by a few
+// units, refined once. The remainder of numbers in [1, 2) is exact.
+Value ExactFloat::refinedQuotient(Rounding rounding, Value x, Value y) {
+  Value plain = b.binary(Op::FDiv, x, y);  // right for zeros, infinities and NaNs
+  Scaled numerator = scaled(x), divisor = scaled(y);
+  Value q = b.binary(Op::FDiv, numerator.value, divisor.value);
+  Value rest = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
+  q = b.binary(Op::FAdd, q, b.binary(Op::FDiv, rest, divisor.value));
+  rest = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
+  q = stepBelow(q, rest);
+  rest = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
+  Value half = b.binary(Op::FMul, divisor.value, halfUnit(q));
+  Value isHalf = b.compare(Op::FLe, half, rest);
+  Value beyond = b.bitAnd(b.compare(Op::FNe, rest, b.f64(0)), b.compare(Op::FNe, rest, half));
+  Value negative = b.compare(Op::SLt, b.bitXor(bits(x), bits(y)), b.i64(0));
+  Value result = assemble(rounding, negative, b.sub(numerator.exponent, divisor.exponent), q, isHalf, beyond);
+  return b.select(b.bitOr(isSpecial(x), isSpecial(y)), plain, result);
+}
+
+Value ExactFloat::refinedRoot(Rounding rounding, Value x) {
+  Value plain = b.unary(Op::FSqrt, x);
+  Scaled radicand = scaled(x);
+  // An odd exponent leaves a factor of two with the significand.
+  Value odd = b.bitAnd(radicand.exponent, b.i32(1));
+  Value isOdd = b.compare(Op::INe, odd, b.i32(0));
+  Value value = b.select(isOdd, b.binary(Op::FAdd, radicand.value, radicand.value), radicand.value);
+  Value root = b.unary(Op::FSqrt, value);
+  Value rest = fma64(b.unary(Op::FNeg, root), root, value);
+  root = b.binary(Op::FAdd, root, b.binary(Op::FDiv, rest, b.binary(Op::FAdd, root, root)));
+  rest = fma64(b.unary(Op::FNeg, root), root, value);
+  root = stepBelow(root, rest);
+  rest = fma64(b.unary(Op::FNeg, root), root, value);
+  // The square of root + half a unit is a little more than the value and this: equal is below.
+  Value half = b.binary(Op::FMul, b.binary(Op::FAdd, root, root), halfUnit(root));
+  Value isHalf = b.compare(Op::FLt, half, rest), beyond = b.compare(Op::FNe, rest, b.f64(0));
+  Value exponent = b.ashr(b.sub(radicand.exponent, odd), b.i32(1));
+  Value result = assemble(rounding, b.boolean(false), exponent, root, isHalf, beyond);
+  Value negative = b.compare(Op::SLt, bits(x), b.i64(0));
+  return b.select(b.bitOr(isSpecial(x), negative), plain, result);
+}
+
+Value ExactFloat::isSpecial(Value x) {  // 0, infinity, NaN
+  Value magnitude = magnitudeBits(x);
+  return b.bitOr(b.compare(Op::IEq, magnitude, b.i64(0)), b.compare(Op::ULe, b.i64(infinity(F64)), magnitude));
+}
+
+// |x| as a number in [1, 2) and the power of two that is missing.
+ExactFloat::Scaled ExactFloat::scaled(Value x) {
+  Value magnitude = magnitudeBits(x);
+  Value zeros = b.sub(b.i32(63), b.convert(Op::FindMsbU, I32, magnitude));
+  Value shift = b.bitAnd(b.sub(zeros, b.i32(11)), b.i32(63));
+  Value tiny = b.compare(Op::ULt, magnitude, b.i64(smallestNormal(F64)));
+  Value field = b.convert(Op::Trunc, I32, b.lshr(magnitude, b.i32(52)));
+  Value fraction = b.bitAnd(b.select(tiny, b.shl(magnitude, shift), magnitude), b.i64(smallestNormal(F64) - 1));
+  Value exponent = b.sub(b.select(tiny, b.sub(b.i32(1), shift), field), b.i32(1023));
+  return {b.bitcast(F64, b.bitOr(fraction, b.i64(one(F64)))), exponent};
+}
+
+// The next number below where the remainder says that this one is too large.
+Value ExactFloat::stepBelow(Value value, Value rest) {
+  Value pattern = bits(value);
+  Value smaller = b.sub(pattern, b.i64(1));
+  return b.bitcast(F64, b.select(b.compare(Op::FLt, rest, b.f64(0)), smaller, pattern));
+}
+
+// Half a unit in the last place of a number in [0.5, 2).
+Value ExactFloat::halfUnit(Value value) {
+  Value isSmall = b.compare(Op::FLt, value, b.f64(1));
+  return b.select(isSmall, b.constant(F64, uint64_t(1023 - 54) << 52), b.constant(F64, uint64_t(1023 - 53) << 52));
+}
+
+// (value and what it lacks: half a unit, and or more) * 2^exponent, where value is in [0.5, 2).
+Value ExactFloat::assemble(Rounding rounding, Value isNegative, Value exponent, Value value, Value isHalf,
+                           Value beyond) {
+  Value pattern = bits(value);
+  Value leading = b.bitOr(b.bitAnd(pattern, b.i64(smallestNormal(F64) - 1)), b.i64(smallestNormal(F64)));
+  Value below = b.bitOr(b.shl(b.convert(Op::ZExt, I64, isHalf), b.i32(10)), b.convert(Op::ZExt, I64, beyond));
+  Value significand = b.bitOr(b.shl(leading, b.i32(11)), below);
+  Value field = b.convert(Op::Trunc, I32, b.lshr(pattern, b.i32(52)));
+  return b.bitcast(F64, packFloat64(b, rounding, isNegative, b.add(field, exponent), significand));
+}
+
+// f32 operations in f64: sums and products keep all their bits there, or are rounded to odd.
+Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+  std::vector<Value> wide;
+  for (Value v : operands) wide.push_back(widen(v));
+  switch (op) {
+    case Op::FAdd: return convert(F32, sumOdd(wide[0], wide[1], rounding), rounding);
+    case Op::FSub: return convert(F32, sumOdd(wide[0], b.unary(Op::FNeg, wide[1]), rounding), rounding);
+    case Op::FMul: return convert(F32, b.binary(Op::FMul, wide[0], wide[1]), rounding);
+    case Op::Fma: return convert(F32, sumOdd(b.binary(Op::FMul, wide[0], wide[1]), wide[2], rounding), rounding);
+    default: break;
+  }
+  // The nearest result is found first; times the divisor (or itself) it is exact in f64, and so is the rest.
+  Value zero = b.f64(0);
+  Value dividend = op == Op::FRcp ? b.f64(1) : wide[0];
+  Value divisor = op == Op::FDiv ? wide[1] : wide[0];
+  bool isRoot = op == Op::FSqrt;
+  Value result;
+  if (profile_.exactDivSqrt32) {
+    result = b.emit(op, F32, operands);
+  } else {  // the nearest f64 number is close enough for the nearest f32 number
+    Value wideNearest =
+        isRoot ? wideRoot(Rounding::NearestEven, divisor) : wideQuotient(Rounding::NearestEven, dividend, divisor);
+    result = b.convert(Op::FConvert, F32, wideNearest);
+  }
+  if (rounding == Rounding::NearestEven) return result;
+  Value wideResult = widen(result);
+  Value rest = b.binary(Op::FSub, dividend, b.binary(Op::FMul, wideResult, isRoot ? wideResult : divisor));
+  Value negative = b.compare(Op::FLt, rest, zero), positive = b.compare(Op::FLt, zero, rest);
+  if (isRoot) return step(result, negative, positive, rounding);
+  Value flips = b.compare(Op::SLt, bits(divisor), b.i64(0));
+  return step(result, b.select(flips, positive, negative), b.select(flips, negative, positive), rounding);
+}
+
+// f16 in f32: a sum or product of two is exact there or survives two roundings; fma needs the odd one.
+Value ExactFloat::half(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+  std::vector<Value> wide;
+  for (Value v : operands) wide.push_back(b.convert(Op::FConvert, F32, v));
+  Value result;
+  switch (op) {
+    case Op::FMul: result = b.binary(Op::FMul, wide[0], wide[1]); break;
+    case Op::FAdd: result = sumOdd(wide[0], wide[1], rounding); break;
+    case Op::FSub: result = sumOdd(wide[0], b.unary(Op::FNeg, wide[1]), rounding); break;
+    case Op::Fma: result = sumOdd(b.binary(Op::FMul, wide[0], wide[1]), wide[2], rounding); break;
+    case Op::FDiv: result = single(op, Rounding::ToOdd, {wide[0], wide[1]}); break;
+    default: result = single(op, Rounding::ToOdd, {wide[0]}); break;
+  }
+  return convert(F16, result, rounding);
+}
+
+Value ExactFloat::compute(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+  ir::Type type = first(operands)->type;
+  if (type == F32) return single(op, rounding, operands);
+  if (type == F16) return half(op, rounding, operands);
+  const Value* x = operands.begin();
+  switch (op) {
+    case Op::FAdd: return wideSum(rounding, x[0], x[1]);
+    case Op::FSub: return wideSum(rounding, x[0], b.unary(Op::FNeg, x[1]));
+    case Op::FMul: return wideProduct(rounding, x[0], x[1]);
+    case Op::Fma: return softFma64(b, rounding, x[0], x[1], x[2]);
+    case Op::FDiv: return wideQuotient(rounding, x[0], x[1]);
+    case Op::FRcp: return wideQuotient(rounding, b.f64(1), x[0]);
+    default: return wideRoot(rounding, x[0]);
+  }
+}
+
+Value ExactFloat::convert(ir::Type to, Value x, Rounding rounding) {
+  if (to.bits >= x->type.bits) return b.convert(Op::FConvert, to, x);
+  // Through f32 in two steps; rounding to odd keeps the second one right.
+  if (to == F16 && x->type == F64) x = convert(F32, x, Rounding::ToOdd);
+  Value result = b.convert(Op::FConvert, to, x);
+  if (rounding == Rounding::NearestEven) return result;
+  Value back = b.convert(Op::FConvert, x->type, result);
+  return step(result, b.compare(Op::FLt, x, back), b.compare(Op::FLt, back, x), rounding);
+}
+
+// The integer's leading bits, and one that stands for all others, are rounded as a float's.
+Value ExactFloat::fromInteger(ir::Type to, Value x, bool isSigned, Rounding rounding) {
+  if (x->type.bits < 64) x = b.convert(isSigned ? Op::SExt : Op::ZExt, I64, x);
+  Value isNegative = isSigned ? b.compare(Op::SLt, x, b.i64(0)) : b.boolean(false);
+  Value magnitude = isSigned ? b.select(isNegative, b.unary(Op::Neg, x), x) : x;
+  Value isZero = b.compare(Op::IEq, magnitude, b.i64(0));
+  Value zeros = b.binary(Op::UMin, b.sub(b.i32(63), b.convert(Op::FindMsbU, I32, magnitude)), b.i32(63));
+  Value significand = b.shl(magnitude, zeros);
+  Value exponent = b.sub(b.i32(1023 + 63), zeros);
+  if (to == F64)
+    return b.bitcast(F64, b.select(isZero, b.i64(0), packFloat64(b, rounding, isNegative, exponent, significand)));
+  // f32 by way of an odd f64.
+  Value odd = packFloat64(b, Rounding::ToOdd, isNegative, exponent, significand);
+  return convert(F32, b.bitcast(F64, b.select(isZero, b.i64(0), odd)), rounding);
+}
+
+}  // namespace mulciber::passes

@@ -1,0 +1,60 @@
+// Emits floating-point operations with one correct rounding in any mode, out of operations that round to nearest.
+//
+// The common idea: compute the nearest result r, find the sign of what is left (exact - r), and step r to its
+// neighbour where the mode asks for it. f32 operations find the rest in f64, f64 operations with a fused
+// multiply-add; without f64 or a fused f64 multiply-add the whole operation is done in integers (soft_float.h).
+#pragma once
+
+#include "mulciber/translator.h"
+#include "translator/ir/builder.h"
+
+namespace mulciber::passes {
+
+class ExactFloat {
+ public:
+  using Value = ir::Instruction*;
+  ExactFloat(ir::Builder& builder, const TargetProfile& profile) : b(builder), profile_(profile) {}
+
+  // Scalars of f16, f32 or f64. `op` is FAdd, FSub, FMul, FDiv, Fma, FSqrt or FRcp.
+  Value compute(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
+  Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
+  Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
+
+  Value flush(Value x);                        // denormals to zeros of their sign
+  Value isDenormal(Value x);                   // zeros count: the exponent field is empty
+  Value minMax(bool isMin, Value x, Value y);  // -0 < +0 whatever the device says
+
+ private:
+  Value step(Value result, Value isBelow, Value isAbove, ir::Rounding rounding);
+  Value signedZero(Value result, Value x, Value y, ir::Rounding rounding);
+
+  Value widen(Value x) { return x->type == ir::F64 ? x : b.convert(ir::Op::FConvert, ir::F64, x); }
+  Value sumOdd(Value x, Value y, ir::Rounding zeroSign);
+  Value single(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
+  Value half(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
+  Value wideSum(ir::Rounding rounding, Value x, Value y);
+  Value wideProduct(ir::Rounding rounding, Value x, Value y);
+  Value wideQuotient(ir::Rounding rounding, Value x, Value y);
+  Value wideRoot(ir::Rounding rounding, Value x);
+  Value residual(Value x, Value q, Value y);  // x - q * y, its sign right
+  Value refinedQuotient(ir::Rounding rounding, Value x, Value y);
+  Value refinedRoot(ir::Rounding rounding, Value x);
+  struct Scaled {
+    Value value, exponent;
+  };
+  Scaled scaled(Value x);
+  Value assemble(ir::Rounding rounding, Value isNegative, Value exponent, Value value, Value isHalf, Value beyond);
+  Value stepBelow(Value value, Value rest);
+  Value halfUnit(Value value);
+  Value isSpecial(Value x);
+  Value fma64(Value x, Value y, Value z);
+
+  Value bits(Value x) { return b.bitcast(x->type.asInt(), x); }
+  Value like(Value x, uint64_t pattern) { return b.constant(x->type, pattern); }
+  Value magnitudeBits(Value x);
+
+  ir::Builder& b;
+  const TargetProfile& profile_;
+};
+
+}  // namespace mulciber::passes

@@ -1,0 +1,302 @@
+#include "translator/passes/float_exactness.h"
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "translator/ir/builder.h"
+#include "translator/passes/exact_float.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::F16;
+using ir::F32;
+using ir::F64;
+using ir::FloatControl;
+using ir::Instruction;
+using ir::Op;
+using ir::Rounding;
+
+bool isArithmetic(Op op) {
+  switch (op) {
+    case Op::FAdd:
+    case Op::FSub:
+    case Op::FMul:
+    case Op::FDiv:
+    case Op::Fma:
+    case Op::FSqrt:
+    case Op::FRcp: return true;
+    default: return false;
+  }
+}
+bool isFunction(Op op) { return op == Op::FRsqrt || (op >= Op::FExp2 && op <= Op::FTanh); }
+bool isFloatOperation(const Instruction& i) {
+  return (i.op >= Op::FEq && i.op <= Op::FIsInf) || (i.op >= Op::FAdd && i.op <= Op::FRound) ||
+         (i.op >= Op::UToF && i.op <= Op::FConvert);
+}
+
+bool involvesSingle(const Instruction& i) {
+  return i.type.scalar() == F32 || (!i.operands.empty() && i.operands[0]->type.scalar() == F32);
+}
+
+class Rewriter {
+ public:
+  Rewriter(ir::Function& function, PassContext& context)
+      : function_(function),
+        profile_(context.profile),
+        options_(context.options),
+        b_(function),
+        exact_(b_, context.profile) {}
+
+  // Does the kernel need denormals? Only results count: reading bits does not depend on the mode.
+  ir::Denormals mode() const {
+    bool keeps = false, flushes = false;
+    for (const ir::Block* block : function_.blocks) {
+      for (const Instruction* i : block->instructions) {
+        bool computes = isArithmetic(i->op) || i->op == Op::FConvert || i->op == Op::FMin || i->op == Op::FMax;
+        if (!computes || !involvesSingle(*i)) continue;
+        (i->fp.flush ? flushes : keeps) = true;
+      }
+    }
+    if (keeps) return ir::Denormals::Preserve;
+    return flushes ? ir::Denormals::Flush : ir::Denormals::Default;
+  }
+
+  bool run(ir::Denormals mode) {
+    deviceFlushes_ = mode == ir::Denormals::Flush ? profile_.denormFlush32 || !profile_.denormsByDefault32
+                                                  : !(profile_.denormPreserve32 || profile_.denormsByDefault32);
+    bool changed = false;
+    // Blocks that a repair splits off come later in the list and are visited too.
+    for (size_t n = 0; n < function_.blocks.size(); n++) changed |= rewriteBlock(function_.blocks[n]);
+    if (!replaced_.empty()) replaceUses();
+    return changed;
+  }
+
+ private:
+  bool rewriteBlock(ir::Block* block) {
+    std::vector<Instruction*> old = std::move(block->instructions);
+    ir::Terminator end = std::move(block->terminator);
+    block->instructions.clear();
+    block->terminator = {};
+    b_.setBlock(block);
+    bool changed = false;
+    for (Instruction* i : old) {
+      Instruction* result = nullptr;
+      if (isFloatOperation(*i)) {
+        b_.setSource(i->source);
+        for (Instruction*& operand : i->operands)
+          if (auto found = replaced_.find(operand); found != replaced_.end()) operand = found->second;
+        result = rewrite(*i);
+      }
+      if (result) {
+        replaced_[i] = result;
+        changed = true;
+      } else {
+        b_.block()->instructions.push_back(i);
+      }
+    }
+    b_.block()->terminator = std::move(end);
+    return changed;
+  }
+
+  void replaceUses() {
+    auto replace = [&](Instruction*& use) {
+      for (auto found = replaced_.find(use); found != replaced_.end(); found = replaced_.find(use)) use = found->second;
+    };
+    for (ir::Block* block : function_.blocks) {
+      for (Instruction* i : block->instructions)
+        for (Instruction*& operand : i->operands) replace(operand);
+      if (block->terminator.value) replace(block->terminator.value);
+    }
+  }
+
+  // Null: the instruction stays, its control cleared of what the target does by itself.
+  Instruction* rewrite(Instruction& i) {
+    if (i.op == Op::FNeg || i.op == Op::FAbs || i.op == Op::FIsNan || i.op == Op::FIsInf) return rewriteSign(i);
+    Instruction* result = nullptr;
+    bool isVector = i.type.isVector();
+    if (!isVector) {
+      result = rewriteScalar(i);
+    } else if (needsRewrite(i)) {
+      std::vector<Instruction*> lanes;
+      for (unsigned lane = 0; lane < i.type.lanes; lane++) {
+        Instruction part = i;
+        part.type = i.type.scalar();
+        for (Instruction*& operand : part.operands) operand = b_.extract(operand, lane);
+        lanes.push_back(rewriteScalar(part));
+        if (!lanes.back()) lanes.back() = emitPlain(part, {part.operands.begin(), part.operands.end()});
+      }
+      result = b_.vector(lanes);
+    }
+    if (!result) {
+      i.fp.flush = false;
+      i.fp.rounding = Rounding::NearestEven;
+    }
+    return result;
+  }
+
+  Instruction* rewriteSign(Instruction& i) {
+    bool flush = std::exchange(i.fp.flush, false);
+    if (!flush || i.type.isVector() || !i.type.isFloat()) return nullptr;
+    return b_.unary(i.op, exact_.flush(i.operands[0]));
+  }
+
+  // The device flushes f32 by itself where the operation asks for that.
+  bool flushesNatively(const Instruction& i) const {
+    if (i.operands[0]->type != F32) return false;
+    if (i.op == Op::Fma && profile_.fusedFma32 && !profile_.exactFma32) return true;
+    return deviceFlushes_ && (isArithmetic(i.op) || isFunction(i.op));
+  }
+
+  bool isNative(const Instruction& i) const {
+    ir::Type type = i.type.scalar();
+    if (i.fp.approximate) return true;
+    switch (i.op) {
+      case Op::Fma:
+        if (type == F16) return profile_.exactFma16;
+        if (type == F64) return profile_.exactFma64;
+        return profile_.exactFma32 || profile_.fusedFma32;
+      case Op::FDiv:
+      case Op::FSqrt:
+      case Op::FRcp: return type == F64 ? profile_.exactDivSqrt64 : type == F16 || profile_.exactDivSqrt32;
+      default: return true;
+    }
+  }
+
+  bool needsRewrite(const Instruction& i) const {
+    return i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin || i.op == Op::FMax;
+  }
+
+  Instruction* emitPlain(const Instruction& i, const std::vector<Instruction*>& operands) {
+    Instruction* copy = b_.emit(i.op, i.type, {}, i.payload);
+    copy->operands = operands;
+    copy->fp = {Rounding::NearestEven, false, i.fp.mayFuse, i.fp.approximate};
+    return copy;
+  }
+
+  static bool flushable(ir::Type type) { return type == F32 || type == F16; }
+
+  Instruction* rewriteScalar(Instruction& i) {
+    if (i.op >= Op::UToF && i.op <= Op::FConvert) return rewriteConversion(i);
+    std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
+    bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
+    if (flush)
+      for (Instruction*& operand : operands) operand = exact_.flush(operand);
+
+    Instruction* result = nullptr;
+    if (i.op == Op::FMin || i.op == Op::FMax) result = rewriteMinMax(i, operands);
+    else if (isFunction(i.op)) result = rewriteFunction(i, operands);
+    else if (isArithmetic(i.op) && (i.fp.rounding != Rounding::NearestEven || !isNative(i)))
+      result = correct(i, operands);
+    else if (i.op == Op::Fma && i.type == F32 && needsRepair(i)) result = repairedFma(i);
+    if (!result && !flush) return nullptr;
+    if (!result) result = emitPlain(i, operands);
+    bool mayGiveDenormal = isArithmetic(i.op) || i.op == Op::FExp2;
+    return flush && mayGiveDenormal ? exact_.flush(result) : result;
+  }
+
+  Instruction* correct(const Instruction& i, const std::vector<Instruction*>& operands) {
+    Rounding rounding = i.fp.rounding;
+    Instruction* result = nullptr;
+    switch (operands.size()) {
+      case 1: result = exact_.compute(i.op, rounding, {operands[0]}); break;
+      case 2: result = exact_.compute(i.op, rounding, {operands[0], operands[1]}); break;
+      default: result = exact_.compute(i.op, rounding, {operands[0], operands[1], operands[2]}); break;
+    }
+    // A step to a neighbour may make a denormal even on a device that flushes.
+    bool escapes = i.fp.flush && flushesNatively(i) && rounding != Rounding::NearestEven;
+    return escapes ? exact_.flush(result) : result;
+  }
+
+  Instruction* rewriteMinMax(const Instruction& i, const std::vector<Instruction*>& operands) {
+    if (profile_.exactMinMax) return nullptr;
+    bool isMin = i.op == Op::FMin;
+    Instruction* x = operands[0];
+    Instruction* y = operands[1];
+    if (x->isConstant()) std::swap(x, y);
+    uint64_t sign = uint64_t(1) << (i.type.bits - 1);
+    if (y->isConstant() && (y->payload & ~sign) != 0) return nullptr;  // no two zeros can meet
+    if (y->isConstant() && y->payload == 0 && !isMin)                  // 0 for a NaN and for -0, as it must be
+      return b_.select(b_.compare(Op::FLt, y, x), x, y);
+    return exact_.minMax(isMin, x, y);
+  }
+
+  // The approximations of NVIDIA's hardware take denormals, when not .ftz; a device's own may read them as zeros.
+  Instruction* rewriteFunction(const Instruction& i, const std::vector<Instruction*>& operands) {
+    if (i.fp.flush || i.type != F32 || profile_.denormsByDefault32) return nullptr;
+    Instruction* x = operands[0];
+    auto power = [&](int n) { return b_.constant(F32, uint64_t(127 + n) << 23); };
+    if (i.op == Op::FExp2) {
+      // Results below 2^-126 are made 2^64 times larger, then smaller again by an exact product.
+      Instruction* isSmall = b_.compare(Op::FLt, x, b_.f32(-126));
+      Instruction* raised = b_.select(isSmall, b_.binary(Op::FAdd, x, b_.f32(64)), x);
+      return b_.binary(Op::FMul, emitPlain(i, {raised}), b_.select(isSmall, power(-64), b_.f32(1)));
+    }
+    if (i.op != Op::FLog2 && i.op != Op::FRsqrt) return nullptr;
+    Instruction* isSmall = exact_.isDenormal(x);
+    Instruction* raised = b_.select(isSmall, b_.binary(Op::FMul, x, power(24)), x);
+    Instruction* result = emitPlain(i, {raised});
+    if (i.op == Op::FLog2) return b_.binary(Op::FSub, result, b_.select(isSmall, b_.f32(24), b_.f32(0)));
+    return b_.binary(Op::FMul, result, b_.select(isSmall, power(12), b_.f32(1)));
+  }
+
+  bool needsRepair(const Instruction& i) const {
+    return options_.exactDenormals && !i.fp.flush && !profile_.exactFma32 && profile_.float64;
+  }
+
+  // The device's fma is right unless an operand is denormal or the result is (near) zero: then it is done again in f64.
+  Instruction* repairedFma(const Instruction& i) {
+    ir::VariableId variable = function_.addVariable(F32, "fma");
+    Instruction* fast = emitPlain(i, {i.operands.begin(), i.operands.end()});
+    b_.write(variable, fast);
+    Instruction* magnitude = b_.bitAnd(b_.bitcast(ir::I32, fast), b_.i32(0x7FFF'FFFF));
+    Instruction* isRare = b_.compare(Op::ULe, magnitude, b_.i32(0x0080'0000));
+    for (Instruction* operand : i.operands) isRare = b_.bitOr(isRare, exact_.isDenormal(operand));
+    ir::Block* slow = function_.addBlock();
+    ir::Block* join = function_.addBlock();
+    b_.branch(isRare, slow, join);
+    b_.setBlock(slow);
+    b_.write(variable, exact_.compute(Op::Fma, Rounding::NearestEven, {i.operands[0], i.operands[1], i.operands[2]}));
+    b_.branch(join);
+    b_.setBlock(join);
+    return b_.read(variable);
+  }
+
+  Instruction* rewriteConversion(Instruction& i) {
+    Instruction* x = i.operands[0];
+    Rounding rounding = i.fp.rounding;
+    if (i.op == Op::UToF || i.op == Op::SToF) {
+      if (rounding == Rounding::NearestEven || i.type == F16) return nullptr;
+      return exact_.fromInteger(i.type, x, i.op == Op::SToF, rounding);
+    }
+    if (i.op != Op::FConvert) return nullptr;
+    bool flush = i.fp.flush && x->type == F32;
+    bool flushResult = i.fp.flush && i.type == F32;
+    bool narrows = i.type.bits < x->type.bits;
+    bool needsSteps = narrows && (rounding != Rounding::NearestEven || (x->type == F64 && i.type == F16));
+    if (!flush && !flushResult && !needsSteps) return nullptr;
+    if (flush) x = exact_.flush(x);
+    Instruction* result = exact_.convert(i.type, x, rounding);
+    return flushResult ? exact_.flush(result) : result;
+  }
+
+  ir::Function& function_;
+  const TargetProfile& profile_;
+  const TranslateOptions& options_;
+  ir::Builder b_;
+  ExactFloat exact_;
+  bool deviceFlushes_ = false;
+  std::unordered_map<Instruction*, Instruction*> replaced_;
+};
+
+}  // namespace
+
+bool FloatExactness::run(ir::Function& function, PassContext& context) {
+  Rewriter rewriter(function, context);
+  ir::Denormals mode = rewriter.mode();
+  context.program.denormals32 = mode;
+  return rewriter.run(mode);
+}
+
+}  // namespace mulciber::passes
