@@ -62,14 +62,19 @@ double halfToDouble(uint64_t a) {
   return std::copysign(magnitude, a & 0x8000 ? -1.0 : 1.0);
 }
 
-uint64_t doubleToHalf(double x, Rounding rounding) {
-  uint64_t sign = std::signbit(x) ? 0x8000 : 0;
-  if (std::isnan(x)) return 0x7FFF;
+}  // namespace
+
+uint64_t roundToFormat(uint64_t number, unsigned bits, unsigned mantissa, Rounding rounding) {
+  double x = std::bit_cast<double>(number);
+  uint64_t sign = std::signbit(x) ? uint64_t(1) << (bits - 1) : 0;
+  int bias = (1 << (bits - mantissa - 2)) - 1;
+  uint64_t infinity = uint64_t(2 * bias + 1) << mantissa;
+  if (std::isnan(x)) return (uint64_t(1) << (bits - 1)) - 1;
   double magnitude = std::fabs(x);
-  if (std::isinf(x)) return sign | 0x7C00;
+  if (std::isinf(x)) return sign | infinity;
   // In units of the last place it is an integer plus a fraction.
-  int exponent = magnitude == 0 ? -14 : std::max(std::ilogb(magnitude), -14);
-  double scaled = std::ldexp(magnitude, 10 - exponent), whole = std::floor(scaled), rest = scaled - whole;
+  int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
+  double scaled = std::ldexp(magnitude, int(mantissa) - exponent), whole = std::floor(scaled), rest = scaled - whole;
   bool isOdd = std::fmod(whole, 2) != 0, grow = false;
   switch (rounding) {
     case Rounding::NearestEven: grow = rest > 0.5 || (rest == 0.5 && isOdd); break;
@@ -79,13 +84,19 @@ uint64_t doubleToHalf(double x, Rounding rounding) {
     case Rounding::ToOdd: grow = rest > 0 && !isOdd; break;
   }
   uint64_t units = static_cast<uint64_t>(whole) + (grow ? 1 : 0);
-  uint64_t bits = units + (uint64_t(exponent + 14) << 10);
-  if (exponent > 15 || bits >= 0x7C00) {
+  uint64_t result = units + (uint64_t(exponent + bias - 1) << mantissa);
+  if (exponent > bias || result >= infinity) {
     bool toInfinity = rounding == Rounding::NearestEven || (rounding == Rounding::Down && sign) ||
                       (rounding == Rounding::Up && !sign);
-    bits = toInfinity ? 0x7C00 : 0x7BFF;
+    result = toInfinity ? infinity : infinity - 1;
   }
-  return sign | bits;
+  return sign | result;
+}
+
+namespace {
+
+uint64_t doubleToHalf(double x, Rounding rounding) {
+  return roundToFormat(std::bit_cast<uint64_t>(x), 16, 10, rounding);
 }
 
 }  // namespace

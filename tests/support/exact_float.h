@@ -14,6 +14,9 @@ uint64_t exactFloat(FloatOp op, unsigned bits, ir::Rounding rounding, uint64_t a
 uint64_t exactConvert(unsigned fromBits, unsigned toBits, ir::Rounding rounding, uint64_t a);
 uint64_t exactFromInteger(unsigned toBits, ir::Rounding rounding, bool isSigned, uint64_t value);
 
+// An f64 number's bits rounded to an IEEE format of so many bits, NaN as NVIDIA's hardware makes it.
+uint64_t roundToFormat(uint64_t number, unsigned bits, unsigned mantissa, ir::Rounding rounding);
+
 bool isNanBits(unsigned bits, uint64_t a);
 bool isDenormalBits(unsigned bits, uint64_t a);
 double toDouble(unsigned bits, uint64_t a);    // exact

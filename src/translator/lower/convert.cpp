@@ -59,9 +59,10 @@ void convertToInteger(FunctionLowering& f, const Instruction& instruction) {
 
   Range range = rangeOf(to);
   ir::Type type = range.bits < 32 ? ir::I32 : irType(to);
-  Value low = floatConstant(b, x->type, static_cast<double>(range.low()));
+  // Rounded already: below 0 is -1 or less, which denormals are not in question for.
+  Value low = floatConstant(b, x->type, range.isSigned ? static_cast<double>(range.low()) : -1);
   Value above = floatConstant(b, x->type, std::ldexp(1.0, int(range.bits) - (range.isSigned ? 1 : 0)));
-  Value isLow = b.compare(Op::FLt, x, low), isHigh = b.compare(Op::FLe, above, x);
+  Value isLow = b.compare(range.isSigned ? Op::FLt : Op::FLe, x, low), isHigh = b.compare(Op::FLe, above, x);
   Value outside = b.bitOr(b.bitOr(isLow, isHigh), isNan(b, x));
   Value inside = b.select(outside, floatConstant(b, x->type, 0), x);
   Value result = b.convert(range.isSigned ? Op::FToS : Op::FToU, type, inside);
@@ -142,7 +143,7 @@ void convertFloat(FunctionLowering& f, const Instruction& instruction) {
   } else {
     result = b.convert(Op::FConvert, irType(to), x, {roundingOf(instruction), flushes(f, instruction)});
   }
-  if (instruction.has(Mod::sat)) result = clampToUnit(b, result);
+  if (instruction.has(Mod::sat)) result = clampToUnit(b, result, flushes(f, instruction));
   f.write(instruction.operands[0], result);
 }
 

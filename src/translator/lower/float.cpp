@@ -60,7 +60,7 @@ void lowerLanes(FunctionLowering& f, const Instruction& instruction, FloatContro
     std::vector<Value> arguments;
     for (auto& o : operands) arguments.push_back(o[lane]);
     Value result = compute(f, instruction, fp, arguments);
-    if (clamps) result = clampToUnit(b, result);
+    if (clamps) result = clampToUnit(b, result, fp.flush);
     if (rectifies) result = rectify(b, result);
     results.push_back(result);
   }

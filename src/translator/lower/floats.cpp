@@ -84,9 +84,10 @@ Value orNan(ir::Builder& b, Value condition, Value x) {
   return b.select(condition, b.constant(x->type, formatOf(x->type).nan()), x);
 }
 
-Value clampToUnit(ir::Builder& b, Value x) {
-  Value positive = b.binary(Op::FMax, x, floatConstant(b, x->type, 0));
-  return b.binary(Op::FMin, positive, floatConstant(b, x->type, 1));
+Value clampToUnit(ir::Builder& b, Value x, bool flush) {
+  ir::FloatControl fp{ir::Rounding::NearestEven, flush};
+  Value positive = b.floating(Op::FMax, fp, {x, floatConstant(b, x->type, 0)});
+  return b.floating(Op::FMin, fp, {positive, floatConstant(b, x->type, 1)});
 }
 
 Value rectify(ir::Builder& b, Value x) {

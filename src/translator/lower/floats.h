@@ -45,7 +45,7 @@ Value bitsOf(ir::Builder& b, Value x);  // as an integer
 Value isNan(ir::Builder& b, Value x);
 Value floatConstant(ir::Builder& b, ir::Type type, double number);  // exactly representable, scalar
 Value orNan(ir::Builder& b, Value condition, Value x);              // the canonical NaN under the condition, else x
-Value clampToUnit(ir::Builder& b, Value x);                         // .sat: [0, 1], and 0 for a NaN
+Value clampToUnit(ir::Builder& b, Value x, bool flush = false);     // .sat: [0, 1], and 0 for a NaN
 Value rectify(ir::Builder& b, Value x);                             // .relu: 0 for negative ones, the NaN for a NaN
 
 // f32 to a narrower format's bits (i32), and back. Rounding may be nearest, toward zero, down or up.

@@ -94,15 +94,12 @@ Value ExactFloat::sumOdd(Value x, Value y, Rounding zeroSign) {
 
 Value ExactFloat::fma64(Value x, Value y, Value z) {
   if (profile_.exactFma64) return b.emit(Op::Fma, F64, {x, y, z});
-  return softFma64(b, Rounding::NearestEven, x, y, z);
+  return softFma(b, Rounding::NearestEven, x, y, z);
 }
 
 Value ExactFloat::wideProduct(Rounding rounding, Value x, Value y) {
+  if (!profile_.exactFma64) return softFma(b, rounding, x, y, zeroOfProduct(x, y));
   Value zero = b.f64(0);
-  if (!profile_.exactFma64) {
-    Value negative = b.compare(Op::SLt, b.bitXor(bits(x), bits(y)), b.i64(0));
-    return softFma64(b, rounding, x, y, b.select(negative, b.f64(-0.0), zero));
-  }
   Value product = b.binary(Op::FMul, x, y);
   // The rest of a tiny product would underflow: find it for a factor 2^600 times larger.
   Value isTiny = b.compare(Op::ULt, magnitudeBits(product), b.i64(uint64_t(1023 - 900) << 52));
@@ -227,11 +224,76 @@ Value ExactFloat::assemble(Rounding rounding, Value isNegative, Value exponent, 
   Value below = b.bitOr(b.shl(b.convert(Op::ZExt, I64, isHalf), b.i32(10)), b.convert(Op::ZExt, I64, beyond));
   Value significand = b.bitOr(b.shl(leading, b.i32(11)), below);
   Value field = b.convert(Op::Trunc, I32, b.lshr(pattern, b.i32(52)));
-  return b.bitcast(F64, packFloat64(b, rounding, isNegative, b.add(field, exponent), significand));
+  return packFloat(b, F64, rounding, isNegative, b.add(field, exponent), significand);
+}
+
+// Is 2^lowest <= |x| < 2^highest?
+Value ExactFloat::isWithin(Value x, int lowest, int highest) {
+  Value above = b.sub(magnitudeBits(x), b.i32(static_cast<uint32_t>(127 + lowest) << 23));
+  return b.compare(Op::ULt, above, b.i32(static_cast<uint32_t>(highest - lowest) << 23));
+}
+
+// A result within one unit of the exact one, moved to the nearest. At a power of two the units below are smaller.
+ExactFloat::Guess ExactFloat::adjust(Value result, Value rest, Value grows, Value shrinks, Value inRange) {
+  Value pattern = bits(result);
+  Value moved = b.select(grows, b.add(pattern, b.i32(1)), b.select(shrinks, b.sub(pattern, b.i32(1)), pattern));
+  Value isPower = b.compare(Op::IEq, b.bitAnd(pattern, b.i32(0x7F'FFFF)), b.i32(0));
+  Value unclear = b.bitAnd(isPower, b.compare(Op::FNe, rest, b.f32(0)));
+  return {b.bitcast(F32, moved), b.bitOr(unclear, b.bitNot(inRange))};
+}
+
+// The device's reciprocal, one correction, and the remainder's word on which neighbour is nearest.
+ExactFloat::Guess ExactFloat::quickQuotient(Value x, Value y) {
+  Value reciprocal = b.floating(Op::FRcp, {Rounding::NearestEven, false, false, true}, {y});
+  Value minusY = b.unary(Op::FNeg, y);
+  Value q = b.binary(Op::FMul, x, reciprocal);
+  q = b.emit(Op::Fma, F32, {b.emit(Op::Fma, F32, {q, minusY, x}), reciprocal, q});
+  Value rest = b.emit(Op::Fma, F32, {q, minusY, x});
+  Value half = b.bitcast(F32, b.sub(b.bitAnd(bits(q), b.i32(0x7F80'0000)), b.i32(24u << 23)));
+  Value limit = b.binary(Op::FMul, b.unary(Op::FAbs, y), half);
+  Value isFar = b.compare(Op::FLt, limit, b.unary(Op::FAbs, rest));
+  Value signs = b.bitXor(b.bitXor(bits(rest), bits(y)), bits(q));
+  Value isShort = b.compare(Op::SLe, b.i32(0), signs);
+  Value inRange = b.bitAnd(b.bitAnd(isWithin(x, -100, 120), isWithin(y, -100, 120)), isWithin(q, -100, 120));
+  return adjust(q, rest, b.bitAnd(isFar, isShort), b.bitAnd(isFar, b.bitNot(isShort)), inRange);
+}
+
+ExactFloat::Guess ExactFloat::quickRoot(Value x) {
+  Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, false, true}, {x});
+  Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
+  auto restOf = [&](Value r) { return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, r), r, x}); };
+  root = b.emit(Op::Fma, F32, {restOf(root), half, root});
+  Value rest = restOf(root);
+  // The square of root + half a unit exceeds root^2 by this and a bit less than any difference can be.
+  Value unit = b.bitcast(F32, b.sub(b.bitAnd(bits(root), b.i32(0x7F80'0000)), b.i32(23u << 23)));
+  Value limit = b.binary(Op::FMul, root, unit);
+  return adjust(root, rest, b.compare(Op::FLt, limit, rest), b.compare(Op::FLe, rest, b.unary(Op::FNeg, limit)),
+                isWithin(x, -60, 120));
+}
+
+// f32 operations without f64.
+Value ExactFloat::softSingle(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+  const Value* x = operands.begin();
+  switch (op) {
+    case Op::FAdd: return softFma(b, rounding, x[0], b.f32(1), x[1]);
+    case Op::FSub: return softFma(b, rounding, x[0], b.f32(1), b.unary(Op::FNeg, x[1]));
+    case Op::FMul: return softFma(b, rounding, x[0], x[1], zeroOfProduct(x[0], x[1]));
+    case Op::Fma: return softFma(b, rounding, x[0], x[1], x[2]);
+    case Op::FDiv: return softQuotient32(b, rounding, x[0], x[1]);
+    case Op::FRcp: return softQuotient32(b, rounding, b.f32(1), x[0]);
+    default: return softRoot32(b, rounding, x[0]);
+  }
+}
+
+// A zero that does not change the sign of the product it is added to.
+Value ExactFloat::zeroOfProduct(Value x, Value y) {
+  Value signs = b.bitXor(bits(x), bits(y));
+  return b.bitcast(x->type, b.bitAnd(signs, like(signs, signBit(x->type))));
 }
 
 // f32 operations in f64: sums and products keep all their bits there, or are rounded to odd.
 Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+  if (!profile_.float64) return softSingle(op, rounding, operands);
   std::vector<Value> wide;
   for (Value v : operands) wide.push_back(widen(v));
   switch (op) {
@@ -288,7 +350,7 @@ Value ExactFloat::compute(Op op, Rounding rounding, std::initializer_list<Value>
     case Op::FAdd: return wideSum(rounding, x[0], x[1]);
     case Op::FSub: return wideSum(rounding, x[0], b.unary(Op::FNeg, x[1]));
     case Op::FMul: return wideProduct(rounding, x[0], x[1]);
-    case Op::Fma: return softFma64(b, rounding, x[0], x[1], x[2]);
+    case Op::Fma: return softFma(b, rounding, x[0], x[1], x[2]);
     case Op::FDiv: return wideQuotient(rounding, x[0], x[1]);
     case Op::FRcp: return wideQuotient(rounding, b.f64(1), x[0]);
     default: return wideRoot(rounding, x[0]);
@@ -314,11 +376,8 @@ Value ExactFloat::fromInteger(ir::Type to, Value x, bool isSigned, Rounding roun
   Value zeros = b.binary(Op::UMin, b.sub(b.i32(63), b.convert(Op::FindMsbU, I32, magnitude)), b.i32(63));
   Value significand = b.shl(magnitude, zeros);
   Value exponent = b.sub(b.i32(1023 + 63), zeros);
-  if (to == F64)
-    return b.bitcast(F64, b.select(isZero, b.i64(0), packFloat64(b, rounding, isNegative, exponent, significand)));
-  // f32 by way of an odd f64.
-  Value odd = packFloat64(b, Rounding::ToOdd, isNegative, exponent, significand);
-  return convert(F32, b.bitcast(F64, b.select(isZero, b.i64(0), odd)), rounding);
+  Value packed = packFloat(b, to, rounding, isNegative, exponent, significand);
+  return b.select(isZero, b.constant(to, 0), packed);
 }
 
 }  // namespace mulciber::passes

@@ -20,6 +20,13 @@ class ExactFloat {
   Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
   Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
 
+  // f32 quotient or root with a fused multiply-add, nearest unless `isRare`: near the ends of the range.
+  struct Guess {
+    Value result, isRare;
+  };
+  Guess quickQuotient(Value x, Value y);
+  Guess quickRoot(Value x);
+
   Value flush(Value x);                        // denormals to zeros of their sign
   Value isDenormal(Value x);                   // zeros count: the exponent field is empty
   Value minMax(bool isMin, Value x, Value y);  // -0 < +0 whatever the device says
@@ -31,6 +38,8 @@ class ExactFloat {
   Value widen(Value x) { return x->type == ir::F64 ? x : b.convert(ir::Op::FConvert, ir::F64, x); }
   Value sumOdd(Value x, Value y, ir::Rounding zeroSign);
   Value single(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
+  Value softSingle(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
+  Value zeroOfProduct(Value x, Value y);
   Value half(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
   Value wideSum(ir::Rounding rounding, Value x, Value y);
   Value wideProduct(ir::Rounding rounding, Value x, Value y);
@@ -48,6 +57,9 @@ class ExactFloat {
   Value halfUnit(Value value);
   Value isSpecial(Value x);
   Value fma64(Value x, Value y, Value z);
+
+  Guess adjust(Value result, Value rest, Value grows, Value shrinks, Value inRange);
+  Value isWithin(Value x, int lowest, int highest);
 
   Value bits(Value x) { return b.bitcast(x->type.asInt(), x); }
   Value like(Value x, uint64_t pattern) { return b.constant(x->type, pattern); }

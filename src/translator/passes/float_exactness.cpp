@@ -1,5 +1,6 @@
 #include "translator/passes/float_exactness.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -49,16 +50,12 @@ class Rewriter {
         b_(function),
         exact_(b_, context.profile) {}
 
-  // Does the kernel need denormals? Only results count: reading bits does not depend on the mode.
+  // Preserve as soon as one operation could tell denormals from zeros and is not .ftz.
   ir::Denormals mode() const {
     bool keeps = false, flushes = false;
-    for (const ir::Block* block : function_.blocks) {
-      for (const Instruction* i : block->instructions) {
-        bool computes = isArithmetic(i->op) || i->op == Op::FConvert || i->op == Op::FMin || i->op == Op::FMax;
-        if (!computes || !involvesSingle(*i)) continue;
-        (i->fp.flush ? flushes : keeps) = true;
-      }
-    }
+    for (const ir::Block* block : function_.blocks)
+      for (const Instruction* i : block->instructions)
+        if (seesDenormals(*i)) (i->fp.flush ? flushes : keeps) = true;
     if (keeps) return ir::Denormals::Preserve;
     return flushes ? ir::Denormals::Flush : ir::Denormals::Default;
   }
@@ -67,13 +64,25 @@ class Rewriter {
     deviceFlushes_ = mode == ir::Denormals::Flush ? profile_.denormFlush32 || !profile_.denormsByDefault32
                                                   : !(profile_.denormPreserve32 || profile_.denormsByDefault32);
     bool changed = false;
-    // Blocks that a repair splits off come later in the list and are visited too.
-    for (size_t n = 0; n < function_.blocks.size(); n++) changed |= rewriteBlock(function_.blocks[n]);
+    // Blocks that are split off on the way come behind these, and hold nothing that is left to do.
+    for (size_t n = 0, count = function_.blocks.size(); n < count; n++) changed |= rewriteBlock(function_.blocks[n]);
     if (!replaced_.empty()) replaceUses();
     return changed;
   }
 
  private:
+  static bool seesDenormals(const Instruction& i) {
+    if (!involvesSingle(i)) return false;
+    bool compares = (i.op >= Op::FEq && i.op <= Op::FLeU) || i.op == Op::FMin || i.op == Op::FMax;
+    // A number that is not zero compares with denormals as it does with zeros.
+    if (compares)
+      return !i.type.isBool() || std::none_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) {
+        return x->isConstant() && (x->payload & 0x7FFF'FFFF) >= 0x0080'0000;
+      });
+    bool rounds = i.op >= Op::FFloor && i.op <= Op::FRound;
+    return rounds || i.op == Op::FConvert || (isArithmetic(i.op) && !i.fp.approximate);
+  }
+
   bool rewriteBlock(ir::Block* block) {
     std::vector<Instruction*> old = std::move(block->instructions);
     ir::Terminator end = std::move(block->terminator);
@@ -198,7 +207,8 @@ class Rewriter {
 
   Instruction* correct(const Instruction& i, const std::vector<Instruction*>& operands) {
     Rounding rounding = i.fp.rounding;
-    Instruction* result = nullptr;
+    Instruction* result = quickResult(i, operands);
+    if (result) return result;
     switch (operands.size()) {
       case 1: result = exact_.compute(i.op, rounding, {operands[0]}); break;
       case 2: result = exact_.compute(i.op, rounding, {operands[0], operands[1]}); break;
@@ -242,22 +252,39 @@ class Rewriter {
   }
 
   bool needsRepair(const Instruction& i) const {
-    return options_.exactDenormals && !i.fp.flush && !profile_.exactFma32 && profile_.float64;
+    return options_.exactDenormals && !i.fp.flush && !profile_.exactFma32;
   }
 
   // The device's fma is right unless an operand is denormal or the result is (near) zero: then it is done again in f64.
   Instruction* repairedFma(const Instruction& i) {
-    ir::VariableId variable = function_.addVariable(F32, "fma");
     Instruction* fast = emitPlain(i, {i.operands.begin(), i.operands.end()});
-    b_.write(variable, fast);
     Instruction* magnitude = b_.bitAnd(b_.bitcast(ir::I32, fast), b_.i32(0x7FFF'FFFF));
     Instruction* isRare = b_.compare(Op::ULe, magnitude, b_.i32(0x0080'0000));
     for (Instruction* operand : i.operands) isRare = b_.bitOr(isRare, exact_.isDenormal(operand));
+    return unlessRare({fast, isRare}, i.op, {i.operands[0], i.operands[1], i.operands[2]});
+  }
+
+  // Quotients and roots by fused multiply-add, except near the ends of the range.
+  Instruction* quickResult(const Instruction& i, const std::vector<Instruction*>& x) {
+    bool isFused = profile_.exactFma32 || profile_.fusedFma32;
+    if (!isFused || i.type != F32 || i.fp.rounding != Rounding::NearestEven) return nullptr;
+    switch (i.op) {
+      case Op::FDiv: return unlessRare(exact_.quickQuotient(x[0], x[1]), i.op, {x[0], x[1]});
+      case Op::FRcp: return unlessRare(exact_.quickQuotient(b_.f32(1), x[0]), i.op, {x[0]});
+      case Op::FSqrt: return unlessRare(exact_.quickRoot(x[0]), i.op, {x[0]});
+      default: return nullptr;
+    }
+  }
+
+  // The guess, or in a branch of its own the exact result.
+  Instruction* unlessRare(ExactFloat::Guess guess, Op op, std::initializer_list<Instruction*> operands) {
+    ir::VariableId variable = function_.addVariable(F32, "exact");
+    b_.write(variable, guess.result);
     ir::Block* slow = function_.addBlock();
     ir::Block* join = function_.addBlock();
-    b_.branch(isRare, slow, join);
+    b_.branch(guess.isRare, slow, join);
     b_.setBlock(slow);
-    b_.write(variable, exact_.compute(Op::Fma, Rounding::NearestEven, {i.operands[0], i.operands[1], i.operands[2]}));
+    b_.write(variable, exact_.compute(op, Rounding::NearestEven, operands));
     b_.branch(join);
     b_.setBlock(join);
     return b_.read(variable);

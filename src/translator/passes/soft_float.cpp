@@ -9,7 +9,13 @@ using ir::Op;
 using ir::Rounding;
 using Value = ir::Instruction*;
 
-constexpr uint64_t infinity = 0x7FF0'0000'0000'0000;
+// f32 or f64, whose numbers are unpacked into the same form.
+struct Format {
+  unsigned bits, mantissa;
+  int bias;
+  uint64_t infinity() const { return uint64_t(2 * bias + 1) << mantissa; }
+};
+Format formatOf(ir::Type type) { return type == ir::F32 ? Format{32, 23, 127} : Format{64, 52, 1023}; }
 
 // A 128-bit unsigned number.
 struct Wide {
@@ -71,18 +77,36 @@ class Soft {
     return b.select(equal, b.compare(Op::ULt, x.low, y.low), b.compare(Op::ULt, x.high, y.high));
   }
 
-  // A finite number: its significand with bit 52 set (unless it is 0) and the exponent of that bit, biased.
+  // A finite number: its significand with bit 52 set (unless it is 0) and the exponent of that bit, as biased as f64's.
   struct Parts {
     Value significand, exponent;
   };
-  Parts unpack(Value bits) {
-    Value field = b.bitAnd(b.convert(Op::Trunc, I32, b.lshr(bits, b.i32(52))), b.i32(0x7FF));
-    Value fraction = b.bitAnd(bits, b.i64(0x000F'FFFF'FFFF'FFFF));
+  Parts unpack(Value x) {
+    Format format = formatOf(x->type);
+    Value all = bits(x);
+    uint32_t fieldMask = static_cast<uint32_t>(2 * format.bias + 1);
+    Value field = b.bitAnd(b.convert(Op::Trunc, I32, b.lshr(all, b.i32(format.mantissa))), b.i32(fieldMask));
+    Value fraction = b.bitAnd(all, b.i64((uint64_t(1) << format.mantissa) - 1));
+    if (format.mantissa < 52) fraction = b.shl(fraction, b.i32(52 - format.mantissa));
     Value isDenormal = isZero(field);
     Value shift = b.bitAnd(b.sub(countLeadingZeros(fraction), b.i32(11)), b.i32(63));
     Value significand = b.select(isDenormal, b.shl(fraction, shift), b.bitOr(fraction, b.i64(uint64_t(1) << 52)));
-    return {significand, b.select(isDenormal, b.sub(b.i32(1), shift), field)};
+    Value exponent = b.select(isDenormal, b.sub(b.i32(1), shift), field);
+    return {significand, b.add(exponent, b.i32(static_cast<uint32_t>(1023 - format.bias)))};
   }
+
+  Value bits(Value x) {  // i64
+    Value all = b.bitcast(x->type.asInt(), x);
+    return x->type.bits < 64 ? b.convert(Op::ZExt, I64, all) : all;
+  }
+  Value magnitude(Value x) { return b.bitAnd(bits(x), b.i64((uint64_t(1) << (x->type.bits - 1)) - 1)); }
+  Value isNegative(Value x) {
+    Value all = b.bitcast(x->type.asInt(), x);
+    return b.compare(Op::SLt, all, b.constant(all->type, 0));
+  }
+  Value isZeroFloat(Value x) { return isZero(magnitude(x)); }
+  Value isInfiniteOrNan(Value x) { return b.compare(Op::ULe, b.i64(formatOf(x->type).infinity()), magnitude(x)); }
+  Value isSpecial(Value x) { return b.bitOr(isZeroFloat(x), isInfiniteOrNan(x)); }
 
  private:
   ir::Builder& b;
@@ -90,61 +114,70 @@ class Soft {
 
 }  // namespace
 
-Value packFloat64(ir::Builder& b, Rounding rounding, Value isNegative, Value exponent, Value significand) {
+Value packFloat(ir::Builder& b, ir::Type type, Rounding rounding, Value isNegative, Value exponent, Value significand) {
   Soft soft(b);
+  Format format = formatOf(type);
+  unsigned dropped = 63 - format.mantissa;
+  exponent = b.sub(exponent, b.i32(static_cast<uint32_t>(1023 - format.bias)));
   // A denormal result has fewer bits: shift them out first, so that there is one rounding.
   Value excess = b.sub(b.i32(1), exponent);
   Value shift = b.binary(Op::SMin, b.binary(Op::SMax, excess, b.i32(0)), b.i32(63));
   significand = soft.shiftRightSticky(significand, shift);
   exponent = b.binary(Op::SMax, exponent, b.i32(1));
 
-  Value kept = b.lshr(significand, b.i32(11)), rest = b.bitAnd(significand, b.i64(0x7FF));
+  Value kept = b.lshr(significand, b.i32(dropped));
+  Value rest = b.bitAnd(significand, b.i64((uint64_t(1) << dropped) - 1));
   Value odd = b.bitAnd(kept, b.i64(1)), inexact = b.bitNot(soft.isZero(rest));
+  Value belowHalf = b.i64((uint64_t(1) << (dropped - 1)) - 1);
   Value increment = b.i64(0);
   switch (rounding) {
-    case Rounding::NearestEven: increment = b.lshr(b.add(rest, b.add(b.i64(0x3FF), odd)), b.i32(11)); break;
+    case Rounding::NearestEven: increment = b.lshr(b.add(rest, b.add(belowHalf, odd)), b.i32(dropped)); break;
     case Rounding::TowardZero: break;
     case Rounding::Down: increment = soft.asBit(b.bitAnd(inexact, isNegative)); break;
     case Rounding::Up: increment = soft.asBit(b.bitAnd(inexact, b.bitNot(isNegative))); break;
     case Rounding::ToOdd: increment = b.bitAnd(soft.asBit(inexact), b.bitXor(odd, b.i64(1))); break;
   }
-  // Bit 52 of a normal significand counts as one in the exponent field.
-  Value field = b.shl(b.convert(Op::ZExt, I64, b.sub(exponent, b.i32(1))), b.i32(52));
+  // The leading bit of a normal significand counts as one in the exponent field.
+  Value field = b.shl(b.convert(Op::ZExt, I64, b.sub(exponent, b.i32(1))), b.i32(format.mantissa));
   Value magnitude = b.add(b.add(field, kept), increment);
-  Value overflows = b.compare(Op::ULe, b.i64(infinity), magnitude);
+  Value overflows = b.compare(Op::ULe, b.i64(format.infinity()), magnitude);
   Value toInfinity = rounding == Rounding::NearestEven ? b.boolean(true)
                      : rounding == Rounding::Down      ? isNegative
                      : rounding == Rounding::Up        ? b.bitNot(isNegative)
                                                        : b.boolean(false);
-  Value limit = b.select(toInfinity, b.i64(infinity), b.i64(infinity - 1));
+  Value limit = b.select(toInfinity, b.i64(format.infinity()), b.i64(format.infinity() - 1));
   magnitude = b.select(overflows, limit, magnitude);
-  return b.bitOr(magnitude, b.shl(soft.asBit(isNegative), b.i32(63)));
+  Value all = b.bitOr(magnitude, b.shl(soft.asBit(isNegative), b.i32(format.bits - 1)));
+  return b.bitcast(type, format.bits < 64 ? b.convert(Op::Trunc, I32, all) : all);
 }
 
-Value softFma64(ir::Builder& b, Rounding rounding, Value x, Value y, Value z) {
+Value softFma(ir::Builder& b, Rounding rounding, Value x, Value y, Value z) {
   Soft soft(b);
-  Value xBits = b.bitcast(I64, x), yBits = b.bitcast(I64, y), zBits = b.bitcast(I64, z);
-  auto isNegative = [&](Value bits) { return b.compare(Op::SLt, bits, b.i64(0)); };
-  auto magnitude = [&](Value bits) { return b.bitAnd(bits, b.i64(~uint64_t(0) >> 1)); };
+  ir::Type type = x->type;
+  Value zero = b.constant(type, 0), negativeZero = b.constant(type, uint64_t(1) << (type.bits - 1));
 
   // With an infinity, a NaN or a zero factor there is nothing to round in the product.
-  Value productSign = isNegative(b.bitXor(xBits, yBits)), addendSign = isNegative(zBits);
-  auto isSpecial = [&](Value bits) { return b.compare(Op::ULe, b.i64(infinity), magnitude(bits)); };
-  auto isZero = [&](Value bits) { return soft.isZero(magnitude(bits)); };
-  Value zeroFactor = b.bitOr(isZero(xBits), isZero(yBits));
-  Value special = b.bitOr(b.bitOr(isSpecial(xBits), isSpecial(yBits)), b.bitOr(isSpecial(zBits), zeroFactor));
-  // The products of huge finite numbers would overflow here although the addend is an infinity: take them as ones.
-  Value addendSpecial = b.bitAnd(isSpecial(zBits), b.bitNot(b.bitOr(isSpecial(xBits), isSpecial(yBits))));
-  Value plainProduct = b.binary(Op::FMul, b.select(addendSpecial, b.f64(0), x), b.select(addendSpecial, b.f64(0), y));
+  Value productSign = b.bitXor(soft.isNegative(x), soft.isNegative(y)), addendSign = soft.isNegative(z);
+  Value factorSpecial = b.bitOr(soft.isInfiniteOrNan(x), soft.isInfiniteOrNan(y));
+  Value addendSpecial = soft.isInfiniteOrNan(z);
+  Value zeroFactor = b.bitOr(soft.isZeroFloat(x), soft.isZeroFloat(y));
+  Value special = b.bitOr(b.bitOr(factorSpecial, addendSpecial), zeroFactor);
+  // The product of huge finite numbers would overflow here although the addend is an infinity: take zeros.
+  Value finiteFactors = b.bitAnd(addendSpecial, b.bitNot(factorSpecial));
+  Value plainProduct = b.binary(Op::FMul, b.select(finiteFactors, zero, x), b.select(finiteFactors, zero, y));
   Value plain = b.binary(Op::FAdd, plainProduct, z);
+  // A zero factor leaves the addend, which a device that flushes would lose. Two zeros make one of either sign.
+  Value keepsAddend =
+      b.bitAnd(b.bitAnd(zeroFactor, b.bitNot(b.bitOr(factorSpecial, addendSpecial))), b.bitNot(soft.isZeroFloat(z)));
+  plain = b.select(keepsAddend, z, plain);
   if (rounding == Rounding::Down) {  // an exact zero is negative unless both terms are positive
-    Value negativeZero = b.bitAnd(isZero(b.bitcast(I64, plain)), b.bitOr(productSign, addendSign));
-    plain = b.select(negativeZero, b.f64(-0.0), plain);
+    Value isNegative = b.bitAnd(soft.isZeroFloat(plain), b.bitOr(productSign, addendSign));
+    plain = b.select(isNegative, negativeZero, plain);
   }
 
-  auto [xSignificand, xExponent] = soft.unpack(xBits);
-  auto [ySignificand, yExponent] = soft.unpack(yBits);
-  auto [zSignificand, zExponent] = soft.unpack(zBits);
+  auto [xSignificand, xExponent] = soft.unpack(x);
+  auto [ySignificand, yExponent] = soft.unpack(y);
+  auto [zSignificand, zExponent] = soft.unpack(z);
   // The product at bits 124 or 125 of a 128-bit number, the addend at bit 124. Exponents are those of bit 124.
   Value low = b.mul(xSignificand, ySignificand), high = b.binary(Op::MulHiU, xSignificand, ySignificand);
   Wide product = soft.shiftLeft({low, high}, b.i32(20));
@@ -152,7 +185,7 @@ Value softFma64(ir::Builder& b, Rounding rounding, Value x, Value y, Value z) {
   Value productExponent = b.sub(b.add(xExponent, yExponent), b.i32(1023));
   Value distance = b.sub(productExponent, zExponent);
   // A zero addend has no exponent to align to.
-  distance = b.select(isZero(zBits), b.i32(0), distance);
+  distance = b.select(soft.isZeroFloat(z), b.i32(0), distance);
   auto clamped = [&](Value n) { return b.binary(Op::SMin, b.binary(Op::SMax, n, b.i32(0)), b.i32(127)); };
   addend = soft.shiftRightSticky(addend, clamped(distance));
   product = soft.shiftRightSticky(product, clamped(b.unary(Op::Neg, distance)));
@@ -174,9 +207,47 @@ Value softFma64(ir::Builder& b, Rounding rounding, Value x, Value y, Value z) {
   sum = soft.shiftLeft(sum, zeros);
   Value significand = b.bitOr(sum.high, soft.asBit(b.bitNot(soft.isZero(sum.low))));
   exponent = b.sub(b.add(exponent, b.i32(3)), zeros);
-  Value packed = packFloat64(b, rounding, sign, exponent, significand);
-  packed = b.select(cancelled, b.shl(soft.asBit(sign), b.i32(63)), packed);
-  return b.select(special, plain, b.bitcast(ir::F64, packed));
+  Value packed = packFloat(b, type, rounding, sign, exponent, significand);
+  packed = b.select(cancelled, b.select(sign, negativeZero, zero), packed);
+  return b.select(special, plain, packed);
+}
+
+Value softQuotient32(ir::Builder& b, Rounding rounding, Value x, Value y) {
+  Soft soft(b);
+  auto [xSignificand, xExponent] = soft.unpack(x);
+  auto [ySignificand, yExponent] = soft.unpack(y);
+  // 24 bits by 24 bits: a quotient of 39 or 40 bits and a remainder.
+  Value special = b.bitOr(soft.isSpecial(x), soft.isSpecial(y));
+  Value dividend = b.shl(b.lshr(xSignificand, b.i32(29)), b.i32(39));
+  Value divisor = b.select(special, b.i64(1), b.lshr(ySignificand, b.i32(29)));
+  Value quotient = b.binary(Op::UDiv, dividend, divisor);
+  Value remainder = b.sub(dividend, b.mul(quotient, divisor));
+  Value zeros = b.bitAnd(soft.countLeadingZeros(quotient), b.i32(63));
+  Value significand = b.bitOr(b.shl(quotient, zeros), soft.asBit(b.bitNot(soft.isZero(remainder))));
+  Value exponent = b.sub(b.add(b.sub(xExponent, yExponent), b.i32(1023 + 24)), zeros);
+  Value sign = b.bitXor(soft.isNegative(x), soft.isNegative(y));
+  Value packed = packFloat(b, ir::F32, rounding, sign, exponent, significand);
+  return b.select(special, b.binary(Op::FDiv, x, y), packed);
+}
+
+Value softRoot32(ir::Builder& b, Rounding rounding, Value x) {
+  Soft soft(b);
+  auto [significand, biased] = soft.unpack(x);
+  Value exponent = b.sub(biased, b.i32(1023));
+  Value odd = b.bitAnd(exponent, b.i32(1));
+  Value radicand = b.shl(b.lshr(significand, b.i32(29)), b.add(odd, b.i32(27)));
+  // An integer root of 26 bits: the device's, which is near, corrected bit by bit.
+  Value guess = b.convert(Op::FToU, I64, b.unary(Op::FSqrt, b.convert(Op::UToF, ir::F32, radicand)));
+  Value root = b.sub(b.binary(Op::UMax, guess, b.i64(32)), b.i64(32));
+  for (uint64_t bit = 32; bit != 0; bit /= 2) {
+    Value larger = b.add(root, b.i64(bit));
+    root = b.select(b.compare(Op::ULe, b.mul(larger, larger), radicand), larger, root);
+  }
+  Value inexact = b.compare(Op::INe, b.mul(root, root), radicand);
+  Value result =
+      packFloat(b, ir::F32, rounding, b.boolean(false), b.add(b.ashr(b.sub(exponent, odd), b.i32(1)), b.i32(1023)),
+                b.bitOr(b.shl(root, b.i32(38)), soft.asBit(inexact)));
+  return b.select(b.bitOr(soft.isSpecial(x), soft.isNegative(x)), b.unary(Op::FSqrt, x), result);
 }
 
 }  // namespace mulciber::passes
