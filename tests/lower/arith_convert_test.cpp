@@ -13,15 +13,14 @@ std::string registerOf(const std::string& type) {
   return (type[0] == 'f' ? "f" : "b") + std::to_string(std::max(bits, 16u));
 }
 
-// Out of range clamps. A NaN gives 0, but with 64 bits on either side the top bit alone.
+// Out of range clamps. A NaN gives 0, but with 64 bits on either side the result's top bit alone, as an H200 does.
 uint64_t toInteger(const std::string& to, const std::string& from, const std::string& mode, uint64_t v) {
   unsigned bits = bitsOf(to);
   bool isSigned = to[0] == 's';
   uint64_t result;
   double x = from == "bf16" ? toDouble(32, v << 16) : toDouble(bitsOf(from), v);
   if (std::isnan(x)) {
-    bool isWide = bits == 64 || from == "f64";
-    result = isWide && bits >= 32 ? uint64_t(1) << (bits - 1) : 0;
+    result = bits == 64 || from == "f64" ? uint64_t(1) << (bits - 1) : 0;
   } else {
     x = mode == ".rni"   ? std::nearbyint(x)
         : mode == ".rzi" ? std::trunc(x)

@@ -99,9 +99,11 @@ void lowerTestp(FunctionLowering& f, const ptx::Instruction& instruction) {
     case Mod::infinite: result = b.compare(Op::IEq, magnitude, infinity); break;
     case Mod::number: result = b.compare(Op::ULe, magnitude, infinity); break;
     case Mod::notanumber: result = b.compare(Op::ULt, infinity, magnitude); break;
-    case Mod::normal:
-      result = b.bitAnd(b.compare(Op::ULe, least, magnitude), b.compare(Op::ULt, magnitude, infinity));
+    case Mod::normal: {  // zero is one, too
+      Value isSubnormal = b.compare(Op::ULt, b.sub(magnitude, bits(1)), b.sub(least, bits(1)));
+      result = b.bitAnd(b.bitNot(isSubnormal), b.compare(Op::ULt, magnitude, infinity));
       break;
+    }
     default: result = b.bitAnd(b.compare(Op::ULt, magnitude, least), b.compare(Op::INe, magnitude, bits(0))); break;
   }
   f.write(instruction.operands[0], result);

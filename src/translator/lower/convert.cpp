@@ -68,11 +68,8 @@ void convertToInteger(FunctionLowering& f, const Instruction& instruction) {
   Value result = b.convert(range.isSigned ? Op::FToS : Op::FToU, type, inside);
   result = b.select(isLow, b.constant(type, static_cast<uint64_t>(range.low())), result);
   result = b.select(isHigh, b.constant(type, range.high()), result);
-  bool isWide = range.bits == 64 || from == Type::F64;
-  if (isWide) {
-    uint64_t nan = range.bits == 64 ? uint64_t(1) << 63 : range.bits == 32 ? uint64_t(1) << 31 : 0;
-    result = b.select(isNan(b, x), b.constant(type, nan), result);
-  }
+  if (range.bits == 64 || from == Type::F64)
+    result = b.select(isNan(b, x), b.constant(type, uint64_t(1) << (range.bits - 1)), result);
   f.write(instruction.operands[0], resize(b, result, irType(to), range.isSigned), range.isSigned);
 }
 
