@@ -211,7 +211,7 @@ void lowerSimd(FunctionLowering& f, const Instruction& instruction) {
     Value v = compute(b, instruction, operation, x, y);
     if (instruction.has(Mod::sat)) v = saturate(b, v, isSigned, bits);
     results.push_back(v);
-    if (accumulates) sum = b.add(sum, lane(b, v, 0, bits, isSigned));
+    if (accumulates) sum = b.add(sum, v);  // whole, not cut to the lane's width
   }
   f.write(instruction.operands[0], accumulates ? sum : packLanes(b, results, bits));
 }
