@@ -51,6 +51,7 @@ struct TargetProfile {
   bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended
   bool warpsProgress = false;              // a warp that spins does not keep the others of its block from running
   bool barrierYields = false;              // if it does, a barrier in its loop lets each of them have a turn
+  bool barrierOrdersGlobal = false;        // a workgroup barrier needs no fence to order the block's device memory
 };
 
 // Profiles as JSON; `fromJson` refuses what it does not know.

@@ -33,6 +33,33 @@ TEST_F(BlockPtx, BarriersReducePredicates) {
   }
 }
 
+TEST_F(BlockPtx, BarriersOrderDeviceMemory) {
+  // Each thread stores, meets the others, reads its neighbour's word, meets them again: 512 rounds, in which a word
+  // that is read late or a store that comes early is seen in the sum.
+  constexpr uint32_t threads = 256;
+  auto words = wordsOf(R"(
+    add.u32 %r1, %t, 33; and.b32 %r1, %r1, 255;
+    sub.u32 %r2, %r1, %t; mul.wide.s32 %rd1, %r2, 8;
+    add.u64 %rd2, %out, %rd1;                // the neighbour's
+    mov.u32 %r3, 0; mov.u32 %r9, 0;
+  ROUND:
+    mad.lo.u32 %r4, %r3, 1000, %t;
+    st.global.u32 [%out], %r4;
+    bar.sync 0;
+    ld.global.u32 %r5, [%rd2];
+    bar.sync 0;
+    mad.lo.u32 %r6, %r3, 1000, %r1;
+    setp.ne.u32 %p1, %r5, %r6;
+    @%p1 add.u32 %r9, %r9, 1;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p2, %r3, 512;
+    @%p2 bra ROUND;
+    st.global.u32 [%out+4], %r9;
+  )",
+                       2, threads);
+  for (uint32_t thread = 0; thread < threads; thread++) EXPECT_EQ(words[2 * thread + 1], 0u) << thread;
+}
+
 TEST_F(BlockPtx, WarpsMeetAtNamedBarriers) {
   // Warps 0 and 1 produce, arriving without waiting; warps 2 and 3 consume. Then pairs of warps synchronise apart.
   auto words = wordsOf(R"(

@@ -67,6 +67,12 @@ TEST(Profile, SaysWhatIsWrongWithJson) {
   }
 }
 
+TEST(Profile, OnlyNvidiasBarrierIsTrustedWithDeviceMemory) {
+  EXPECT_TRUE(builtinProfile("nvidia")->barrierOrdersGlobal);
+  EXPECT_FALSE(builtinProfile("lavapipe")->barrierOrdersGlobal);
+  EXPECT_FALSE(builtinProfile("vulkan1.3")->barrierOrdersGlobal);
+}
+
 TEST(Profile, UnknownNamesHaveNone) { EXPECT_EQ(builtinProfile("voodoo"), nullptr); }
 
 }  // namespace

@@ -187,6 +187,9 @@ void Device::fillProfile() {
   VkDriverId driver = physical_.properties12.driverID;
   profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
   profile.warpsProgress = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
+  // Its workgroup barrier is the hardware's bar.sync, on which CUDA relies to order the block's device memory. On an
+  // H200 with driver 580.159.04 no value was wrong in 1.2e9 exchanges, and the fence saved is 6 % of a matrix product.
+  profile.barrierOrdersGlobal = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
 }
 
 Status Device::timestamp(TimestampRef& out) {

@@ -15,13 +15,19 @@ void controlBarrier(Emitter& e, ir::Scope scope, uint32_t semantics) {
   e.module.emitVoid(spv::Op::OpControlBarrier, {scopeId, scopeId, e.module.constant32(semantics)});
 }
 
-// Everything written before is seen after, by the threads of the block. Device memory costs a fence: it is left out
-// where no thread can tell.
+// Everything written before is seen after, by the threads of the block. Device memory is left out where no thread can
+// tell, and where the hardware orders it in any case: there fences of the narrowest scope, which cost little, keep the
+// driver's compiler from moving accesses across. Reads that are settled before the barrier cannot move behind it: only
+// the writes after it need a fence.
 void blockBarrier(Emitter& e, const ir::Instruction& i) {
   constexpr auto deviceMemory = static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
-  const uint32_t all = semanticsOf(ir::Order::AcquireRelease);
-  bool isSharedOnly = e.hazardAt(i) == BarrierHazard::None;
-  controlBarrier(e, ir::Scope::Block, isSharedOnly ? all & ~deviceMemory : all);
+  const uint32_t all = semanticsOf(ir::Order::AcquireRelease), sharedOnly = all & ~deviceMemory;
+  BarrierHazard hazard = e.hazardAt(i);
+  if (hazard == BarrierHazard::None) return controlBarrier(e, ir::Scope::Block, sharedOnly);
+  if (!e.profile.barrierOrdersGlobal) return controlBarrier(e, ir::Scope::Block, all);
+  if (hazard == BarrierHazard::Any) e.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
+  controlBarrier(e, ir::Scope::Block, sharedOnly);
+  e.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
 }
 
 Id shuffle(Emitter& e, const ir::Instruction& i) {
