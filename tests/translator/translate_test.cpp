@@ -138,5 +138,35 @@ TEST(Translate, ListsKernelsAndPrintsTheModule) {
   EXPECT_THAT(printModule(*module), HasSubstr("fma.rn.f32"));
 }
 
+TEST(Translate, RefusesAReturnBeforeABarrierWhereDevicesWaitForExitedThreads) {
+  auto kernel = [](const char* index, const char* barrier) {
+    return std::string(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .pred %p;
+  .reg .b32 %r<3>;
+  .reg .b64 %rd;
+  ld.param.u64 %rd, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, )") +
+           index + ";\n  setp.ge.u32 %p, %r2, %r1;\n  @%p ret;\n  " + barrier +
+           "\n  st.global.u32 [%rd], %r2;\n  ret;\n}\n";
+  };
+  Translated early = translateText(kernel("%tid.x", "bar.sync 0;"), "k", *builtinProfile("vulkan1.3"));
+  EXPECT_FALSE(early.kernel);
+  EXPECT_THAT(early.messages,
+              HasSubstr("kernel 'k' cannot be translated: threads may return while others of their block "
+                        "come to this barrier"));
+  EXPECT_THAT(early.messages, HasSubstr("bar.sync 0;"));
+  for (const char* profile : {"nvidia", "lavapipe"})
+    EXPECT_TRUE(translateText(kernel("%tid.x", "bar.sync 0;"), "k", *builtinProfile(profile)).kernel) << profile;
+  Translated noBarrier = translateText(kernel("%tid.x", ""), "k", *builtinProfile("vulkan1.3"));
+  EXPECT_TRUE(noBarrier.kernel) << noBarrier.messages;
+  Translated together = translateText(kernel("%ctaid.x", "bar.sync 0;"), "k", *builtinProfile("vulkan1.3"));
+  EXPECT_TRUE(together.kernel) << together.messages;
+}
+
 }  // namespace
 }  // namespace mulciber

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mulciber/kernel_abi.h"
+#include "translator/spirv/exited_threads.h"
 #include "translator/spirv/memory.h"
 
 namespace mulciber::spirv {
@@ -50,6 +51,8 @@ std::optional<std::vector<uint32_t>> Emitter::run(Refusal& refusal) {
   module.capability(spv::Capability::PhysicalStorageBufferAddresses);
   if (!profile.int64) refuse("the device has no 64-bit integers, which addresses need");
 
+  refuseIfExitedThreadsAreMissed();
+
   Id main = module.newId();
   module.entryPoint(main, "main");
   module.name(main, program.kernel);
@@ -60,6 +63,14 @@ std::optional<std::vector<uint32_t>> Emitter::run(Refusal& refusal) {
     return std::nullopt;
   }
   return module.finish();
+}
+
+void Emitter::refuseIfExitedThreadsAreMissed() {
+  if (profile.exitedThreadsArrive) return;
+  const ir::Instruction* barrier = findBarrierWithoutExited(function);
+  if (!barrier) return;
+  current_ = barrier;
+  refuse("threads may return while others of their block come to this barrier, where the device would wait for them");
 }
 
 void Emitter::emitFunction() {

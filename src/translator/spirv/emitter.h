@@ -87,6 +87,7 @@ class Emitter {
   MemoryEmitter& memory() { return *memory_; }
 
  private:
+  void refuseIfExitedThreadsAreMissed();
   void emitFunction();
   void emitBlock(const ir::Block& block);
   void emitInstruction(const ir::Instruction& instruction);
