@@ -90,6 +90,15 @@ TEST(ExitedThreads, ALoopThatThreadsLeaveAtDifferentRoundsIsRefused) {
   EXPECT_EQ(refusal(loop(thread, "")), "");
 }
 
+TEST(ExitedThreads, ThreadsThatMeetAgainWithinARoundAreNotRefused) {
+  auto round = [](const std::string& first, const std::string& apart) {
+    return first + "  %6 = input i32 LocalIndex\n  %7 = eq bool %6, %1\n  merge b8\n  br %7, b7, b8\nb7:\n" + apart +
+           "  br b8\nb8:\n";
+  };
+  EXPECT_EQ(refusal(loop(block, round(barrier, "  store %9, %6 [global align 4]\n"))), "");
+  EXPECT_EQ(refusal(loop(block, round("", barrier))), refused);
+}
+
 TEST(ExitedThreads, WhatIsReadInALoopDiffersWhereItIsLeftAtDifferentRounds) {
   // The counter is the same for all in each round, yet not for those that have left the loop.
   auto afterLoop = [](const char* bound) {

@@ -168,5 +168,29 @@ TEST(Translate, RefusesAReturnBeforeABarrierWhereDevicesWaitForExitedThreads) {
   EXPECT_TRUE(together.kernel) << together.messages;
 }
 
+TEST(Translate, ALoopUntilABarriersReductionIsFalseEndsForTheWholeBlock) {
+  constexpr const char* text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd;
+  ld.param.u64 %rd, [out];
+  mov.u32 %r1, %tid.x;
+again:
+  sub.u32 %r1, %r1, 1;
+  setp.gt.s32 %p1, %r1, 0;
+  bar.red.or.pred %p2, 0, %p1;
+  @%p2 bra again;
+  st.global.u32 [%rd], %r1;
+  ret;
+}
+)";
+  Translated result = translateText(text, "k", *builtinProfile("vulkan1.3"));
+  EXPECT_TRUE(result.kernel) << result.messages;
+}
+
 }  // namespace
 }  // namespace mulciber

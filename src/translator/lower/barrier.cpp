@@ -129,7 +129,8 @@ class BarrierLowering {
     atomic(f, ir::Op::AtomicAdd, sum, access(ir::Order::Relaxed), {own});
     f.endIf();
     synchronise();
-    ir::Instruction* total = b.load(ir::I32, sum.value, access(ir::Order::Relaxed));
+    // Nobody writes it between the two barriers: an ordinary load, which is known to be the same for the whole block.
+    ir::Instruction* total = b.load(ir::I32, sum.value, access(ir::Order::Weak));
     synchronise();
     f.beginIf(isLeader);
     atomic(f, ir::Op::AtomicSub, sum, access(ir::Order::Relaxed), {own});

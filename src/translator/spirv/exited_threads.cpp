@@ -12,8 +12,9 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-bool hasBarrier(const Block& block) {
-  return std::ranges::any_of(block.instructions, [](const Instruction* i) { return i->op == Op::Barrier; });
+const Instruction* firstBarrier(const Block& block) {
+  auto barrier = std::ranges::find(block.instructions, Op::Barrier, &Instruction::op);
+  return barrier == block.instructions.end() ? nullptr : *barrier;
 }
 
 // The graph with its edges turned round and one more block, which leads to the ends: its dominators are the
@@ -38,7 +39,8 @@ class Divergence {
         isVarying_(function.instructionIdBound()),
         isApart_(function.blockIdBound()),
         isJoin_(function.blockIdBound()),
-        isDivergent_(function.blockIdBound()) {
+        isDivergent_(function.blockIdBound()),
+        barrierApart_(function.blockIdBound()) {
     ir::Function reversed;
     reverse(function, reversed);
     ir::DominatorTree postDominators(reversed);
@@ -50,7 +52,8 @@ class Divergence {
     for (bool changed = true; changed;) changed = update();
   }
 
-  bool isDivergent(const Block& block) const { return isDivergent_[block.id]; }
+  // A barrier that threads which part at the end of the block may come to before they meet again.
+  const Instruction* barrierApart(const Block& block) const { return barrierApart_[block.id]; }
 
  private:
   static constexpr uint32_t noBlock = UINT32_MAX;
@@ -110,6 +113,7 @@ class Divergence {
       work.pop_back();
       if (block->id == meeting || seen[block->id]) continue;
       seen[block->id] = isApart_[block->id] = true;
+      if (!barrierApart_[branch.id]) barrierApart_[branch.id] = firstBarrier(*block);
       work.insert(work.end(), block->terminator.targets.begin(), block->terminator.targets.end());
     }
   }
@@ -118,41 +122,33 @@ class Divergence {
   std::vector<bool> isVarying_;         // by instruction id
   std::vector<bool> isApart_, isJoin_;  // by block id: between a divergent branch and where its threads meet; there
   std::vector<bool> isDivergent_;       // by block id: threads may leave it for different targets
-  std::vector<uint32_t> meeting_;       // by place in the function: the id of the immediate post-dominator
+  std::vector<const Instruction*> barrierApart_;
+  std::vector<uint32_t> meeting_;  // by place in the function: the id of the immediate post-dominator
 };
 
 }  // namespace
 
 const Instruction* findBarrierWithoutExited(const ir::Function& function) {
-  if (std::ranges::none_of(function.blocks, [](const Block* block) { return hasBarrier(*block); })) return nullptr;
+  if (std::ranges::none_of(function.blocks, [](const Block* block) { return firstBarrier(*block) != nullptr; }))
+    return nullptr;
 
-  // From the begin of each block: whether control may come to an end before any barrier, and the barrier it may come
-  // to.
+  // Whether control may come from the begin of a block to an end, past no barrier.
   std::vector<bool> mayEnd(function.blockIdBound());
-  std::vector<const Instruction*> barrier(function.blockIdBound());
-  for (const Block* block : function.blocks) {
-    auto first = std::ranges::find(block->instructions, Op::Barrier, &Instruction::op);
-    if (first != block->instructions.end()) barrier[block->id] = *first;
-    mayEnd[block->id] = block->terminator.kind == ir::Terminator::Kind::Return && !barrier[block->id];
-  }
+  auto leadsToEnd = [&](const Block* block) {
+    auto ends = [&](const Block* target) { return mayEnd[target->id]; };
+    return block->terminator.kind == ir::Terminator::Kind::Return ||
+           std::ranges::any_of(block->terminator.targets, ends);
+  };
   for (bool changed = true; changed;) {
     changed = false;
-    for (auto block = function.blocks.rbegin(); block != function.blocks.rend(); ++block) {
-      uint32_t id = (*block)->id;
-      for (const Block* target : (*block)->terminator.targets) {
-        if (!barrier[id] && barrier[target->id]) barrier[id] = barrier[target->id], changed = true;
-        if (mayEnd[target->id] && !mayEnd[id] && !hasBarrier(**block)) mayEnd[id] = changed = true;
-      }
-    }
+    for (auto block = function.blocks.rbegin(); block != function.blocks.rend(); ++block)
+      if (!mayEnd[(*block)->id] && !firstBarrier(**block) && leadsToEnd(*block)) mayEnd[(*block)->id] = changed = true;
   }
 
   Divergence divergence(function);
   for (const Block* block : function.blocks) {
-    if (!divergence.isDivergent(*block)) continue;
-    const auto& targets = block->terminator.targets;
-    auto toBarrier = std::ranges::find_if(targets, [&](const Block* target) { return barrier[target->id] != nullptr; });
-    if (toBarrier != targets.end() && std::ranges::any_of(targets, [&](const Block* t) { return mayEnd[t->id]; }))
-      return barrier[(*toBarrier)->id];
+    const Instruction* barrier = divergence.barrierApart(*block);
+    if (barrier && leadsToEnd(block)) return barrier;
   }
   return nullptr;
 }
