@@ -146,6 +146,7 @@ ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnost
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics);
 
 std::vector<std::string> kernelNames(const ParsedModule& module);
+uint32_t targetArchitecture(const ParsedModule& module);  // 90 for .target sm_90a
 const ModuleData& moduleData(const ParsedModule& module);
 std::string printModule(const ParsedModule& module);  // canonical PTX
 

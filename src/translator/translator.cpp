@@ -2,6 +2,7 @@
 #include "mulciber/translator.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
@@ -74,6 +75,14 @@ std::vector<std::string> kernelNames(const ParsedModule& module) {
   for (const ptx::Function* function : module.holder->module.functions)
     if (function->isEntry && function->isDefined) names.emplace_back(function->name);
   return names;
+}
+
+uint32_t targetArchitecture(const ParsedModule& module) {
+  const std::string_view target = module.holder->module.target;
+  const size_t digits = std::min(target.find_first_of("0123456789"), target.size());
+  uint32_t architecture = 0;
+  std::from_chars(target.data() + digits, target.data() + target.size(), architecture);
+  return architecture;
 }
 
 const ModuleData& moduleData(const ParsedModule& module) { return module.layout.data(); }

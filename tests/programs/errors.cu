@@ -25,6 +25,11 @@ int main() {
   report("no blocks", cudaGetLastError());
   kernel<<<1, 1, 1 << 24>>>(nullptr);
   report("too much shared memory", cudaGetLastError());
+  int* nothing = nullptr;
+  void* arguments[] = {&nothing};
+  report("too many threads, called",
+         cudaLaunchKernel(reinterpret_cast<void*>(kernel), dim3(1), dim3(2000), arguments, 0, nullptr));
+  cudaGetLastError();
   report("bad device", cudaSetDevice(1000));
   cudaEvent_t a, b;
   float time;

@@ -61,6 +61,7 @@ int main() {
   functions<<<16, 128>>>(m.get(), c.get(), n);
   finish();
   auto values = a.host();
+  oneNan(values);
   for (int f = 0; f < 20; ++f) {
     std::vector<float> column(n);
     for (int i = 0; i < n; ++i) column[i] = values[i * 20 + f];

@@ -43,6 +43,8 @@ int main() {
   brains<<<n / 128, 128>>>(reals.get(), out2.get(), n);
   finish();
   auto values = out.host();
+  for (int i = 0; i < n * 10; ++i)
+    if (i % 10 != 7 && (values[i] & 0x7FFF) > 0x7C00) values[i] = 0x7FFF;  // one NaN for all
   for (int f = 0; f < 10; ++f) {
     std::vector<unsigned short> column(n);
     for (int i = 0; i < n; ++i) column[i] = values[i * 10 + f];

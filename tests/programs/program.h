@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -52,6 +53,13 @@ class DeviceArray {
   T* data_ = nullptr;
   size_t count_;
 };
+
+// PTX leaves open which NaN an operation gives, so all are shown as one.
+template <class T>
+void oneNan(std::vector<T>& values) {
+  for (T& value : values)
+    if (value != value) value = std::numeric_limits<T>::quiet_NaN();
+}
 
 // A hash over all elements, and the first ones bit by bit.
 template <class T>

@@ -135,6 +135,7 @@ TEST(Translate, ListsKernelsAndPrintsTheModule) {
   auto module = parseModule(saxpy, "k.ptx", diagnostics);
   ASSERT_TRUE(module) << diagnostics.toString();
   EXPECT_THAT(kernelNames(*module), testing::ElementsAre("saxpy"));
+  EXPECT_EQ(targetArchitecture(*module), 90u);
   EXPECT_THAT(printModule(*module), HasSubstr("fma.rn.f32"));
 }
 

@@ -141,7 +141,8 @@ Error Function::attribute(int attribute, int& value) {
     case LocalSizeBytes: value = static_cast<int>(kernel->localBytes); return Error::Success;
     // Vulkan does not say how many registers a pipeline uses: what fits the largest block it allows.
     case NumRegs: value = 32; return Error::Success;
-    case PtxVersion:
+    // The architecture the PTX was made for: libraries choose their tuning by it.
+    case PtxVersion: value = static_cast<int>(targetArchitecture(module_.parsed())); return Error::Success;
     case BinaryVersion: value = static_cast<int>(device.computeCapability()); return Error::Success;
     case MaxDynamicSharedSizeBytes: value = maxDynamicShared_.load(); return Error::Success;
     case PreferredSharedMemoryCarveout: value = preferredCarveout_.load(); return Error::Success;

@@ -8,23 +8,6 @@ namespace core = mulciber::core;
 
 namespace {
 
-// Whether the device takes grids and blocks of that shape at all. What the driver calls an invalid value then has a
-// code of its own here.
-bool isShape(core::Device& device, const core::Launch& launch) {
-  constexpr cudaDeviceAttr gridLimits[] = {cudaDevAttrMaxGridDimX, cudaDevAttrMaxGridDimY, cudaDevAttrMaxGridDimZ};
-  constexpr cudaDeviceAttr blockLimits[] = {cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ};
-  auto within = [&](uint64_t size, cudaDeviceAttr limit) {
-    int most = 0;
-    return device.attribute(limit, most) == Error::Success && size >= 1 && size <= static_cast<uint64_t>(most);
-  };
-  uint64_t threads = 1;
-  for (int i = 0; i < 3; ++i) {
-    if (!within(launch.grid[i], gridLimits[i]) || !within(launch.block[i], blockLimits[i])) return false;
-    threads *= launch.block[i];
-  }
-  return within(threads, cudaDevAttrMaxThreadsPerBlock);
-}
-
 cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                          cudaStream_t streamHandle, bool isCooperative) {
   return withStream(streamHandle, [&](core::Stream& stream) {
@@ -36,9 +19,7 @@ cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** argume
         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<uint32_t>(sharedBytes), isCooperative};
     core::Arguments all;
     all.pointers = arguments;
-    const Error error = core::launch(*function, launch, all, stream);
-    return error == Error::InvalidValue && !isShape(stream.context().device(), launch) ? cudaErrorInvalidConfiguration
-                                                                                       : codeOf(error);
+    return codeOf(core::launch(*function, launch, all, stream));
   });
 }
 
