@@ -248,7 +248,10 @@ int main() {
     CHECK(cudaMemcpy(k, columns.data(), columns.size() * 4, cudaMemcpyHostToDevice));
     run("sparse matrix-vector", [&] { sparse<<<rows / 8, 256>>>(o, k, a, b, c, rows); });
   }
-  run("compaction by votes", [&] { compact<<<n / 8 / 256, 256>>>((int*)a, (int*)c, (int*)c + n / 2, n / 8); });
+  run("compaction by votes", [&] {
+    CHECK(cudaMemsetAsync(c + n / 2, 0, sizeof(int)));
+    compact<<<n / 8 / 256, 256>>>((int*)a, (int*)c, (int*)c + n / 2, n / 8);
+  });
   {
     std::vector<unsigned char> code(256);
     for (auto& op : code) op = next() % 10;

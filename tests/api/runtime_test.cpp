@@ -175,12 +175,12 @@ TEST_F(RegisteredProgram, MisuseIsNamed) {
   };
   EXPECT_EQ(launch(&unknown, dim3(1), dim3(1)), cudaErrorInvalidDeviceFunction);
   EXPECT_EQ(launch(&otherStub, dim3(1), dim3(1)), cudaErrorInvalidDeviceFunction);
-  EXPECT_EQ(launch(&stub, dim3(0), dim3(1)), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch(&stub, dim3(1), dim3(4096)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch(&stub, dim3(0), dim3(1)), cudaErrorInvalidValue);
+  EXPECT_EQ(launch(&stub, dim3(1), dim3(4096)), cudaErrorInvalidValue);
   EXPECT_EQ(cudaLaunchKernel(static_cast<const void*>(&stub), dim3(1), dim3(1), arguments, 1u << 30, nullptr),
             cudaErrorInvalidValue);
-  EXPECT_EQ(launch(&stub, dim3(0), dim3(1)), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration) << "HOST-11";
+  EXPECT_EQ(launch(&stub, dim3(0), dim3(1)), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue) << "HOST-11";
   int value = 0;
   EXPECT_EQ(cudaMemcpyToSymbol(&unknown, &value, 4), cudaErrorInvalidSymbol);
   EXPECT_EQ(cudaMemcpyToSymbol(&shadow, &value, 4), cudaErrorInvalidSymbol);
