@@ -23,7 +23,7 @@ done
 cp "$root/bench/compare.py" "$out/bin/bench/"
 find "$root/build/lib" -name '*.so*' -exec cp -a -t "$out/lib" {} +
 # The CUDA programs keep their symbols: `mulciber run` finds their static runtime by them.
-find "$out/lib" "$out/bin" -maxdepth 1 -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
+find "$out/lib" "$out/bin" -maxdepth 1 -type f ! -name vector_add_static -exec strip --strip-unneeded {} + 2>/dev/null || true
 
 # Test data, at the same relative places.
 for area in "$root"/tests/*/; do
