@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "source_hash.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/pipeline.h"
@@ -127,6 +128,6 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   return Kernel{std::move(*words), describe(*function, *program, profile)};
 }
 
-uint32_t translatorVersion() { return 1; }
+uint32_t translatorVersion() { return sourceHash; }
 
 }  // namespace mulciber

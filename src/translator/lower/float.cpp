@@ -128,7 +128,7 @@ void lowerQuotientOrRoot(FunctionLowering& f, const Instruction& instruction) {
   lowerLanes(f, instruction, fp, instruction.opcode == Opcode::Div ? computeQuotient : computeUnary, false);
 }
 
-// rcp.approx.ftz.f64 and rsqrt.approx.f64 look at the upper word only and leave the lower one zero.
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper word only and leave the lower one zero.
 void lowerCoarse64(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   auto keepUpper = [&](Value x) { return b.bitcast(ir::F64, b.bitAnd(bitsOf(b, x), b.i64(0xFFFFFFFF'00000000))); };
@@ -140,10 +140,27 @@ void lowerCoarse64(FunctionLowering& f, const Instruction& instruction) {
   f.write(instruction.operands[0], keepUpper(b.select(nan, x, result)));
 }
 
+// rsqrt.approx.f64 is no estimate: nvcc's rsqrt() of doubles is this instruction alone. The reciprocal y of the root s
+// is corrected for what both roundings lost; where there is no such error term (zeros, infinities, NaNs) y stands.
+void lowerReciprocalRoot64(FunctionLowering& f, const Instruction& instruction) {
+  ir::Builder& b = f.b;
+  auto emit = [&](Op op, std::initializer_list<Value> operands) { return b.floating(op, FloatControl{}, operands); };
+  Value x = operand(f, instruction, 1, Type::F64);
+  Value s = emit(Op::FSqrt, {x});
+  Value y = emit(Op::FRcp, {s});
+  Value negatedRoot = emit(Op::FNeg, {s});
+  Value lostByRoot = emit(Op::Fma, {negatedRoot, s, x});              // x - s * s
+  Value lostByReciprocal = emit(Op::Fma, {negatedRoot, y, b.f64(1)});  // 1 - s * y
+  Value half = emit(Op::FMul, {emit(Op::FMul, {lostByRoot, y}), emit(Op::FMul, {y, b.f64(-0.5)})});
+  Value corrected = emit(Op::Fma, {y, emit(Op::FAdd, {lostByReciprocal, half}), y});
+  f.write(instruction.operands[0], b.select(isNan(b, corrected), y, corrected));
+}
+
 void lowerRoot(FunctionLowering& f, const Instruction& instruction) {
-  bool isCoarse = instruction.type() == Type::F64 && instruction.opcode != Opcode::Sqrt &&
-                  (instruction.has(Mod::approx) || instruction.opcode == Opcode::Rsqrt);
-  if (isCoarse) return lowerCoarse64(f, instruction);
+  bool isDouble = instruction.type() == Type::F64, isRsqrt = instruction.opcode == Opcode::Rsqrt;
+  if (isDouble && isRsqrt && !instruction.has(Mod::ftz)) return lowerReciprocalRoot64(f, instruction);
+  if (isDouble && (isRsqrt || (instruction.opcode == Opcode::Rcp && instruction.has(Mod::approx))))
+    return lowerCoarse64(f, instruction);
   lowerQuotientOrRoot(f, instruction);
 }
 

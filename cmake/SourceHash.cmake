@@ -1,0 +1,11 @@
+# cmake -DFOLDER=folder -DHEADER=file -P SourceHash.cmake: writes a header with a hash of all files below the folder.
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*)
+list(SORT files)
+set(all "")
+foreach(file ${files})
+  file(SHA256 ${FOLDER}/${file} hash)
+  string(APPEND all "${file} ${hash}\n")
+endforeach()
+string(SHA256 total "${all}")
+string(SUBSTRING ${total} 0 8 total)
+file(WRITE ${HEADER} "#pragma once\n\n#include <cstdint>\n\nnamespace mulciber {\ninline constexpr uint32_t sourceHash = 0x${total};\n}\n")
