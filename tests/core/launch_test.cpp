@@ -65,6 +65,47 @@ TEST_F(LaunchTest, Saxpy) {
   for (int i = 0; i < n; ++i) ASSERT_EQ(y[i], 2.0f * static_cast<float>(i) + 1.0f) << i;
 }
 
+// What grid.sync() of cooperative_groups meets at: of each cooperative launch its own, zero at first.
+TEST_F(LaunchTest, CooperativeLaunchesHaveAWorkspace) {
+  constexpr std::string_view text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry meet(.param .u64 out)
+{
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %envreg1;
+  mov.u32 %r2, %envreg2;
+  mov.b64 %rd2, {%r2, %r1};
+  setp.eq.u64 %p, %rd2, 0;
+  mov.u32 %r3, 1000;
+  @!%p atom.global.add.u32 %r3, [%rd2+4], 1;
+  mov.u32 %r2, %tid.x;
+  mad.wide.u32 %rd1, %r2, 4, %rd1;
+  st.global.u32 [%rd1], %r3;
+  ret;
+})";
+  JitLog log;
+  Module* own = nullptr;
+  ASSERT_OK(context->loadModule({{text, "meet.ptx"}}, &log, own)) << log.errors;
+  Function* meet = nullptr;
+  ASSERT_OK(own->function("meet", meet));
+  auto* out = allocateHost<uint32_t>(32);
+  uint64_t address = 0;
+  ASSERT_OK(context->hostToDevicePointer(out, address));
+  void* pointers[] = {&address, nullptr};
+  Arguments arguments;
+  arguments.pointers = pointers;
+  Launch one = shape(1, 32);
+  for (bool isCooperative : {true, true, false}) {
+    one.isCooperative = isCooperative;
+    ASSERT_OK(launch(*meet, one, arguments, *stream));
+    ASSERT_OK(stream->synchronize());
+    std::sort(out, out + 32);
+    for (uint32_t i = 0; i < 32; ++i) ASSERT_EQ(out[i], isCooperative ? i : 1000);
+  }
+}
+
 TEST_F(LaunchTest, PackedArgumentsAreTheSame) {
   auto* y = allocateHost<float>(32);
   uint64_t address = 0;

@@ -15,6 +15,7 @@ namespace mulciber::core {
 namespace {
 constexpr size_t defaultPrintfBytes = 1u << 20;  // CUDA's
 constexpr uint64_t errorOffset = 256;            // of the ErrorRecord behind the LaunchState
+constexpr uint32_t gridWorkspace[] = {8, 0};     // as cooperative_groups finds it: its size, the state of the barrier
 }  // namespace
 
 Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& out) {
@@ -82,22 +83,31 @@ Error KernelServices::allocateHeap() {
   return errorFrom(status);
 }
 
-Error KernelServices::scratchState(const KernelInfo& kernel, uint64_t blocks, uint64_t bytesPerBlock,
-                                   vk::Recorder& recorder, uint64_t& address) {
+Error KernelServices::ownState(const KernelInfo& kernel, uint64_t scratchBytes, uint64_t blocks, bool isCooperative,
+                               vk::Recorder& recorder, uint64_t& address) {
   if (const Error error = launchState(kernel, address); error != Error::Success) return error;
   vk::Allocator& allocator = context_.vulkan().allocator();
-  vk::Memory scratch;
-  if (const auto status = allocator.allocate(vk::MemoryUse::Device, blocks * bytesPerBlock, scratch);
+  vk::Memory memory;
+  const uint64_t workspace = blocks * scratchBytes;  // where the workspace of the grid is, behind the scratch
+  if (const auto status = allocator.allocate(vk::MemoryUse::Device, workspace + sizeof(gridWorkspace), memory);
       status != vk::Status::Ok)
     return errorFrom(status);
   recorder.keep(
-      std::shared_ptr<const void>(scratch.chunk, [&allocator, scratch](const void*) { allocator.free(scratch); }));
+      std::shared_ptr<const void>(memory.chunk, [&allocator, memory](const void*) { allocator.free(memory); }));
+  abi::LaunchState own = *launchState_;
+  own.scratch = memory.address;
+  own.scratchStride = scratchBytes;
   void* host = nullptr;
+  if (isCooperative) {
+    own.gridWorkspace = memory.address + workspace;
+    if (const auto status = recorder.upload(sizeof(gridWorkspace), host, address); status != vk::Status::Ok)
+      return errorFrom(status);
+    std::memcpy(host, gridWorkspace, sizeof(gridWorkspace));
+    recorder.copy({own.gridWorkspace, address, sizeof(gridWorkspace)});
+    recorder.barrier();
+  }
   if (const auto status = recorder.upload(sizeof(abi::LaunchState), host, address); status != vk::Status::Ok)
     return errorFrom(status);
-  abi::LaunchState own = *launchState_;
-  own.scratch = scratch.address;
-  own.scratchStride = bytesPerBlock;
   std::memcpy(host, &own, sizeof(own));
   return Error::Success;
 }

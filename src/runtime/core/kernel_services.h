@@ -1,5 +1,6 @@
 // What running kernels may ask of the host: a place to report errors, printf, the heap, and block memory beyond what
-// the device has. One LaunchState (kernel_abi.h) for a context; kernels that need scratch get their own.
+// the device has. One LaunchState (kernel_abi.h) for a context; cooperative launches and kernels that need scratch get
+// their own.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,10 @@ class KernelServices {
 
   // The LaunchState for a launch of such a kernel; `scratch` keeps per-block memory alive until it has run.
   Error launchState(const KernelInfo& kernel, uint64_t& address);
-  // As above, for a kernel whose block memory is in scratch: `bytesPerBlock` each.
-  Error scratchState(const KernelInfo& kernel, uint64_t blocks, uint64_t bytesPerBlock, vk::Recorder& recorder,
-                     uint64_t& address);
+  // As above, for a launch with memory of its own: `scratchBytes` for block memory, and what the blocks of a
+  // cooperative launch meet at. Recorded commands prepare it.
+  Error ownState(const KernelInfo& kernel, uint64_t scratchBytes, uint64_t blocks, bool isCooperative,
+                 vk::Recorder& recorder, uint64_t& address);
   void launchedPrinting(const vk::Point& point);
 
   // After a wait: reports what kernels did wrong (printing it, and breaking the context), and prints what they printed

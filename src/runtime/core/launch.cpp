@@ -55,7 +55,8 @@ struct Dispatch {
   KernelServices* services;
   uint32_t groups[3];
   uint32_t pushBytes;
-  uint64_t scratchBytes;                             // for each block
+  uint64_t scratchBytes = 0;  // for each block
+  bool isCooperative;
   std::shared_ptr<std::vector<uint8_t>> parameters;  // when they go to a buffer
   alignas(8) uint8_t push[maxPushBytes];
 
@@ -68,10 +69,10 @@ struct Dispatch {
       std::memcpy(host, parameters->data(), parameters->size());
       std::memcpy(push + abi::parameterOffset, &address, sizeof(address));
     }
-    if (kernel->usesScratch) {
+    if (kernel->usesScratch || isCooperative) {
       uint64_t state = 0;
       const uint64_t blocks = uint64_t(groups[0]) * groups[1] * groups[2];
-      if (services->scratchState(*kernel, blocks, scratchBytes, recorder, state) != Error::Success)
+      if (services->ownState(*kernel, scratchBytes, blocks, isCooperative, recorder, state) != Error::Success)
         return vk::Status::OutOfMemory;
       std::memcpy(push + offsetof(abi::PushHeader, launchState), &state, sizeof(state));
     }
@@ -112,7 +113,9 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
   dispatch.kernel = kernel;
   dispatch.services = &context.services();
   std::copy_n(launch.grid, 3, dispatch.groups);
-  dispatch.scratchBytes = (kernel->staticSharedBytes + launch.dynamicSharedBytes + 255) / 256 * 256;
+  if (kernel->usesScratch)
+    dispatch.scratchBytes = (kernel->staticSharedBytes + launch.dynamicSharedBytes + 255) / 256 * 256;
+  dispatch.isCooperative = launch.isCooperative;
 
   abi::PushHeader header{};
   if (const Error error = context.services().launchState(*kernel, header.launchState); error != Error::Success)
