@@ -112,6 +112,30 @@ class LoopExits {
     ir::Builder b(function_, landing);
     if (targets.size() == 1) b.branch(targets[0]);
     for (Block* target : targets) addEdge(landing, target);
+    if (forest_.loops[loop].releasesLock) leaveAtTheEnd(loop);
+  }
+
+  // Compilers of devices take for part of a loop only what can come back to its start, and let threads wait for each
+  // other where that ends. So those that leave go to the end of the loop as well, and the end tells them apart.
+  void leaveAtTheEnd(uint32_t loop) {
+    Block *header = forest_.loops[loop].header, *landing = forest_.loops[loop].landing;
+    ir::VariableId isDone = function_.addVariable(ir::Bool, "done");
+    std::vector<Block*> inside;
+    for (Block* block : function_.blocks)
+      if (forest_.contains(loop, block)) inside.push_back(block);
+    Block* end = addBlock(loop);
+    for (Block* target : {header, landing})
+      for (Block* from : inside) {
+        const auto& targets = from->terminator.targets;
+        if (std::find(targets.begin(), targets.end(), target) == targets.end()) continue;
+        Block* setter = addBlock(loop);
+        redirect(*from, target, setter);
+        ir::Builder b(function_, setter);
+        b.write(isDone, b.constant(ir::Bool, target == landing));
+        b.branch(end);
+      }
+    ir::Builder b(function_, end);
+    b.branch(b.read(isDone), landing, header);
   }
 
   void select(uint32_t loop, const std::vector<Edge>& edges, const std::vector<Block*>& targets, Block* landing) {

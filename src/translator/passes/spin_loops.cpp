@@ -125,6 +125,8 @@ class SpinLoops {
       for (Block* from : block->predecessors) add(from);
     }
     for (Block* block : blocks) take(loop, block);
+    for (Block* block : blocks) moveReturnOut(parent, block);
+    forest_.loops[loop].releasesLock |= !blocks.empty();
   }
 
   static bool releases(const Block& block, const std::vector<Place>& locks) {
@@ -146,6 +148,15 @@ class SpinLoops {
     if (inner == loop) return;
     forest_.loops[inner].parent = loop;
     forest_.updateDepths();
+  }
+
+  // A loop with a return inside would have a second way out.
+  void moveReturnOut(uint32_t parent, Block* block) {
+    if (block->terminator.kind != ir::Terminator::Kind::Return) return;
+    Block* end = function_.addBlock();
+    forest_.place(end, parent);
+    end->terminator = std::move(block->terminator);
+    block->terminator = {ir::Terminator::Kind::Branch, nullptr, {end}, {}};
   }
 
   ir::Function& function_;
