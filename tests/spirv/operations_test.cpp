@@ -361,6 +361,20 @@ TEST(SpirvOperations, ParametersThatDoNotFitPushConstants) {
   });
 }
 
+// Drivers reassociate what is not decorated, also where PTX lets them fuse only.
+TEST(SpirvOperations, DriversMayNotReassociate) {
+  OneBlock kernel;
+  FloatControl mayFuse;
+  mayFuse.mayFuse = true;
+  kernel.keep(kernel.b.floating(Op::FAdd, mayFuse, {kernel.unknown(F64), kernel.unknown(F64)}));
+  kernel.b.ret();
+  kernel.function->computePredecessors();
+  spirv::Refusal refusal;
+  auto words = spirv::emit(kernel.program, plainProfile(), {}, refusal);
+  ASSERT_TRUE(words) << refusal.reason;
+  EXPECT_NE(spirv::disassemble(*words).find("NoContraction"), std::string::npos);
+}
+
 TEST(SpirvOperations, RefusesWhatTheDeviceLacks) {
   struct Case {
     const char* reason;
