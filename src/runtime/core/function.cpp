@@ -59,12 +59,10 @@ Error Function::translateOnce() {
   TranslateOptions options;
   options.exactDenormals = util::environment().exactDenormals;
   options.validate = util::environment().validateSpirv;
-  // All the translation depends on: the text, the translator, and the device as it was probed.
-  const vk::ProbeResults& probes = vulkan.probes();
-  const std::string_view probeBytes(reinterpret_cast<const char*>(&probes), sizeof(probes));
-  cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
-                          vulkan.physical().identity(), ShaderCache::hash(probeBytes), profile.computeCapability,
-                          options.exactDenormals);
+  // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
+  // differs when extensions of the same device are hidden.
+  cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
+                          vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals);
   if (const auto cached = ShaderCache::get().load(cacheKey_); cached && readKernel(*cached, kernel_)) {
     kernel_.info.name = name_;
   } else {
