@@ -1,6 +1,7 @@
 #include "runtime/core/stream.h"
 
 #include "runtime/core/context.h"
+#include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/stream_order.h"
 #include "runtime/core/worker.h"
@@ -88,6 +89,12 @@ Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   return Error::Success;
 }
 
+Error Stream::place(std::shared_ptr<Marker>& out) {
+  if (const Error error = before(); error != Error::Success) return error;
+  if (const Error error = mark(Precision::Loose, out); error != Error::Success) return error;
+  return after(vk::Status::Ok);
+}
+
 void Stream::follow(const std::shared_ptr<Marker>& marker) {
   if (!marker) return;
   {
@@ -124,6 +131,7 @@ Error Stream::synchronize() {
   std::shared_ptr<Marker> marker;
   if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
   if (const Error error = waitFor(*marker); error != Error::Success) return error;
+  context_.device().trimPools();
   return context_.services().afterWait();
 }
 

@@ -87,6 +87,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // What comes next in this stream comes after the marker.
   void follow(const std::shared_ptr<Marker>& marker);
   Error waitFor(const Marker& marker);
+  // A marker that is an operation of its own: after all the stream's next operation must come after.
+  Error place(std::shared_ptr<Marker>& out);
 
   // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet.
   enum class Progress : uint8_t { Nothing, Blocked, Done };
