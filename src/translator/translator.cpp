@@ -11,6 +11,7 @@
 #include "translator/ptx/linker.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/printer.h"
+#include "translator/ptx/verifier.h"
 #include "translator/spirv/spirv.h"
 #include "translator/spirv/validation.h"
 
@@ -61,7 +62,8 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
 
 ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics) {
   auto holder = ptx::parse(text, fileName, diagnostics);
-  return holder ? ModulePtr(new ParsedModule(std::move(holder))) : nullptr;
+  if (!holder || !ptx::verify(holder->module, holder->source, diagnostics)) return nullptr;
+  return ModulePtr(new ParsedModule(std::move(holder)));
 }
 
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics) {

@@ -164,7 +164,8 @@ TEST_F(BlockPtx, AtomicsOfEveryKind) {
       atom.global.inc.u32 %r1, [%rd1], 9;
       red.global.dec.u32 [%rd1+4], 6;
       red.global.add.f32 [%rd1+8], 0f3F800000;
-      red.global.add.noftz.f16x2 [%rd1+12], 0x3C003800;          // {0.5, 1.0}
+      mov.b32 %r8, 0x3C003800;                                   // {0.5, 1.0}
+      red.global.add.noftz.f16x2 [%rd1+12], %r8;
       mov.b16 %rs1, 0x3F80;
       red.global.add.noftz.bf16 [%rd1+18], %rs1;
       red.global.max.s32 [%rd1+20], %t;

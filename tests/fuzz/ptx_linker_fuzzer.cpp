@@ -1,4 +1,5 @@
-// libFuzzer: any bytes as PTX modules, a line "//---" between them. What links must print and parse again.
+// libFuzzer: any bytes as PTX modules, a line "//---" between them. Those that verify are linked; what links must print
+// and parse again.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 
 #include "translator/ptx/linker.h"
 #include "translator/ptx/printer.h"
+#include "translator/ptx/verifier.h"
 
 using namespace mulciber;
 
@@ -18,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (parts.size() < 8) {
     const size_t end = rest.find(kSeparator);
     auto part = ptx::parse(rest.substr(0, end), "part.ptx", diagnostics);
-    if (part) parts.push_back(std::move(part));
+    if (part && ptx::verify(part->module, part->source, diagnostics)) parts.push_back(std::move(part));
     if (end == rest.npos) break;
     rest.remove_prefix(end + kSeparator.size());
   }

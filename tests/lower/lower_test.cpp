@@ -165,7 +165,7 @@ const char* const memoryForms[] = {
     "isspacep.shared::cluster %p1, %rd1;",
     "mapa.shared::cluster.u32 %r1, %r2, 0;",
     "mapa.u64 %rd1, %rd2, %r1;",
-    "getctarank.u32 %r1, %rd1;",
+    "getctarank.u64 %r1, %rd1;",
     "getctarank.shared::cluster.u32 %r1, %r2;",
     "prefetch.global.L2 [%rd1];",
     "prefetchu.L1 [%rd1];",

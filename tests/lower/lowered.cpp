@@ -2,6 +2,7 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/ptx/verifier.h"
 
 namespace mulciber::test {
 
@@ -22,7 +23,7 @@ Lowered lowerText(std::string_view text, const TargetProfile& profile) {
   Lowered result;
   Diagnostics diagnostics;
   result.module = ptx::parse(text, "test.ptx", diagnostics);
-  if (result.module) {
+  if (result.module && ptx::verify(result.module->module, result.module->source, diagnostics)) {
     result.layout = std::make_unique<lower::ModuleLayout>(result.module->module);
     for (const ptx::Function* function : result.module->module.functions) {
       if (!function->isEntry) continue;

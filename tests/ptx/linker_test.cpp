@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "translator/ptx/printer.h"
+#include "translator/ptx/verifier.h"
 
 namespace mulciber::ptx {
 namespace {
@@ -159,6 +160,20 @@ TEST(Linker, TakesTheHighestVersionAndTarget) {
   EXPECT_EQ(linked->versionMajor, 8u);
   EXPECT_EQ(linked->versionMinor, 7u);
   EXPECT_EQ(linked->target, "sm_90a");
+}
+
+// What sm_70 no longer has is right in a part made for sm_60, and stays right in the whole.
+TEST(Linker, JudgesNoPartByTheTargetOfAnother) {
+  const std::string old =
+      ".version 6.4\n.target sm_60\n.address_size 64\n.visible .entry a() {\n"
+      ".reg .pred %p; .reg .b32 %r; vote.any.pred %p, %p; ret; }";
+  auto linked = linkTexts({old, kHead + ".visible .entry b() { ret; }"});
+  ASSERT_TRUE(linked) << linked.messages;
+  Diagnostics diagnostics;
+  auto again = parse(print(linked.holder->module), "linked.ptx", diagnostics);
+  ASSERT_TRUE(again && verify(again->module, again->source, diagnostics)) << diagnostics.toString();
+  EXPECT_TRUE(isMixedModule(again->module));
+  EXPECT_FALSE(isMixedModule(linkTexts({"", ".visible .entry b() { ret; }"}).holder->module));
 }
 
 TEST(Linker, KeepsLinesOfEachModule) {

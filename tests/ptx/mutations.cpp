@@ -27,11 +27,37 @@ Mod anyType(std::mt19937& random) {
   return pick(kTypes, random);
 }
 
+std::string anyNumber(std::mt19937& random) {
+  static const std::vector<std::string> kNumbers = {"0",  "1",  "4",   "5",   "8",          "15",        "16",
+                                                    "31", "32", "33",  "64",  "128",        "255",       "256",
+                                                    "-1", "-8", "511", "512", "4294967295", "4294967296"};
+  return pick(kNumbers, random);
+}
+
+// The variables are those that JudgeModule declares.
 std::string anyOperand(std::mt19937& random) {
-  static const std::vector<std::string> kOperands = {"%p7",        "%c7",        "%h7",    "%r7",   "%rd7",
-                                                     "%q7",        "%f7",        "%fd7",   "5",     "1.5",
-                                                     "0f3F800000", "{%r7, %r8}", "[%rd7]", "%tid.x"};
-  return pick(kOperands, random);
+  static const std::vector<std::string> kOperands = {"%p7",        "!%p7",
+                                                     "%c7",        "%h7",
+                                                     "%r7",        "%rd7",
+                                                     "%q7",        "%f7",
+                                                     "%fd7",       "1.5",
+                                                     "%tid.x",     "_",
+                                                     "DONE",       "0d3FF0000000000000",
+                                                     "0f3F800000", "{%r7, %r8}",
+                                                     "{%h7, %h8}", "[%rd7]",
+                                                     "[%h7]",      "{%r5, %r6, %r7, %r8}",
+                                                     "[%rd7+4]",   "[%rd7+-4]",
+                                                     "[16]",       "[global]",
+                                                     "[global+4]", "[local]",
+                                                     "[shared+8]", "[shared]",
+                                                     "[constant]", "global",
+                                                     "shared",     "constant",
+                                                     "local",      "global+4"};
+  return random() % 5 == 0 ? anyNumber(random) : pick(kOperands, random);
+}
+
+bool isNumber(const std::string& operand) {
+  return !operand.empty() && operand.find_first_not_of("-0123456789") == std::string::npos;
 }
 
 }  // namespace
@@ -62,7 +88,10 @@ FormInstance mutate(FormInstance instance, std::mt19937& random) {
       break;
     case 5:
     case 6:
-      if (!operands.empty()) operands[random() % operands.size()] = anyOperand(random);
+      if (!operands.empty()) {
+        std::string& operand = operands[random() % operands.size()];
+        operand = isNumber(operand) && random() % 2 ? anyNumber(random) : anyOperand(random);
+      }
       break;
     case 7:
       if (!operands.empty() && random() % 2) operands.pop_back();

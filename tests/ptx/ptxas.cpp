@@ -100,7 +100,9 @@ std::string JudgeModule::head() const {
       ".version " + std::to_string(version / 10) + '.' + std::to_string(version % 10) + "\n.target " + target + '\n';
   if (version >= 23) text += ".address_size 64\n";
   if (version >= 20 && numberOf(target) >= 20) text += ".func callee { ret; }\n";
-  text += ".entry kernel {\n";
+  for (const char* space : {"global", "shared", "const"})
+    text += std::string(".") + space + " .align 16 .b8 " + (*space == 'c' ? "constant" : space) + "[64];\n";
+  text += ".entry kernel {\n  .local .align 16 .b8 local[64];\n";
   text += registerDeclarations(has128);
   if (version >= 60 && numberOf(target) >= 30) text += "TARGETS: .branchtargets DONE;\n";
   return text;
@@ -109,8 +111,17 @@ std::string JudgeModule::head() const {
 std::string JudgeModule::tail() { return "DONE:\n  ret;\n}\n"; }
 
 std::vector<std::string> judgeByPtxas(const JudgeModule& module, const std::vector<std::string>& lines) {
+  // Not all at once: there are as many runs as there are syntax errors.
+  constexpr size_t kTogether = 150;
   std::vector<std::string> verdicts(lines.size());
-  judgeRange(module, lines, 0, lines.size(), verdicts);
+  for (size_t begin = 0; begin < lines.size(); begin += kTogether)
+    judgeRange(module, lines, begin, std::min(begin + kTogether, lines.size()), verdicts);
+  // A syntax error may be noticed one line too late.
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (verdicts[i].find("Parsing error") != std::string::npos) {
+      verdicts[i].clear();
+      judgeRange(module, lines, i, i + 1, verdicts);
+    }
   return verdicts;
 }
 

@@ -1,5 +1,6 @@
 // What is parsed and printed parses to the same tree: for the files in corpus/, for random modules and for what nvcc
-// makes of cuda/. MULCIBER_PTX_ALL=1 compiles for every target that nvcc has, which takes many minutes.
+// makes of cuda/, which also verifies. MULCIBER_PTX_ALL=1 compiles for every target that nvcc has, which takes an hour;
+// MULCIBER_PTX_FOLDER=folder takes the *.ptx that are there already.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "support/test_data.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/printer.h"
+#include "translator/ptx/verifier.h"
 
 namespace mulciber::ptx {
 namespace {
@@ -24,10 +26,10 @@ std::string contents(const fs::path& path) {
 }
 
 // Empty when the text survives, else what went wrong.
-std::string roundTrip(const std::string& text, const std::string& name) {
+std::string roundTrip(const std::string& text, const std::string& name, bool mustVerify = true) {
   Diagnostics diagnostics;
   auto first = parse(text, name, diagnostics);
-  if (!first) return diagnostics.toString();
+  if (!first || (mustVerify && !verify(first->module, first->source, diagnostics))) return diagnostics.toString();
   const std::string printed = print(first->module);
   auto second = parse(printed, name + " (printed)", diagnostics);
   if (!second) return diagnostics.toString();
@@ -45,10 +47,24 @@ TEST(RoundTrip, Corpus) {
   EXPECT_GE(count, 10u);
 }
 
+TEST(RoundTrip, FilesOfAFolder) {
+  const char* folder = std::getenv("MULCIBER_PTX_FOLDER");
+  if (!folder) GTEST_SKIP() << "skipped: set MULCIBER_PTX_FOLDER to a folder with PTX files";
+  size_t count = 0, bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".ptx") continue;
+    const std::string text = contents(entry.path());
+    EXPECT_EQ(roundTrip(text, entry.path().string()), "");
+    ++count;
+    bytes += text.size();
+  }
+  std::printf("%zu files, %zu bytes\n", count, bytes);
+}
+
 TEST(RoundTrip, RandomModules) {
   for (uint32_t seed = 1; seed <= 400; ++seed) {
     const std::string text = test::randomPtx(seed);
-    ASSERT_EQ(roundTrip(text, "random.ptx"), "") << "seed " << seed << "\n" << text;
+    ASSERT_EQ(roundTrip(text, "random.ptx", false), "") << "seed " << seed << "\n" << text;
   }
 }
 

@@ -86,9 +86,26 @@ TEST(Verifier, TakesWhatCompilersWrite) {
 }
 
 TEST(Verifier, RefusesUnknownVersionsAndTargets) {
-  EXPECT_THAT(errorsOf(".version 9.7\n.target sm_90\n"), HasSubstr("9.7 is not one of 1.0 to 9.0"));
+  EXPECT_THAT(errorsOf(".version 10.0\n.target sm_90\n"), HasSubstr("10.0 is not one of 1.0 to 9.0"));
+  EXPECT_THAT(errorsOf(".version 8.9\n.target sm_90\n"), HasSubstr("8.9 is not one of 1.0 to 9.0"));
   EXPECT_THAT(errorsOf(".version 9.0\n.target sm_99\n"), HasSubstr("'sm_99' is not one of the targets"));
   EXPECT_THAT(errorsOf(".version 7.0\n.target sm_90\n"), HasSubstr("does not know .target sm_90; that came with 7.8"));
+}
+
+// Minor versions only add to the language, so a newer one is good as long as it uses nothing unknown.
+TEST(Verifier, TakesNewerMinorVersionsWithAWarning) {
+  for (const char* version : {"9.1", "9.12"}) {
+    Diagnostics diagnostics;
+    auto module = parse(std::string("// made by a newer compiler\n.version ") + version +
+                            "\n.target sm_90a\n.address_size 64\n.entry k { .reg .b32 a; add.s32 a, a, 1; ret; }",
+                        "t.ptx", diagnostics);
+    ASSERT_TRUE(module && verify(module->module, module->source, diagnostics)) << diagnostics.toString();
+    ASSERT_EQ(diagnostics.messages().size(), 1u);
+    EXPECT_EQ(diagnostics.messages()[0].severity, Diagnostics::Severity::Warning);
+    EXPECT_EQ(diagnostics.messages()[0].line, 2u);
+    EXPECT_THAT(diagnostics.messages()[0].text, HasSubstr("is newer than 9.0"));
+  }
+  EXPECT_THAT(kernelErrors("add.new.s32 %r1, %r2, %r3;", "sm_90", "9.3"), HasSubstr("unknown modifier '.new'"));
 }
 
 TEST(Verifier, ReportsSeveralErrorsButNotEndlessly) {

@@ -10,6 +10,7 @@
 #include "translator/ir/verifier.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/ptx/parser.h"
+#include "translator/ptx/verifier.h"
 
 namespace mulciber::test {
 namespace {
@@ -63,7 +64,7 @@ Snippet::Snippet(std::string text, std::string results, std::string inputs, cons
 
   Diagnostics diagnostics;
   auto parsed = ptx::parse(module, "snippet.ptx", diagnostics);
-  if (parsed) {
+  if (parsed && ptx::verify(parsed->module, parsed->source, diagnostics)) {
     lower::ModuleLayout layout(parsed->module);
     auto program = lower::lowerKernel(*parsed, *parsed->module.functions[0], layout, profile, diagnostics);
     if (program) program_ = std::make_unique<ir::Program>(std::move(*program));

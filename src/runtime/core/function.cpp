@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,7 +11,6 @@
 #include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/shader_cache.h"
-#include "runtime/core/translation_dump.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/pipeline.h"
 #include "util/environment.h"
@@ -65,12 +63,7 @@ Error Function::translateOnce() {
   // differs when extensions of the same device are hidden.
   cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
                           vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals);
-  std::optional<TranslationDump> dump;
-  if (const std::string& folder = util::environment().dump; !folder.empty()) {
-    dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
-  }
-  if (const auto cached = dump ? std::nullopt : ShaderCache::get().load(cacheKey_);
-      cached && readKernel(*cached, kernel_)) {
+  if (const auto cached = ShaderCache::get().load(cacheKey_); cached && readKernel(*cached, kernel_)) {
     kernel_.info.name = name_;
   } else {
     Diagnostics diagnostics;

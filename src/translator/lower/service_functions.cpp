@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "translator/ptx/verifier.h"
+
 namespace mulciber::lower {
 namespace {
 
@@ -241,8 +243,9 @@ const ptx::Module& services() {
   static const std::unique_ptr<ptx::ModuleHolder> holder = [] {
     Diagnostics diagnostics;
     auto parsed = ptx::parse(source, "services", diagnostics);
-    assert(parsed && "the services are good PTX");
-    return parsed ? std::move(parsed) : std::make_unique<ptx::ModuleHolder>();
+    const bool isGood = parsed && ptx::verify(parsed->module, parsed->source, diagnostics);
+    assert(isGood && "the services are good PTX");
+    return isGood ? std::move(parsed) : std::make_unique<ptx::ModuleHolder>();
   }();
   return holder->module;
 }

@@ -20,25 +20,69 @@ using SourceOffset = uint32_t;
 enum class Type : uint8_t {
   None,
   Pred,
-  B8, B16, B32, B64, B128,
-  U8, U16, U32, U64,
-  S8, S16, S32, S64,
-  F16, F16x2, BF16, BF16x2, TF32, F32, F32x2, F64,
-  U16x2, S16x2,
-  E4M3, E5M2, E4M3x2, E5M2x2, E4M3x4, E5M2x4,
-  E2M1x2, E2M1x4, E2M3x2, E2M3x4, E3M2x2, E3M2x4, UE8M0x2,
-  E2M1, E2M3, E3M2, UE8M0, UE4M3,
-  B1, S4, U4, S2, U2, B8x16, B6x16P32, B4x16P64, B1024,
-  TexRef, SamplerRef, SurfRef,
+  B8,
+  B16,
+  B32,
+  B64,
+  B128,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  F16x2,
+  BF16,
+  BF16x2,
+  TF32,
+  F32,
+  F32x2,
+  F64,
+  U16x2,
+  S16x2,
+  E4M3,
+  E5M2,
+  E4M3x2,
+  E5M2x2,
+  E4M3x4,
+  E5M2x4,
+  E2M1x2,
+  E2M1x4,
+  E2M3x2,
+  E2M3x4,
+  E3M2x2,
+  E3M2x4,
+  UE8M0x2,
+  E2M1,
+  E2M3,
+  E3M2,
+  UE8M0,
+  UE4M3,
+  B1,
+  S4,
+  U4,
+  S2,
+  U2,
+  B8x16,
+  B6x16P32,
+  B4x16P64,
+  B1024,
+  TexRef,
+  SamplerRef,
+  SurfRef,
 };
 
-uint32_t bitWidth(Type type);  // 0 for None and the opaque references, 1 for Pred and B1
-bool isFloat(Type type);       // f16 f16x2 bf16 bf16x2 tf32 f32 f32x2 f64 and the 4- to 8-bit floats
-bool isSigned(Type type);      // s8 .. s64, s16x2
-bool isUnsigned(Type type);    // u8 .. u64, u16x2
-bool isUntyped(Type type);     // b8 .. b128
+uint32_t bitWidth(Type type);          // 0 for None and the opaque references, 1 for Pred and B1
+bool isFloat(Type type);               // f16 f16x2 bf16 bf16x2 tf32 f32 f32x2 f64 and the 4- to 8-bit floats
+bool isSigned(Type type);              // s8 .. s64, s16x2
+bool isUnsigned(Type type);            // u8 .. u64, u16x2
+bool isUntyped(Type type);             // b8 .. b128
+bool isOpaque(Type type);              // texref samplerref surfref
 std::string_view spelling(Type type);  // without the dot
-Type typeOf(Mod mod);          // of a modifier that names a type, None otherwise
+Type typeOf(Mod mod);                  // of a modifier that names a type, None otherwise
 
 enum class StateSpace : uint8_t { None, Reg, Const, Global, Local, Param, Shared, Tex };
 
@@ -85,31 +129,31 @@ struct Operand {
   enum class Select : uint8_t { Whole, X, Y, Z, W, B0, B1, B2, B3, H0, H1, Bytes, Halves };
 
   Kind kind = Kind::None;
-  bool negated = false;        // !%p1 ; for Integer operands the sign is already applied
+  bool negated = false;  // !%p1 ; for Integer operands the sign is already applied
   Select select = Select::Whole;
-  bool isSingle = false;       // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
-  bool isUnsigned = false;     // Integer: written with U, or too large for int64
-  bool hasRegister = false;    // Address: base is `reg`
-  bool isIndexed = false;      // Symbol, Address: variable[reg + n]. `reg`, its low 32 bits taken as unsigned, counts
-                               // scalars of the variable's type; `offset` is in bytes already
-  bool isUnified = false;      // Address: [a].unified
-  SpecialRegister special{};   // SpecialRegister
+  bool isSingle = false;      // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
+  bool isUnsigned = false;    // Integer: written with U, or too large for int64
+  bool hasRegister = false;   // Address: base is `reg`
+  bool isIndexed = false;     // Symbol, Address: variable[reg + n]. `reg`, its low 32 bits taken as unsigned, counts
+                              // scalars of the variable's type; `offset` is in bytes already
+  bool isUnified = false;     // Address: [a].unified
+  SpecialRegister special{};  // SpecialRegister
   SourceOffset where = 0;
 
-  RegisterId reg = 0;                       // Register; Address with a register base (see hasRegister)
-  uint32_t lanes = 0;                       // Bytes, Halves: the digits as hexadecimal, a 1 before: .b32 is 0x132
+  RegisterId reg = 0;  // Register; Address with a register base (see hasRegister)
+  uint32_t lanes = 0;  // Bytes, Halves: the digits as hexadecimal, a 1 before: .b32 is 0x132
   union {
-    uint64_t bits = 0;                      // Integer, Float
-    int64_t offset;                         // Symbol, Address
+    uint64_t bits = 0;  // Integer, Float
+    int64_t offset;     // Symbol, Address
   };
   union {
-    const Variable* variable = nullptr;     // Symbol, Address with a variable base
-    const ptx::Function* function;          // Function
-    const ptx::Label* label;                // Label
-    const CallPrototype* prototype;         // CallTarget
-    const TargetList* targets;              // BranchTarget
+    const Variable* variable = nullptr;  // Symbol, Address with a variable base
+    const ptx::Function* function;       // Function
+    const ptx::Label* label;             // Label
+    const CallPrototype* prototype;      // CallTarget
+    const TargetList* targets;           // BranchTarget
   };
-  std::span<Operand> elements;              // Vector, Texture, Pair
+  std::span<Operand> elements;  // Vector, Texture, Pair
 };
 
 // An instruction: `opcode`, then `modifiers` in the order written (types included), then operands.
@@ -117,11 +161,11 @@ struct Instruction {
   static constexpr unsigned kMaxTypes = 5;  // mma with block scaling has this many
   Opcode opcode{};
   SourceOffset where = 0;
-  Operand* guard = nullptr;                 // @p or @!p: a Register operand, negated or not
+  Operand* guard = nullptr;  // @p or @!p: a Register operand, negated or not
   std::span<const Mod> modifiers;
-  std::span<Operand> operands;              // call: see CallShape
-  const struct Form* form = nullptr;        // the instruction table's row; set by the verifier
-  Type types[kMaxTypes] = {};               // the types among the modifiers, in order
+  std::span<Operand> operands;        // call: see CallShape
+  const struct Form* form = nullptr;  // the instruction table's row; set by the verifier
+  Type types[kMaxTypes] = {};         // the types among the modifiers, in order
   uint8_t typeCount = 0;
 
   bool has(Mod mod) const {
@@ -145,14 +189,14 @@ enum CallShape : unsigned { CallResults = 0, CallCallee = 1, CallArguments = 2, 
 struct Label {
   std::string_view name;
   SourceOffset where = 0;
-  uint32_t statement = 0;                   // index into Function::body; ~0u while unresolved
+  uint32_t statement = 0;  // index into Function::body; ~0u while unresolved
 };
 
-struct TargetList {                         // name: .branchtargets a, b, c;   name: .calltargets f, g;
+struct TargetList {  // name: .branchtargets a, b, c;   name: .calltargets f, g;
   std::string_view name;
   SourceOffset where = 0;
   bool isCall = false;
-  std::span<const Operand> targets;         // Label or Function operands
+  std::span<const Operand> targets;  // Label or Function operands
 };
 
 struct Initializer;
@@ -162,30 +206,30 @@ struct Variable {
   SourceOffset where = 0;
   StateSpace space = StateSpace::None;
   Type type = Type::None;
-  uint8_t vector = 1;                       // .v2 .v4 element type
-  uint32_t alignment = 0;                   // in bytes; natural when not written, never 0 after parsing
+  uint8_t vector = 1;      // .v2 .v4 element type
+  uint32_t alignment = 0;  // in bytes; natural when not written, never 0 after parsing
   bool isArray = false;
   bool isExtern = false, isVisible = false, isWeak = false, isCommon = false;
   bool isManaged = false, isUnified = false;
-  uint64_t unifiedId[2] = {};               // .attribute(.unified(a, b))
-  bool isPointer = false;                   // parameter: .ptr
+  uint64_t unifiedId[2] = {};  // .attribute(.unified(a, b))
+  bool isPointer = false;      // parameter: .ptr
   StateSpace pointerSpace = StateSpace::None;
   uint32_t pointerAlignment = 0;
-  uint32_t constBank = 0;                   // old .const[n]
-  std::span<const uint64_t> dimensions;     // empty for a scalar; [0] first for an incomplete array
+  uint32_t constBank = 0;                // old .const[n]
+  std::span<const uint64_t> dimensions;  // empty for a scalar; [0] first for an incomplete array
   const Initializer* initializer = nullptr;
-  uint64_t size = 0;                        // in bytes, 0 for an incomplete extern array
-  const Function* owner = nullptr;          // the function it is declared in, null at module scope
+  uint64_t size = 0;                // in bytes, 0 for an incomplete extern array
+  const Function* owner = nullptr;  // the function it is declared in, null at module scope
 };
 
 // Initialisers are flat: nested braces are already laid out over the dimensions.
 struct InitializerElement {
-  uint64_t index = 0;                       // element number within the array
-  uint8_t maskByte = 0xFF;                  // mask(): which byte of the symbol's address, 0xFF for all of it
-  bool isGeneric = false;                   // generic(symbol)
+  uint64_t index = 0;       // element number within the array
+  uint8_t maskByte = 0xFF;  // mask(): which byte of the symbol's address, 0xFF for all of it
+  bool isGeneric = false;   // generic(symbol)
   bool isSymbol = false;
   SourceOffset where = 0;
-  uint64_t bits = 0;                        // the value in the variable's type, or the offset after the symbol
+  uint64_t bits = 0;  // the value in the variable's type, or the offset after the symbol
   const Variable* variable = nullptr;
   const Function* function = nullptr;
 };
@@ -200,7 +244,16 @@ struct Initializer {
 
 struct Statement {
   enum class Kind : uint8_t {
-    Instruction, Label, ScopeBegin, ScopeEnd, Registers, Variable, CallPrototype, TargetList, Location, Pragma,
+    Instruction,
+    Label,
+    ScopeBegin,
+    ScopeEnd,
+    Registers,
+    Variable,
+    CallPrototype,
+    TargetList,
+    Location,
+    Pragma,
   };
   Kind kind{};
   SourceOffset where = 0;
@@ -216,22 +269,22 @@ struct Statement {
   };
 };
 
-struct RegisterDeclaration {                // kept so that the printer can give back what was written
+struct RegisterDeclaration {  // kept so that the printer can give back what was written
   Type type{};
   uint8_t vector = 1;
   std::string_view name;
-  uint32_t count = 0;                       // 0 for a single register, N for name<N>
+  uint32_t count = 0;  // 0 for a single register, N for name<N>
 };
 
-struct Location {                           // .loc file line column[, function_name label + offset, inlined_at ...]
+struct Location {  // .loc file line column[, function_name label + offset, inlined_at ...]
   uint32_t file = 0, line = 0, column = 0;
-  std::string_view rest;                    // verbatim
+  std::string_view rest;  // verbatim
 };
 
 struct CallPrototype {
   std::string_view name;
   SourceOffset where = 0;
-  std::span<Variable* const> results, parameters;
+  std::span<Variable*const> results, parameters;
   bool isNoReturn = false;
   uint32_t abiPreserve = 0, abiPreserveControl = 0;
 };
@@ -251,9 +304,9 @@ struct Function {
   bool isEntry = false, isDefined = false;
   bool isExtern = false, isVisible = false, isWeak = false, isNoReturn = false;
   bool isUnified = false;
-  uint64_t unifiedId[2] = {};               // .attribute(.unified(a, b))
+  uint64_t unifiedId[2] = {};  // .attribute(.unified(a, b))
   uint32_t abiPreserve = 0, abiPreserveControl = 0;
-  std::span<Variable* const> results;       // .func: .reg or .param variables
+  std::span<Variable* const> results;  // .func: .reg or .param variables
   std::span<Variable* const> parameters;
   // A .reg parameter or result is also a register of the body:
   std::span<const RegisterId> resultRegisters, parameterRegisters;  // ~0u where it is .param
@@ -261,17 +314,22 @@ struct Function {
   std::span<const std::string_view> pragmas;
   std::span<const Register> registers;
   std::span<const Statement> body;
-  const Function* aliasee = nullptr;        // .alias name, aliasee;
+  const Function* aliasee = nullptr;  // .alias name, aliasee;
 };
 
 struct Module {
   uint32_t versionMajor = 0, versionMinor = 0;
-  std::string_view target;                  // "sm_90a"; further .target words are in targetOptions
+  SourceOffset versionWhere = 0, targetWhere = 0;
+  std::string_view target;  // "sm_90a"; further .target words are in targetOptions
   std::span<const std::string_view> targetOptions;
   uint32_t addressSize = 64;
-  std::span<Function* const> functions;     // in order; a forward declaration and its definition are one node
-  std::span<Variable* const> variables;     // module scope
-  struct File { uint32_t index; std::string_view name; uint64_t timestamp = 0, size = 0; };
+  std::span<Function* const> functions;  // in order; a forward declaration and its definition are one node
+  std::span<Variable* const> variables;  // module scope
+  struct File {
+    uint32_t index;
+    std::string_view name;
+    uint64_t timestamp = 0, size = 0;
+  };
   std::span<const File> files;
   std::span<const std::string_view> sections;  // .section blocks and @@DWARF lines, verbatim
   std::span<const std::string_view> pragmas;

@@ -42,6 +42,8 @@ Ordered orderOf(Mod mod) {
 bool mayRepeat(Mod mod) {
   switch (mod) {
     case Mod::sync:
+    case Mod::cc:
+    case Mod::NaN:
     case Mod::approx:
     case Mod::shiftamt:
     case Mod::sat:
@@ -179,6 +181,7 @@ Type untypedOf(unsigned bits) {
 }  // namespace
 
 std::string ModuleTarget::missing(Requirement requirement, Requirement removed) const {
+  if (hasEverything) return {};
   if (version < requirement.version) return "needs PTX ISA version " + versionText(requirement.version) + " or later";
   if (!satisfies(target, requirement.target())) return "needs .target " + describeRule(requirement.target());
   if (removed.version != 0 && version >= removed.version && satisfies(target, removed.target())) {
@@ -232,6 +235,7 @@ MatchedForm expectOperands(const Form& form, std::span<const FormChoice* const> 
           if (unsigned count = countOf(operand.count, choice->mod))
             expected.count = static_cast<uint16_t>(count * operand.number / operand.divisor);
     }
+    if (operand.kind == FormOperand::Kind::Texture && form.opcode == Opcode::Cp) ++nextSpace;  // of the tensor
     if (operand.kind == FormOperand::Kind::Address) {
       if (operand.space == FormOperand::Space::Shared) expected.space = StateSpace::Shared;
       else if (nextSpace < spaces.size() && operand.space == FormOperand::Space::FromModifier)

@@ -17,6 +17,7 @@ namespace mulciber::ptx {
 struct ModuleTarget {
   uint8_t version = 90;  // 10 * major + minor
   Target target{90, 'a'};
+  bool hasEverything = false;  // nothing is asked of them
 
   // Empty, or what is missing: "needs .target sm_80 or later".
   std::string missing(Requirement requirement, Requirement removed = {0, 0}) const;

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "translator/ptx/clone.h"
+#include "translator/ptx/suggestion.h"
 
 namespace mulciber::ptx {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+constexpr std::string_view kMixedPragma = "mulciber.mixed_targets";
 
 bool isDefinition(const Function& function) { return function.isDefined || function.aliasee; }
 bool isDefinition(const Variable& variable) { return !variable.isExtern; }
@@ -162,7 +164,12 @@ bool Linker::mergeHeaders() {
   Module& result = holder_->module;
   std::vector<Module::File> files;
   std::vector<std::string_view> options, pragmas;
-  result.addressSize = modules_[0]->module.addressSize;
+  const Module& first = modules_[0]->module;
+  bool isMixed = false;
+  uint32_t lastFile = 0;  // the highest number of a .file until now
+  result.addressSize = first.addressSize;
+  result.versionWhere = first.versionWhere;
+  result.targetWhere = first.targetWhere;
   uint64_t totalText = 0;
   for (size_t i = 0; i < modules_.size(); ++i) {
     const ModuleHolder& part = *modules_[i];
@@ -183,6 +190,8 @@ bool Linker::mergeHeaders() {
                 std::string(fileOf(0)) + "', which has " + std::to_string(result.addressSize) + "-bit ones");
       return false;
     }
+    isMixed |= std::tie(module.versionMajor, module.versionMinor, module.target) !=
+               std::tie(first.versionMajor, first.versionMinor, first.target);
     if (std::pair(module.versionMajor, module.versionMinor) > std::pair(result.versionMajor, result.versionMinor)) {
       result.versionMajor = module.versionMajor;
       result.versionMinor = module.versionMinor;
@@ -195,16 +204,19 @@ bool Linker::mergeHeaders() {
       if (std::find(pragmas.begin(), pragmas.end(), pragma) == pragmas.end()) pragmas.push_back(pragma);
 
     const SourceOffset shift = holder_->source.append(part.source);
-    uint32_t firstFile = 0;
-    for (const Module::File& file : files) firstFile = std::max(firstFile, file.index);
+    cloners_.emplace_back(*holder_->arena, shift, lastFile);
+    uint32_t last = lastFile;
     for (Module::File file : module.files) {
-      file.index += firstFile;
+      file.index += lastFile;
+      last = std::max(last, file.index);
       files.push_back(file);
     }
-    cloners_.emplace_back(*holder_->arena, shift, firstFile);
+    lastFile = last;
     holder_->linked.push_back(part.arena);
     holder_->linked.insert(holder_->linked.end(), part.linked.begin(), part.linked.end());
   }
+  if (isMixed && std::find(pragmas.begin(), pragmas.end(), kMixedPragma) == pragmas.end())
+    pragmas.push_back(kMixedPragma);
   result.files = holder_->arena->copy(files);
   result.targetOptions = holder_->arena->copy(options);
   result.pragmas = holder_->arena->copy(pragmas);
@@ -341,6 +353,10 @@ std::unique_ptr<ModuleHolder> Linker::run() {
 bool isProvidedFunction(std::string_view name) {
   static constexpr std::string_view kNames[] = {"vprintf", "malloc", "free", "__assertfail", "__assert_fail"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+bool isMixedModule(const Module& module) {
+  return std::find(module.pragmas.begin(), module.pragmas.end(), kMixedPragma) != module.pragmas.end();
 }
 
 std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules, Diagnostics& diagnostics) {

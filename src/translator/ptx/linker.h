@@ -3,7 +3,7 @@
 // .extern names find their definition in another module; of several .weak definitions the first is kept, and none
 // beside a .visible one; .common variables are merged, the largest counts. Names without linkage belong to their
 // module: when two modules have the same one, the later is renamed. The result has the highest version and target of
-// its parts. Debug sections are dropped, .loc lines are kept.
+// its parts; where these differ it carries a .pragma that says so. Debug sections are dropped, .loc lines are kept.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,10 @@ namespace mulciber::ptx {
 
 // Functions that a program calls and the translator itself provides: vprintf, malloc and the like.
 bool isProvidedFunction(std::string_view name);
+
+// True of a module linked from parts of different versions or targets. Each part was to be verified by its own: those
+// of the whole say nothing of what its instructions need.
+bool isMixedModule(const Module& module);
 
 // Null with errors. The modules may go away afterwards: what is shared is kept alive.
 std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules, Diagnostics& diagnostics);

@@ -108,14 +108,13 @@ bool spaceFits(StateSpace wanted, StateSpace variable) {
   return variable == StateSpace::Global || variable == StateSpace::Shared || variable == StateSpace::Local;
 }
 
-bool isOpaque(Type type) { return type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef; }
-
 bool addressFits(const Operand& operand, const ExpectedOperand& expected, const OperandContext& context) {
   if (operand.kind != Operand::Kind::Address) return false;
   bool isQuery = context.opcode == Opcode::Txq || context.opcode == Opcode::Suq;
   if (operand.isUnified && context.opcode != Opcode::Ld && context.opcode != Opcode::Ldu) return false;
   if (operand.variable && !operand.isIndexed && operand.hasRegister) return false;
   if (operand.variable) {
+    if (expected.form->space == FormOperand::Space::Tensor) return false;
     if (isQuery) return isOpaque(operand.variable->type) || operand.variable->space == StateSpace::Param;
     return spaceFits(expected.space, operand.variable->space);
   }

@@ -19,8 +19,6 @@ constexpr SpaceWord kSpaces[] = {
     {"tex", StateSpace::Tex},
 };
 
-bool isOpaque(Type type) { return type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef; }
-
 uint64_t elementSize(Type type, uint8_t vector) {
   const uint64_t bytes = isOpaque(type) ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
   return bytes * vector;
@@ -61,7 +59,12 @@ class ElementList {
   size_t used_ = 0;
 };
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string suggestType(std::string_view misspelt) {
+  Suggestion suggestion(misspelt);
+  for (auto type = Type::Pred; type <= Type::SurfRef; type = static_cast<Type>(static_cast<int>(type) + 1))
+    suggestion.offer(spelling(type));
+  return suggestion.phrase(".");
+}
 
 }  // namespace
 
@@ -133,7 +136,7 @@ void Parser::declarationHead(DeclarationHead& head, bool isParameter) {
     head.type = *type;
   } else {
     if (token_.is(Kind::Dotted))
-      fail(token_, "unknown type " + quoted(token_.text) + suggest(token_.text.substr(1), modifierWords(), "."));
+      fail(token_, "unknown type " + quoted(token_.text) + suggestType(token_.text.substr(1)));
     failExpected("a type");
   }
   if (isParameter && acceptDotted("ptr")) {
@@ -227,8 +230,8 @@ void Parser::declareVariable(Variable* made) {
     variables_.push_back(made);
     return;
   }
-  if (made->space == StateSpace::Param && function_->isEntry && depth_ == 1 && holder_.module.versionMajor == 1 &&
-      holder_.module.versionMinor < 4) {
+  if (made->space == StateSpace::Param && function_->isEntry && openScopes_.size() == 1 &&
+      holder_.module.versionMajor == 1 && holder_.module.versionMinor < 4) {
     oldParameters_.push_back(made);
     return;
   }

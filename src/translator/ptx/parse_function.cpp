@@ -6,8 +6,6 @@
 namespace mulciber::ptx {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 bool sameParameters(std::span<Variable* const> a, std::span<Variable* const> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Variable* x, const Variable* y) {
     return x->type == y->type && x->vector == y->vector && x->size == y->size && x->space == y->space &&
@@ -103,11 +101,39 @@ void Parser::headerDirectives(Function& made) {
     } else if (acceptDotted("pragma")) {
       pragmas(pragmaList);
       expect(Kind::Semicolon, "';'");
+    } else if (beginsDeclaration()) {
+      break;  // the next one, when there is no body
     } else if (!made.isEntry || !performanceDirective(made)) {
-      break;  // the next declaration, when there is no body
+      wrongHeaderDirective(made);
     }
   }
   made.pragmas = arena_.copy(pragmaList);
+}
+
+// Tokens that begin a declaration or directive of a module.
+bool Parser::beginsDeclaration() const {
+  static constexpr std::string_view kWords[] = {
+      "version", "target", "address_size", "entry", "func", "extern",  "visible", "weak", "common", "global",
+      "const",   "shared", "local",        "tex",   "file", "section", "alias",   "loc",  "reg",    "param"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return token_.isDotted(word); });
+}
+
+// Reports it, and goes on behind its numbers: the body is still to be read.
+void Parser::wrongHeaderDirective(Function& made) {
+  const Token directive = token_;
+  Function unused;
+  if (performanceDirective(unused)) {
+    error(directive.where, quoted(directive.text) + " is for kernels, and " + quoted(made.name) + " is a function",
+          directive.text.size());
+    return;
+  }
+  try {
+    unknownDirective(directive);
+  } catch (const SyntaxError&) {
+  }
+  do advance();
+  while (token_.is(Kind::Integer) || token_.is(Kind::Comma) || token_.is(Kind::String));
 }
 
 void Parser::threadCounts(uint32_t (&counts)[3], uint32_t& written) {
@@ -213,10 +239,13 @@ void Parser::declareParameters(const std::vector<Variable*>& parameters, std::ve
 void Parser::body(Function& made) {
   const SourceOffset start = token_.where;
   expect(Kind::LeftBrace, "'{'");
-  depth_ = 1;
-  while (depth_ > 0 && !diagnostics_.isFull()) {
+  openScopes_ = {start};
+  while (!openScopes_.empty() && !diagnostics_.isFull()) {
     if (token_.is(Kind::End)) {
       error(start, "the body of " + quoted(made.name) + " is not closed");
+      if (openScopes_.size() > 1)
+        holder_.source.report(diagnostics_, Diagnostics::Severity::Note, openScopes_.back(),
+                              "this is the last '{' without a '}'");
       break;
     }
     const SourceOffset before = token_.where;
@@ -243,8 +272,8 @@ void Parser::body(Function& made) {
 }
 
 void Parser::enterScope(SourceOffset where) {
-  if (depth_ == kMaxScopes) fail(token_, "scopes are nested more than 256 deep");
-  ++depth_;
+  if (openScopes_.size() == kMaxScopes) fail(token_, "scopes are nested more than 256 deep");
+  openScopes_.push_back(where);
   symbols_.enterScope();
   Statement statement;
   statement.kind = Statement::Kind::ScopeBegin;
@@ -253,7 +282,8 @@ void Parser::enterScope(SourceOffset where) {
 }
 
 void Parser::leaveScope(SourceOffset where) {
-  if (--depth_ == 0) return;
+  openScopes_.pop_back();
+  if (openScopes_.empty()) return;
   symbols_.leaveScope();
   Statement statement;
   statement.kind = Statement::Kind::ScopeEnd;

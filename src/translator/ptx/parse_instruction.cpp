@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "translator/ptx/instruction_table.h"
 #include "translator/ptx/parser_state.h"
 #include "translator/ptx/special_registers.h"
 #include "translator/ptx/suggestion.h"
@@ -7,10 +8,18 @@
 namespace mulciber::ptx {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+// A word that the opcode takes, else any.
+std::string suggestModifier(Opcode opcode, std::string_view misspelt) {
+  Suggestion suggestion(misspelt);
+  for (const Form& form : formsOf(opcode)) {
+    for (Mod mod : form.name) suggestion.offer(spelling(mod));
+    for (const FormGroup& group : form.groups)
+      for (const FormChoice& choice : group.choices) suggestion.offer(spelling(choice.mod));
+  }
+  return suggestion.best().empty() ? suggest(misspelt, modifierWords(), ".") : suggestion.phrase(".");
+}
 
 }  // namespace
-
 // ---- Instructions
 
 Operand* Parser::guard() {
@@ -81,7 +90,7 @@ void Parser::modifiers(Instruction& made) {
     const std::string_view word = token_.text.substr(1);
     auto mod = findModifier(word);
     if (!mod) {
-      error(token_.where, "unknown modifier " + quoted(token_.text) + suggest(word, modifierWords(), "."),
+      error(token_.where, "unknown modifier " + quoted(token_.text) + suggestModifier(made.opcode, word),
             token_.text.size());
       continue;
     }
@@ -301,13 +310,14 @@ bool Parser::specialRegister(Operand& operand, const Token& name) {
     operand.elements = arena_.copy(std::span<const Operand>(parts));
     return true;
   }
+  if (token_.text.size() != 2 || std::string_view("xyzw").find(token_.text[1]) == std::string_view::npos)
+    fail(token_, quoted(name.text) + " has the components .x, .y, .z and .w");
   select(operand);
   switch (std::exchange(operand.select, Operand::Select::Whole)) {
     case Operand::Select::X: operand.special = component('x'); break;
     case Operand::Select::Y: operand.special = component('y'); break;
     case Operand::Select::Z: operand.special = component('z'); break;
-    case Operand::Select::W: operand.kind = Operand::Kind::Integer; break;
-    default: error(name.where, quoted(name.text) + " has the components .x, .y, .z and .w", name.text.size());
+    default: operand.kind = Operand::Kind::Integer; break;  // .w is always 0
   }
   return true;
 }

@@ -3,54 +3,28 @@
 #include <algorithm>
 
 #include "translator/ptx/parser_state.h"
+#include "translator/ptx/special_registers.h"
 #include "translator/ptx/suggestion.h"
 
 namespace mulciber::ptx {
 namespace {
 
-constexpr std::string_view kDirectives[] = {"version",
-                                            "target",
-                                            "address_size",
-                                            "entry",
-                                            "func",
-                                            "extern",
-                                            "visible",
-                                            "weak",
-                                            "common",
-                                            "global",
-                                            "const",
-                                            "shared",
-                                            "local",
-                                            "param",
-                                            "reg",
-                                            "tex",
-                                            "file",
-                                            "section",
-                                            "alias",
-                                            "pragma",
-                                            "loc",
-                                            "align",
-                                            "attribute",
-                                            "maxntid",
-                                            "reqntid",
-                                            "minnctapersm",
-                                            "maxnctapersm",
-                                            "maxnreg",
-                                            "maxclusterrank",
-                                            "reqnctapercluster",
-                                            "explicitcluster",
-                                            "blocksareclusters",
-                                            "noreturn",
-                                            "abi_preserve",
-                                            "abi_preserve_control",
-                                            "callprototype",
-                                            "calltargets",
-                                            "branchtargets",
-                                            "ptr",
-                                            "managed",
-                                            "unified"};
+constexpr std::string_view kDirectives =
+    "version target address_size entry func extern visible weak common global const shared local "
+    "param reg tex file section alias pragma loc align attribute maxntid reqntid minnctapersm "
+    "maxnctapersm maxnreg maxclusterrank reqnctapercluster explicitcluster blocksareclusters "
+    "noreturn abi_preserve abi_preserve_control callprototype calltargets branchtargets ptr managed "
+    "unified";
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string suggestDirective(std::string_view misspelt) {
+  Suggestion suggestion(misspelt);
+  for (std::string_view rest = kDirectives; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    suggestion.offer(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return suggestion.phrase(".");
+}
 
 }  // namespace
 
@@ -167,6 +141,12 @@ void Parser::fail(const Token& token, std::string text) {
 
 void Parser::failExpected(const char* what) {
   std::string text = std::string("expected ") + what;
+  const std::string_view between = text_.substr(previousEnd_, token_.where - previousEnd_);
+  const bool isSeparator = std::string_view(what).ends_with("';'");
+  if (isSeparator && previousEnd_ != 0 && between.find('\n') != between.npos && !token_.is(Kind::Error)) {
+    error(previousEnd_, text + " at the end of the line", 1);
+    throw SyntaxError{};
+  }
   if (token_.is(Kind::End)) {
     text += " before the end of the file";
   } else if (token_.text.size() <= 40) {
@@ -197,6 +177,11 @@ void Parser::undeclared(const Token& name, const char* what) {
   Suggestion suggestion(name.text);
   symbols_.forEachVisible([&](std::string_view visible, const Binding&) { suggestion.offer(visible); });
   for (const Register& reg : registers_) suggestion.offer(reg.name);
+  if (name.text[0] == '%')
+    for (std::string_view special : specialRegisterNames()) {
+      suggestion.offer(special.substr(0, special.find('.')));
+      suggestion.offer(special);
+    }
   error(name.where, std::string(what) + " " + quoted(name.text) + " is not declared" + suggestion.phrase(),
         name.text.size());
 }
@@ -207,7 +192,7 @@ void Parser::unknownDirective(const Token& token) {
     fail(token,
          isStray ? "this '}' closes nothing" : "expected a directive, found " + quoted(token.text.substr(0, 40)));
   }
-  fail(token, "unknown directive " + quoted(token.text) + suggest(token.text.substr(1), kDirectives, "."));
+  fail(token, "unknown directive " + quoted(token.text) + suggestDirective(token.text.substr(1)));
 }
 
 void Parser::skipStatement() {
@@ -288,6 +273,7 @@ void Parser::version() {
   const uint32_t major = number(token.text.substr(0, std::min(dot, token.text.size())));
   const uint32_t minor = dot == token.text.npos ? ~0u : number(token.text.substr(dot + 1));
   if (major == ~0u || minor == ~0u) fail(token, "expected a version such as 9.0, found " + quoted(token.text));
+  holder_.module.versionWhere = token.where;
   holder_.module.versionMajor = major;
   holder_.module.versionMinor = minor;
 }
@@ -298,8 +284,12 @@ void Parser::target() {
   do {
     const Token word = expectName("a target such as sm_90");
     const bool isArchitecture = word.text.starts_with("sm_") || word.text.starts_with("compute_");
-    if (isArchitecture) holder_.module.target = word.text;
-    else options.push_back(word.text);
+    if (isArchitecture) {
+      holder_.module.target = word.text;
+      holder_.module.targetWhere = word.where;
+    } else {
+      options.push_back(word.text);
+    }
   } while (accept(Kind::Comma));
   if (!options.empty()) holder_.module.targetOptions = arena_.copy(options);
 }
@@ -317,7 +307,7 @@ void Parser::file() {
   advance();
   Module::File entry{};
   const Token number = token_;
-  entry.index = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a file number"));
+  entry.index = static_cast<uint32_t>(expectInteger(1u << 24, "a file number"));
   if (!fileNumbers_.insert(entry.index).second)
     error(number.where, "file " + std::to_string(entry.index) + " is already declared", number.text.size());
   entry.name = expectString();

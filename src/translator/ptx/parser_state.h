@@ -47,7 +47,10 @@ class Parser {
   static constexpr uint32_t kMaxScopes = 256, kMaxDimensions = 64, kMaxElements = 1u << 20, kMaxOperators = 1024;
 
   // Tokens
-  void advance() { token_ = lexer_.next(); }
+  void advance() {
+    previousEnd_ = token_.where + static_cast<SourceOffset>(token_.text.size());
+    token_ = lexer_.next();
+  }
   bool accept(Kind kind);
   bool acceptDotted(std::string_view word);
   Token expect(Kind kind, const char* what);
@@ -103,6 +106,8 @@ class Parser {
   std::vector<Variable*> parameterList(bool isEntry);
   void headerDirectives(Function& function);
   bool performanceDirective(Function& function);
+  bool beginsDeclaration() const;
+  void wrongHeaderDirective(Function& function);
   void threadCounts(uint32_t (&counts)[3], uint32_t& written);
   Function* declareFunction(const Function& made);
   void checkRedeclaration(const Function& known, const Function& added);
@@ -158,6 +163,7 @@ class Parser {
   std::string_view text_;
   Lexer lexer_;
   Token token_;
+  SourceOffset previousEnd_ = 0;  // where the token before it ended
   SymbolTable symbols_;
 
   std::vector<Function*> functions_;
@@ -168,9 +174,9 @@ class Parser {
 
   // Of the function whose body is being parsed
   Function* function_ = nullptr;
-  uint32_t depth_ = 0;            // of { } scopes
-  uint32_t operandBraces_ = 0;    // open braces of vector operands and initialisers
-  bool operandBrackets_ = false;  // inside [ ]
+  std::vector<SourceOffset> openScopes_;  // the '{' of the body and of the scopes in it
+  uint32_t operandBraces_ = 0;            // open braces of vector operands and initialisers
+  bool operandBrackets_ = false;          // inside [ ]
   std::vector<Register> registers_;
   std::vector<Statement> statements_;
   std::vector<Variable*> oldParameters_;  // declared in the body of an entry, as PTX before 1.4 does

@@ -30,4 +30,6 @@ std::optional<SpecialRegister> findSpecialRegister(std::string_view name) {
   return static_cast<SpecialRegister>(*found);
 }
 
+std::span<const std::string_view> specialRegisterNames() { return kNames; }
+
 }  // namespace mulciber::ptx

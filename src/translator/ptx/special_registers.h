@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "translator/ptx/ast.h"
@@ -9,5 +10,6 @@ namespace mulciber::ptx {
 
 std::string_view spelling(SpecialRegister special);  // with its %, such as %tid.x
 std::optional<SpecialRegister> findSpecialRegister(std::string_view name);
+std::span<const std::string_view> specialRegisterNames();
 
 }  // namespace mulciber::ptx

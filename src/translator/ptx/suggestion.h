@@ -1,10 +1,12 @@
-// "did you mean": the word nearest to a misspelt one.
+// How messages name words: in quotes, and "did you mean" the word nearest to a misspelt one.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 namespace mulciber::ptx {
+
+inline std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
 
 // Offer candidates one after another, then ask for the best. Words further away than a third of their length are no
 // suggestion, and no more than kMaxCandidates are compared.

@@ -48,6 +48,7 @@ bool isFloat(Type type) { return row(type).kind == Kind::Float; }
 bool isSigned(Type type) { return row(type).kind == Kind::Signed; }
 bool isUnsigned(Type type) { return row(type).kind == Kind::Unsigned; }
 bool isUntyped(Type type) { return row(type).kind == Kind::Untyped; }
+bool isOpaque(Type type) { return row(type).kind == Kind::Opaque; }
 std::string_view spelling(Type type) { return type == Type::None ? std::string_view() : spelling(row(type).mod); }
 Type typeOf(Mod mod) { return kTypeOfMod[static_cast<size_t>(mod)]; }
 

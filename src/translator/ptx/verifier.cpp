@@ -106,7 +106,15 @@ class InstructionVerifier {
         if (instruction.operands.size() > 2 && !std::has_single_bit(instruction.operands[2].bits))
           state_.error(instruction.operands[2].where, "an alignment must be a power of two");
         return;
+      case Opcode::Createpolicy: return verifyFraction(instruction);
       case Opcode::Cp: return verifyCopy(instruction, form);
+      case Opcode::Tex:
+      case Opcode::Tld4:
+      case Opcode::Txq:
+      case Opcode::Suld:
+      case Opcode::Sust:
+      case Opcode::Sured:
+      case Opcode::Suq: return verifyHandles(instruction);
       default: return;
     }
   }
@@ -130,13 +138,36 @@ class InstructionVerifier {
     }
   }
 
+  void verifyFraction(const Instruction& instruction) {
+    if (instruction.operands.size() < 2 || instruction.operands[1].kind != Operand::Kind::Float) return;
+    const Operand& operand = instruction.operands[1];
+    const double fraction = operand.isSingle ? std::bit_cast<float>(static_cast<uint32_t>(operand.bits))
+                                             : std::bit_cast<double>(operand.bits);
+    if (!(fraction > 0 && fraction <= 1))
+      state_.error(operand.where, "the fraction of a policy must be greater than 0 and at most 1");
+  }
+
+  // Textures and surfaces were known by name alone at first.
+  void verifyHandles(const Instruction& instruction) {
+    auto isRegister = [](const Operand& operand) {
+      if (operand.kind == Operand::Kind::Address) return operand.hasRegister;
+      return operand.kind == Operand::Kind::Texture && operand.elements[0].kind == Operand::Kind::Register;
+    };
+    for (const Operand& operand : instruction.operands)
+      if (isRegister(operand)) state_.require(operand.where, "a texture or surface in a register", 31, "sm_20");
+  }
+
   void verifyCopy(const Instruction& instruction, const MatchedForm& form) {
-    for (size_t i = 0; i < instruction.operands.size() && i < form.operands.size(); ++i) {
-      const FormOperand& expected = *form.operands[i].form;
-      uint64_t size = instruction.operands[i].bits;
-      if (expected.kind == FormOperand::Kind::Immediate && expected.low == 4 && size != 4 && size != 8 && size != 16)
-        state_.error(instruction.operands[i].where, "cp.async copies 4, 8 or 16 bytes");
-    }
+    constexpr size_t kSize = 2, kSourceSize = 3;  // operands of the copies whose size is a constant
+    if (form.operands.size() <= kSize || form.operands[kSize].form->kind != FormOperand::Kind::Immediate) return;
+    const Operand& size = instruction.operands[kSize];
+    if (size.bits != 4 && size.bits != 8 && size.bits != 16)
+      return state_.error(size.where, "cp.async copies 4, 8 or 16 bytes");
+    if (instruction.operands.size() <= kSourceSize) return;
+    const Operand& sourceSize = instruction.operands[kSourceSize];
+    if (sourceSize.kind == Operand::Kind::Integer && sourceSize.bits > size.bits)
+      state_.error(sourceSize.where,
+                   "cp.async cannot read more than the " + std::to_string(size.bits) + " bytes it copies");
   }
 
   VerifierState& state_;

@@ -1,11 +1,10 @@
+#include "translator/ptx/suggestion.h"
 #include "translator/ptx/verifier_state.h"
 
 namespace mulciber::ptx {
 namespace {
 
 using Formals = std::span<Variable* const>;
-
-std::string quoted(std::string_view name) { return '\'' + std::string(name) + '\''; }
 
 // "parameter 'a'", or by number where a prototype leaves it nameless.
 std::string formalName(const char* role, const Variable& formal, size_t index) {

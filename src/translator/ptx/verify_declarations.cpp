@@ -1,15 +1,13 @@
 #include <bit>
 
+#include "translator/ptx/linker.h"
+#include "translator/ptx/suggestion.h"
 #include "translator/ptx/verifier_state.h"
 
 namespace mulciber::ptx {
 namespace {
 
 constexpr uint64_t kMaxKernelParameters = 4352, kMaxKernelParametersLarge = 32764, kMaxVectorBits = 128;
-
-std::string quoted(std::string_view name) { return '\'' + std::string(name) + '\''; }
-
-bool isOpaque(Type type) { return type == Type::TexRef || type == Type::SamplerRef || type == Type::SurfRef; }
 
 // Packed and narrow formats exist only as types of instructions.
 bool canBeDeclared(Type type) {
@@ -103,25 +101,32 @@ void verifyPerformance(VerifierState& state, const Function& function) {
 
 bool verifyHeader(VerifierState& state) {
   const Module& module = state.module;
-  unsigned version = module.versionMajor * 10 + module.versionMinor;
+  const std::string name =
+      "PTX ISA version " + std::to_string(module.versionMajor) + '.' + std::to_string(module.versionMinor);
   static constexpr uint8_t kLastMinor[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, 0};
-  if (module.versionMajor < 1 || module.versionMajor > 9 || module.versionMinor > kLastMinor[module.versionMajor]) {
-    state.error(0, "PTX ISA version " + std::to_string(module.versionMajor) + '.' +
-                       std::to_string(module.versionMinor) + " is not one of 1.0 to 9.0");
+  constexpr unsigned kNewestMajor = std::size(kLastMinor) - 1;
+  unsigned minor = module.versionMinor;
+  if (module.versionMajor == kNewestMajor && minor > kLastMinor[kNewestMajor]) {
+    // Minor versions only add to the language.
+    minor = kLastMinor[kNewestMajor];
+    state.source.report(state.diagnostics, Diagnostics::Severity::Warning, module.versionWhere,
+                        name + " is newer than 9.0, the newest one known: what is new in it is refused");
+  } else if (module.versionMajor < 1 || module.versionMajor > kNewestMajor || minor > kLastMinor[module.versionMajor]) {
+    state.error(module.versionWhere, name + " is not one of 1.0 to 9.0");
     return false;
   }
+  const unsigned version = module.versionMajor * 10 + minor;
   auto target = parseTarget(module.target);
   if (!target) {
-    state.error(0, quoted(module.target) + " is not one of the targets sm_10 to sm_121");
+    state.error(module.targetWhere, quoted(module.target) + " is not one of the targets sm_10 to sm_121");
     return false;
   }
-  state.target = {static_cast<uint8_t>(version), *target};
+  state.target = {static_cast<uint8_t>(version), *target, isMixedModule(module)};
   uint8_t first = versionOf(*target);
   if (version < first)
-    state.error(0, "PTX ISA version " + std::to_string(module.versionMajor) + '.' +
-                       std::to_string(module.versionMinor) + " does not know .target " + std::string(module.target) +
-                       "; that came with " + std::to_string(first / 10) + '.' + std::to_string(first % 10));
-  if (module.addressSize != 32 && module.addressSize != 64) state.error(0, "'.address_size' must be 32 or 64");
+    state.error(module.targetWhere, name + " does not know .target " + std::string(module.target) +
+                                        "; that came with " + std::to_string(first / 10) + '.' +
+                                        std::to_string(first % 10));
   return true;
 }
 
