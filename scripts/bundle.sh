@@ -35,7 +35,7 @@ done
 # Libraries of the distribution that our programs load, without the C library, which every system has.
 for binary in "$out"/bin/* "$out"/lib/*.so*; do
   { ldd "$binary" 2>/dev/null || true; } | awk '$3 ~ /^\// {print $3}'
-done | sort -u | grep -vE "^$root/|/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so" |
+done | sort -u | grep -vE "^$root/|/(libc|libm|libdl|libpthread|librt|libcuda|libcudart|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so" |
   while read -r library; do cp -L "$library" "$out/system/"; done
 loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ {print $NF; exit}')
 cp -L "$loader" "$out/system/libvulkan.so.1"

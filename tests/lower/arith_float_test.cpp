@@ -1,4 +1,6 @@
 // Addition to square root in every rounding mode, for every kind of device. MATH-01 to MATH-04.
+#include <random>
+
 #include "support/float_checks.h"
 
 namespace mulciber::test {
@@ -31,6 +33,115 @@ TEST(ArithFloat, RoundsSinglesInEveryMode) {
                    return flushed(compute(operation, 32, mode, x));
                  });
     }
+}
+
+// What nvcc makes of expf: the addend is a constant that the sum stays near.
+TEST(ArithFloat, RoundsSumsWithAConstant) {
+  for (uint32_t addend : {0x4B400001u, 0xCB400001u, 0x3F800000u, 0xBF800000u, 0x36000000u, 0x71000000u, 0x7F000000u})
+    for (auto [suffix, rounding] : roundings)
+      for (bool flush : {false, true}) {
+        Rounding mode = rounding;
+        std::ostringstream text;
+        text << "fma" << suffix << (flush ? ".ftz" : "") << ".f32 %d0, %a0, %a1, 0f" << std::hex << std::uppercase
+             << addend << ";";
+        checkFloat(text.str(), "f32", "f32 f32", [&](Inputs x) {
+          if (flush)
+            for (uint64_t& v : x) v = flushed(v);
+          uint64_t exact = exactFloat(FloatOp::Fma, 32, mode, x[0], x[1], addend);
+          return flush ? flushed(exact) : exact;
+        });
+      }
+}
+
+// Quotients next to the middle between two numbers: for each divisor the dividends are found for which
+// dividend * 2^shift - divisor * odd is as small as can be.
+TEST(ArithFloat, RoundsQuotientsThatAreNearlyTies) {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  auto inverse = [](uint64_t of, uint64_t modulus) {  // of odd modulus
+    int64_t t = 0, next = 1, r = static_cast<int64_t>(modulus), rest = static_cast<int64_t>(of % modulus);
+    while (rest != 0) {
+      int64_t q = r / rest;
+      t = std::exchange(next, t - q * next);
+      r = std::exchange(rest, r - q * rest);
+    }
+    return static_cast<uint64_t>(t < 0 ? t + static_cast<int64_t>(modulus) : t);
+  };
+  auto addTies = [&](uint32_t divisor) {
+    for (int shift : {24, 25})
+      for (int rest : {-3, -2, -1, 1, 2, 3}) {
+        uint64_t wanted = static_cast<uint64_t>(rest + static_cast<int64_t>(divisor)) % divisor;
+        uint64_t dividend = inverse(uint64_t(1) << shift, divisor) * wanted % divisor;
+        if (dividend >= 1u << 23) pairs.push_back({static_cast<uint32_t>(dividend), divisor});
+        if (dividend + divisor < 1u << 24) pairs.push_back({static_cast<uint32_t>(dividend + divisor), divisor});
+      }
+  };
+  for (uint32_t below = 1; below < 200; below += 2) addTies((1u << 24) - below);
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; i++) addTies((1u << 23) + (random() & 0x7FFFFF) / 2 * 2 + 1);
+  for (uint32_t divisor : {0xFFFFFFu, 0xFFFFFDu, 0xFFFFFBu, 0xFFFFF9u, 0xFFFFC1u, 0xFFFFBFu})
+    for (uint32_t dividend : {0x800000u, 0xD55553u, 0xE66662u, 0xEDB6D5u, 0xFFFFFFu})
+      pairs.push_back({dividend, divisor});
+  for (int error = 0; error <= 3; error++) {
+    Device device = devices()[2];
+    device.model.divisionError = error;
+    for (const char* text : {"div.rn.f32 %d0, %a0, %a1;", "rcp.rn.f32 %d0, %a1;"}) {
+      Snippet snippet(text, "f32", "f32 f32", device.profile);
+      ASSERT_TRUE(snippet.isValid()) << snippet.messages();
+      passes::FloatExactness pass;
+      snippet.apply(pass, device.profile, device.options);
+      for (auto [dividend, divisor] : pairs) {
+        uint64_t x = dividend - (1u << 23) + 0x3F800000u, y = divisor - (1u << 23) + 0x3F800000u;
+        uint64_t want = exactFloat(FloatOp::Div, 32, Rounding::NearestEven, text[0] == 'd' ? x : 0x3F800000u, y, 0);
+        ASSERT_EQ(snippet.run({x, y}, device.model)[0], want) << text << std::hex << dividend << " " << divisor;
+      }
+    }
+  }
+}
+
+TEST(ArithFloat, RootsAreRightForEveryKindOfEstimate) {
+  for (int error = 0; error <= 2; error++) {
+    Device device = devices()[2];
+    device.model.divisionError = error;
+    Snippet snippet("sqrt.rn.f32 %d0, %a0;", "f32", "f32", device.profile);
+    ASSERT_TRUE(snippet.isValid()) << snippet.messages();
+    passes::FloatExactness pass;
+    snippet.apply(pass, device.profile, device.options);
+    std::vector<uint64_t> inputs = {0,          1,          2,          3,          0x7FFFFF,   0x800000,   0x7F7FFFFF,
+                                    0x7F800000, 0x80000000, 0x3F800000, 0x3F800001, 0x3F7FFFFF, 0x3FFFFFFF, 0x407FFFFF};
+    std::mt19937 random(11);
+    for (int i = 0; i < 4000; i++) inputs.push_back(i % 3 ? 0x3F800000 + random() % 0x1000000 : random() & 0x7FFFFFFF);
+    for (uint64_t x : inputs) {
+      uint64_t want = exactFloat(FloatOp::Sqrt, 32, Rounding::NearestEven, x, 0, 0);
+      uint64_t got = snippet.run({x}, device.model)[0];
+      ASSERT_TRUE(got == want || (isNan("f32", got) && isNan("f32", want))) << std::hex << x << " gives " << got;
+    }
+  }
+}
+
+// The device's rsqrt reads denormals as zeros, and so is given larger numbers, unless there can be none.
+TEST(ArithFloat, ApproximationsOfWhatIsNeverDenormalAreLeftAlone) {
+  auto scales = [](const char* text) {
+    const Device& device = devices()[2];
+    Snippet snippet(text, "f32", "f32 f32", device.profile);
+    EXPECT_TRUE(snippet.isValid()) << snippet.messages();
+    passes::FloatExactness pass;
+    TranslateOptions options;
+    snippet.apply(pass, device.profile, options);
+    return snippet.print().find("select") != std::string::npos;
+  };
+  EXPECT_TRUE(scales("rsqrt.approx.f32 %d0, %a0;"));
+  EXPECT_FALSE(
+      scales("{ .reg .f32 s, t, u; mul.rn.f32 s, %a0, %a0; fma.rn.f32 t, %a1, %a1, s;"
+             " add.rn.f32 u, t, 0f3A83126F; rsqrt.approx.f32 %d0, u; }"));
+  // Without the constant, with one that is negative, and where the factors differ.
+  EXPECT_TRUE(
+      scales("{ .reg .f32 s, t; mul.rn.f32 s, %a0, %a0; fma.rn.f32 t, %a1, %a1, s; rsqrt.approx.f32 %d0, t; }"));
+  EXPECT_TRUE(
+      scales("{ .reg .f32 s, t; mul.rn.f32 s, %a0, %a0; add.rn.f32 t, s, 0fBA83126F; rsqrt.approx.f32 %d0, t; }"));
+  EXPECT_TRUE(
+      scales("{ .reg .f32 s, t; mul.rn.f32 s, %a0, %a1; add.rn.f32 t, s, 0f3A83126F; rsqrt.approx.f32 %d0, t; }"));
+  // A register written twice may hold either.
+  EXPECT_TRUE(scales("{ .reg .f32 s; mul.rn.f32 s, %a0, %a0; add.rn.f32 s, s, 0f3A83126F; rsqrt.approx.f32 %d0, s; }"));
 }
 
 TEST(ArithFloat, RoundsDoublesInEveryMode) {

@@ -107,9 +107,9 @@ b3:
   EXPECT_NE(text.find("var v1 bool"), std::string::npos) << text;
 }
 
-TEST(Structurize, AFlagSkipsTheElseSideOfAShortCircuit) {
-  // if (a && b) x; else y; z
-  std::string text = structured(R"(kernel @k {
+// if (a && b) x; else y; z, where y is what `otherwise` says.
+std::string shortCircuit(const std::string& otherwise) {
+  return structured(R"(kernel @k {
   var v0 bool
   var v1 bool
 b0:
@@ -122,14 +122,60 @@ b2:
   fence [warp]
   br b4
 b3:
-  fence [block]
+)" + otherwise + R"(
   br b4
 b4:
   fence [device]
   ret
 })");
+}
+
+size_t occurrences(const std::string& text, const char* part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Structurize, ASmallSharedElseSideIsCopied) {
+  std::string text = shortCircuit("  fence [block]");
+  EXPECT_EQ(text.find("var v2"), std::string::npos) << text;
+  EXPECT_EQ(occurrences(text, "fence [block]"), 2u) << text;
+  EXPECT_EQ(occurrences(text, "fence [device]"), 1u) << text;
+}
+
+TEST(Structurize, AFlagSkipsALargeSharedElseSide) {
+  std::string text =
+      shortCircuit("  fence [block]\n  fence [block]\n  fence [block]\n  fence [block]\n  fence [block]");
   EXPECT_NE(text.find("var v2 bool"), std::string::npos) << text;
   EXPECT_EQ(text.find("var v3"), std::string::npos) << text;
+  EXPECT_EQ(occurrences(text, "fence [block]"), 5u) << text;
+}
+
+TEST(Structurize, ASharedElseSideWithAWarpOperationIsNotCopied) {
+  std::string text = shortCircuit("  %2 = read bool v1\n  %3 = vote.any bool %2\n  write v1, %3");
+  EXPECT_EQ(occurrences(text, "vote.any"), 1u) << text;
+}
+
+TEST(Structurize, OnlyLoopsOfOneBlockAreLeftToUnroll) {
+  auto loop = [](const char* body) {
+    return structured(std::string(R"(kernel @k {
+  var v0 bool
+b0:
+  br b1
+b1:
+)") + body + R"(
+b2:
+  %9 = read bool v0
+  br %9, b1, b3
+b3:
+  ret
+})");
+  };
+  EXPECT_NE(loop("  %0 = read bool v0\n  br %0, b2, b3").find("nounroll"), std::string::npos);
+  EXPECT_EQ(
+      structured("kernel @k {\n  var v0 bool\nb0:\n  br b1\nb1:\n  %0 = read bool v0\n  br %0, b1, b2\nb2:\n  ret\n}")
+          .find("nounroll"),
+      std::string::npos);
 }
 
 TEST(Structurize, ASwitchAroundAVoteBecomesAChain) {

@@ -103,7 +103,6 @@ class Float {
 
   std::optional<uint64_t> evaluate(std::vector<uint64_t> x) const {
     Op op = instruction_.op;
-    bool approximates = instruction_.fp.approximate;
     if (model_.onlyNearest && (instruction_.fp.flush || instruction_.fp.rounding != Rounding::NearestEven))
       return std::nullopt;
     bool isSignOperation = op == Op::FNeg || op == Op::FAbs || op == Op::FIsNan || op == Op::FIsInf;
@@ -114,7 +113,7 @@ class Float {
     auto result = compute(op, x);
     bool isComparison = op >= Op::FEq && op <= Op::FIsInf;
     if (!result || isComparison) return result;
-    if (model_.divisionError != 0 && !approximates && (op == Op::FDiv || op == Op::FRcp || op == Op::FSqrt))
+    if (model_.divisionError != 0 && (op == Op::FDiv || op == Op::FRcp || op == Op::FSqrt || op == Op::FRsqrt))
       *result = disturbed(*result, x);
     return flush ? flushed(*result) : *result;
   }

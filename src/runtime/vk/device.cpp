@@ -1,6 +1,7 @@
 #include "runtime/vk/device.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "runtime/vk/builtins.h"
 #include "util/environment.h"
@@ -12,16 +13,19 @@ namespace {
 
 constexpr uint32_t timestampsPerPool = 1024;
 
-// The family whose queues kernels run on: the one with the most queues among those that compute.
+// The family whose queues kernels run on: one that does not draw, else the one with the most queues. On an H200 the
+// queues that draw leave kernels half the shared memory of a multiprocessor, start small blocks more slowly, and take
+// turns with each other (docs/performance.md).
 uint32_t computeFamily(const PhysicalDevice& physical) {
-  uint32_t best = 0, bestCount = 0;
-  for (uint32_t i = 0; i < physical.queueFamilies.size(); ++i) {
-    const VkQueueFamilyProperties& family = physical.queueFamilies[i];
-    if ((family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && family.queueCount > bestCount) {
-      best = i;
-      bestCount = family.queueCount;
-    }
-  }
+  auto rank = [&](uint32_t family) {
+    const VkQueueFamilyProperties& properties = physical.queueFamilies[family];
+    const bool computes = (properties.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+    const bool draws = (properties.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+    return std::tuple(computes, !draws, properties.queueCount);
+  };
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < physical.queueFamilies.size(); ++i)
+    if (rank(i) > rank(best)) best = i;
   return best;
 }
 

@@ -1,5 +1,7 @@
 #include "translator/passes/exact_float.h"
 
+#include <bit>
+#include <cmath>
 #include <vector>
 
 #include "translator/passes/soft_float.h"
@@ -30,9 +32,9 @@ Value ExactFloat::magnitudeBits(Value x) {
   return b.bitAnd(pattern, like(pattern, signBit(x->type) - 1));
 }
 
+// A comparison that flushes its operands says the same.
 Value ExactFloat::isDenormal(Value x) {
-  Value pattern = bits(x);
-  return b.compare(Op::IEq, b.bitAnd(pattern, like(pattern, infinity(x->type))), like(pattern, 0));
+  return b.compare(Op::FLt, b.unary(Op::FAbs, x), like(x, smallestNormal(x->type)));
 }
 
 Value ExactFloat::flush(Value x) {
@@ -227,49 +229,79 @@ Value ExactFloat::assemble(Rounding rounding, Value isNegative, Value exponent, 
   return packFloat(b, F64, rounding, isNegative, b.add(field, exponent), significand);
 }
 
-// Is 2^lowest <= |x| < 2^highest?
-Value ExactFloat::isWithin(Value x, int lowest, int highest) {
-  Value above = b.sub(magnitudeBits(x), b.i32(static_cast<uint32_t>(127 + lowest) << 23));
-  return b.compare(Op::ULt, above, b.i32(static_cast<uint32_t>(highest - lowest) << 23));
+// Is `lowest` <= x < `highest`? Not for a NaN.
+Value ExactFloat::isBetween(Value x, float lowest, float highest) {
+  return b.bitAnd(b.compare(Op::FLe, b.f32(lowest), x), b.compare(Op::FLt, x, b.f32(highest)));
 }
 
-// A result within one unit of the exact one, moved to the nearest. At a power of two the units below are smaller.
-ExactFloat::Guess ExactFloat::adjust(Value result, Value rest, Value grows, Value shrinks, Value inRange) {
-  Value pattern = bits(result);
-  Value moved = b.select(grows, b.add(pattern, b.i32(1)), b.select(shrinks, b.sub(pattern, b.i32(1)), pattern));
-  Value isPower = b.compare(Op::IEq, b.bitAnd(pattern, b.i32(0x7F'FFFF)), b.i32(0));
-  Value unclear = b.bitAnd(isPower, b.compare(Op::FNe, rest, b.f32(0)));
-  return {b.bitcast(F32, moved), b.bitOr(unclear, b.bitNot(inRange))};
+// What the reciprocal's error leaves: 1 - y * reciprocal, and the like.
+Value ExactFloat::rest(Value x, Value q, Value y) { return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, q), y, x}); }
+
+// One step of Newton's from an estimate of 1 / y.
+Value ExactFloat::refinedReciprocal(Value estimate, Value y) {
+  return b.emit(Op::Fma, F32, {estimate, rest(b.f32(1), estimate, y), estimate});
 }
 
-// The device's reciprocal, one correction, and the remainder's word on which neighbour is nearest.
+// Of the significands of a divisor only few of the largest resist the methods below.
+Value ExactFloat::isEasyDivisor(Value y) {
+  Value isClear = b.compare(Op::ULt, b.bitAnd(bits(y), b.i32(0x7F'FFFF)), b.i32(0x7F'FFC0));
+  return b.bitAnd(isBetween(b.unary(Op::FAbs, y), 0x1p-60f, 0x1p60f), isClear);
+}
+
+Value ExactFloat::estimatedReciprocal(Value y) {
+  return b.floating(Op::FRcp, {Rounding::NearestEven, false, false, true}, {y});
+}
+
+ExactFloat::Guess ExactFloat::quickReciprocal(Value y) {
+  Value refined = refinedReciprocal(estimatedReciprocal(y), y);
+  return {refinedReciprocal(refined, y), b.bitNot(isEasyDivisor(y))};
+}
+
+// Markstein's theorem: a quotient within one unit, corrected by its exact remainder times the nearest reciprocal, is
+// the nearest. docs/arithmetic.md says how it was seen to hold for one that is nearly the nearest.
 ExactFloat::Guess ExactFloat::quickQuotient(Value x, Value y) {
-  Value reciprocal = b.floating(Op::FRcp, {Rounding::NearestEven, false, false, true}, {y});
-  Value minusY = b.unary(Op::FNeg, y);
+  Value reciprocal = refinedReciprocal(estimatedReciprocal(y), y);
   Value q = b.binary(Op::FMul, x, reciprocal);
-  q = b.emit(Op::Fma, F32, {b.emit(Op::Fma, F32, {q, minusY, x}), reciprocal, q});
-  Value rest = b.emit(Op::Fma, F32, {q, minusY, x});
-  Value half = b.bitcast(F32, b.sub(b.bitAnd(bits(q), b.i32(0x7F80'0000)), b.i32(24u << 23)));
-  Value limit = b.binary(Op::FMul, b.unary(Op::FAbs, y), half);
-  Value isFar = b.compare(Op::FLt, limit, b.unary(Op::FAbs, rest));
-  Value signs = b.bitXor(b.bitXor(bits(rest), bits(y)), bits(q));
-  Value isShort = b.compare(Op::SLe, b.i32(0), signs);
-  Value inRange = b.bitAnd(b.bitAnd(isWithin(x, -100, 120), isWithin(y, -100, 120)), isWithin(q, -100, 120));
-  return adjust(q, rest, b.bitAnd(isFar, isShort), b.bitAnd(isFar, b.bitNot(isShort)), inRange);
+  for (int i = 0; i < 2; ++i) q = b.emit(Op::Fma, F32, {rest(x, q, y), reciprocal, q});
+  Value inRange = isBetween(b.unary(Op::FAbs, x), 0x1p-60f, 0x1p60f);
+  return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y)))};
 }
 
-ExactFloat::Guess ExactFloat::quickRoot(Value x) {
+// As above: root and half its reciprocal are refined side by side, and the root's remainder corrects it. Small numbers
+// are raised first, so that no remainder is denormal.
+Value ExactFloat::quickRoot(Value x) {
+  Value isSmall = b.compare(Op::FLt, x, b.f32(0x1p-60f));
+  x = b.binary(Op::FMul, x, b.select(isSmall, b.f32(0x1p80f), b.f32(1)));
   Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, false, true}, {x});
   Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
-  auto restOf = [&](Value r) { return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, r), r, x}); };
-  root = b.emit(Op::Fma, F32, {restOf(root), half, root});
-  Value rest = restOf(root);
-  // The square of root + half a unit exceeds root^2 by this and a bit less than any difference can be.
-  Value unit = b.bitcast(F32, b.sub(b.bitAnd(bits(root), b.i32(0x7F80'0000)), b.i32(23u << 23)));
-  Value limit = b.binary(Op::FMul, root, unit);
-  return adjust(root, rest, b.compare(Op::FLt, limit, rest), b.compare(Op::FLe, rest, b.unary(Op::FNeg, limit)),
-                isWithin(x, -60, 120));
+  Value error = rest(b.f32(0.5f), half, root);
+  root = b.emit(Op::Fma, F32, {root, error, root});
+  half = b.emit(Op::Fma, F32, {half, error, half});
+  root = b.emit(Op::Fma, F32, {rest(x, root, root), half, root});
+  root = b.binary(Op::FMul, root, b.select(isSmall, b.f32(0x1p-40f), b.f32(1)));
+  Value isItself = b.bitOr(b.compare(Op::FEq, x, b.f32(0)), b.compare(Op::FEq, x, like(x, infinity(F32))));
+  return b.select(isItself, x, root);
 }
+
+// x * y + z towards one side. Where the sum stays near z, sum - z is exact, and so is the sign of what was rounded
+// away.
+std::optional<ExactFloat::Guess> ExactFloat::quickFma(Rounding rounding, Value x, Value y, Value z) {
+  if (!z->isConstant() || rounding == Rounding::NearestEven || rounding == Rounding::ToOdd) return std::nullopt;
+  float addend = std::bit_cast<float>(static_cast<uint32_t>(z->payload));
+  float size = std::abs(addend);
+  if (!(size >= 0x1p-20f && size <= 0x1p100f)) return std::nullopt;
+  Value sum = b.emit(Op::Fma, F32, {x, y, z});
+  Value lost = b.emit(Op::Fma, F32, {x, y, b.binary(Op::FSub, z, sum)});
+  bool isNegative = addend < 0;
+  bool grows = rounding == (isNegative ? Rounding::Down : Rounding::Up);
+  bool steppedWhenAbove = rounding == Rounding::Up || (rounding == Rounding::TowardZero && isNegative);
+  Value steps = steppedWhenAbove ? b.compare(Op::FLt, b.f32(0), lost) : b.compare(Op::FLt, lost, b.f32(0));
+  Value moved = b.add(bits(sum), b.select(steps, b.i32(grows ? 1 : ~0u), b.i32(0)));
+  Value isNear = isBetween(isNegative ? b.unary(Op::FNeg, sum) : sum, size / 2, size * 2);
+  return Guess{b.bitcast(F32, moved), b.bitOr(b.bitNot(isNear), b.compare(Op::FEq, sum, z))};
+}
+
+Value ExactFloat::slowFma(Rounding rounding, Value x, Value y, Value z) { return softFma(b, rounding, x, y, z); }
 
 // f32 operations without f64.
 Value ExactFloat::softSingle(Op op, Rounding rounding, std::initializer_list<Value> operands) {

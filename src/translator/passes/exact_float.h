@@ -5,6 +5,8 @@
 // multiply-add; without f64 or a fused f64 multiply-add the whole operation is done in integers (soft_float.h).
 #pragma once
 
+#include <optional>
+
 #include "mulciber/translator.h"
 #include "translator/ir/builder.h"
 
@@ -20,12 +22,18 @@ class ExactFloat {
   Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
   Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
 
-  // f32 quotient or root with a fused multiply-add, nearest unless `isRare`: near the ends of the range.
+  // In f32, with a fused multiply-add, for a device whose own reciprocals are off by at most three units and roots by
+  // two. A guess is right unless `isRare`.
   struct Guess {
     Value result, isRare;
   };
+  Guess quickReciprocal(Value y);
   Guess quickQuotient(Value x, Value y);
-  Guess quickRoot(Value x);
+  Value quickRoot(Value x);
+  // In the directed modes, where z is a constant of ordinary size. slowFma is for the rare cases: long enough that no
+  // driver runs it beside the guess instead of branching around it.
+  std::optional<Guess> quickFma(ir::Rounding rounding, Value x, Value y, Value z);
+  Value slowFma(ir::Rounding rounding, Value x, Value y, Value z);
 
   Value flush(Value x);                        // denormals to zeros of their sign
   Value isDenormal(Value x);                   // zeros count: the exponent field is empty
@@ -58,8 +66,11 @@ class ExactFloat {
   Value isSpecial(Value x);
   Value fma64(Value x, Value y, Value z);
 
-  Guess adjust(Value result, Value rest, Value grows, Value shrinks, Value inRange);
-  Value isWithin(Value x, int lowest, int highest);
+  Value isBetween(Value x, float lowest, float highest);
+  Value rest(Value x, Value q, Value y);
+  Value estimatedReciprocal(Value y);
+  Value refinedReciprocal(Value estimate, Value y);
+  Value isEasyDivisor(Value y);
 
   Value bits(Value x) { return b.bitcast(x->type.asInt(), x); }
   Value like(Value x, uint64_t pattern) { return b.constant(x->type, pattern); }

@@ -7,6 +7,7 @@
 
 #include "translator/ir/builder.h"
 #include "translator/passes/exact_float.h"
+#include "translator/passes/float_ranges.h"
 
 namespace mulciber::passes {
 namespace {
@@ -48,7 +49,8 @@ class Rewriter {
         profile_(context.profile),
         options_(context.options),
         b_(function),
-        exact_(b_, context.profile) {}
+        exact_(b_, context.profile),
+        ranges_(function) {}
 
   // Preserve as soon as one operation could tell denormals from zeros and is not .ftz.
   ir::Denormals mode() const {
@@ -195,7 +197,8 @@ class Rewriter {
 
     Instruction* result = nullptr;
     if (i.op == Op::FMin || i.op == Op::FMax) result = rewriteMinMax(i, operands);
-    else if (isFunction(i.op)) result = rewriteFunction(i, operands);
+    else if (isFunction(i.op) || (i.fp.approximate && (i.op == Op::FRcp || i.op == Op::FSqrt)))
+      result = rewriteFunction(i, operands);
     else if (isArithmetic(i.op) && (i.fp.rounding != Rounding::NearestEven || !isNative(i)))
       result = correct(i, operands);
     else if (i.op == Op::Fma && i.type == F32 && needsRepair(i)) result = repairedFma(i);
@@ -207,13 +210,8 @@ class Rewriter {
 
   Instruction* correct(const Instruction& i, const std::vector<Instruction*>& operands) {
     Rounding rounding = i.fp.rounding;
-    Instruction* result = quickResult(i, operands);
-    if (result) return result;
-    switch (operands.size()) {
-      case 1: result = exact_.compute(i.op, rounding, {operands[0]}); break;
-      case 2: result = exact_.compute(i.op, rounding, {operands[0], operands[1]}); break;
-      default: result = exact_.compute(i.op, rounding, {operands[0], operands[1], operands[2]}); break;
-    }
+    if (Instruction* result = quickResult(i, operands)) return result;
+    Instruction* result = exactResult(i, operands);
     // A step to a neighbour may make a denormal even on a device that flushes.
     bool escapes = i.fp.flush && flushesNatively(i) && rounding != Rounding::NearestEven;
     return escapes ? exact_.flush(result) : result;
@@ -232,23 +230,29 @@ class Rewriter {
     return exact_.minMax(isMin, x, y);
   }
 
-  // The approximations of NVIDIA's hardware take denormals, when not .ftz; a device's own may read them as zeros.
+  // The approximations of NVIDIA's hardware read denormals as zeros: ptxas scales them, when not .ftz, as here.
   Instruction* rewriteFunction(const Instruction& i, const std::vector<Instruction*>& operands) {
     if (i.fp.flush || i.type != F32 || profile_.denormsByDefault32) return nullptr;
     Instruction* x = operands[0];
     auto power = [&](int n) { return b_.constant(F32, uint64_t(127 + n) << 23); };
-    if (i.op == Op::FExp2) {
-      // Results below 2^-126 are made 2^64 times larger, then smaller again by an exact product.
+    auto times = [&](Instruction* value, Instruction* factor) { return b_.binary(Op::FMul, value, factor); };
+    if (i.op == Op::FExp2) {  // the square of half the power
       Instruction* isSmall = b_.compare(Op::FLt, x, b_.f32(-126));
-      Instruction* raised = b_.select(isSmall, b_.binary(Op::FAdd, x, b_.f32(64)), x);
-      return b_.binary(Op::FMul, emitPlain(i, {raised}), b_.select(isSmall, power(-64), b_.f32(1)));
+      Instruction* result = emitPlain(i, {times(x, b_.select(isSmall, b_.f32(0.5f), b_.f32(1)))});
+      return b_.select(isSmall, times(result, result), result);
     }
-    if (i.op != Op::FLog2 && i.op != Op::FRsqrt) return nullptr;
+    if (i.op != Op::FLog2 && i.op != Op::FRsqrt && i.op != Op::FSqrt && i.op != Op::FRcp) return nullptr;
+    if (ranges_.isNeverDenormal(x)) return nullptr;
     Instruction* isSmall = exact_.isDenormal(x);
-    Instruction* raised = b_.select(isSmall, b_.binary(Op::FMul, x, power(24)), x);
-    Instruction* result = emitPlain(i, {raised});
+    Instruction* raise = b_.select(isSmall, power(24), b_.f32(1));
+    if (i.op == Op::FRcp) {  // of the largest numbers the reciprocal is denormal
+      Instruction* isLarge = b_.compare(Op::FLt, power(126), b_.unary(Op::FAbs, x));
+      Instruction* factor = b_.select(isLarge, b_.f32(0.25f), raise);
+      return times(emitPlain(i, {times(x, factor)}), factor);
+    }
+    Instruction* result = emitPlain(i, {times(x, raise)});
     if (i.op == Op::FLog2) return b_.binary(Op::FSub, result, b_.select(isSmall, b_.f32(24), b_.f32(0)));
-    return b_.binary(Op::FMul, result, b_.select(isSmall, power(12), b_.f32(1)));
+    return times(result, b_.select(isSmall, power(i.op == Op::FRsqrt ? 12 : -12), b_.f32(1)));
   }
 
   bool needsRepair(const Instruction& i) const {
@@ -261,30 +265,51 @@ class Rewriter {
     Instruction* magnitude = b_.bitAnd(b_.bitcast(ir::I32, fast), b_.i32(0x7FFF'FFFF));
     Instruction* isRare = b_.compare(Op::ULe, magnitude, b_.i32(0x0080'0000));
     for (Instruction* operand : i.operands) isRare = b_.bitOr(isRare, exact_.isDenormal(operand));
-    return unlessRare({fast, isRare}, i.op, {i.operands[0], i.operands[1], i.operands[2]});
+    std::vector<Instruction*> x(i.operands.begin(), i.operands.end());
+    return unlessRare({fast, isRare}, [&] { return exactResult(i, x); });
   }
 
-  // Quotients and roots by fused multiply-add, except near the ends of the range.
+  // By fused multiply-add, except for operands or results of unusual size.
   Instruction* quickResult(const Instruction& i, const std::vector<Instruction*>& x) {
     bool isFused = profile_.exactFma32 || profile_.fusedFma32;
-    if (!isFused || i.type != F32 || i.fp.rounding != Rounding::NearestEven) return nullptr;
+    if (!isFused || i.type != F32) return nullptr;
+    if (i.op == Op::Fma)
+      if (auto guess = exact_.quickFma(i.fp.rounding, x[0], x[1], x[2]))
+        return unlessRare(*guess,
+                          [&] { return exact_.slowFma(i.fp.rounding, flushed(i, x[0]), flushed(i, x[1]), x[2]); });
+    if (i.fp.rounding != Rounding::NearestEven) return nullptr;
     switch (i.op) {
-      case Op::FDiv: return unlessRare(exact_.quickQuotient(x[0], x[1]), i.op, {x[0], x[1]});
-      case Op::FRcp: return unlessRare(exact_.quickQuotient(b_.f32(1), x[0]), i.op, {x[0]});
-      case Op::FSqrt: return unlessRare(exact_.quickRoot(x[0]), i.op, {x[0]});
+      case Op::FDiv: return unlessRare(exact_.quickQuotient(x[0], x[1]), [&] { return exactResult(i, x); });
+      case Op::FRcp: return unlessRare(exact_.quickReciprocal(x[0]), [&] { return exactResult(i, x); });
+      case Op::FSqrt: return exact_.quickRoot(x[0]);
       default: return nullptr;
     }
   }
 
+  Instruction* flushed(const Instruction& i, Instruction* x) { return i.fp.flush ? exact_.flush(x) : x; }
+
+  Instruction* exactResult(const Instruction& i, const std::vector<Instruction*>& operands) {
+    std::vector<Instruction*> x = operands;
+    // Where it is the device that flushes, steps in another format or in integers do not.
+    if (flushesNatively(i))
+      for (Instruction*& operand : x) operand = flushed(i, operand);
+    switch (x.size()) {
+      case 1: return exact_.compute(i.op, i.fp.rounding, {x[0]});
+      case 2: return exact_.compute(i.op, i.fp.rounding, {x[0], x[1]});
+      default: return exact_.compute(i.op, i.fp.rounding, {x[0], x[1], x[2]});
+    }
+  }
+
   // The guess, or in a branch of its own the exact result.
-  Instruction* unlessRare(ExactFloat::Guess guess, Op op, std::initializer_list<Instruction*> operands) {
+  template <typename Exact>
+  Instruction* unlessRare(ExactFloat::Guess guess, const Exact& exact) {
     ir::VariableId variable = function_.addVariable(F32, "exact");
     b_.write(variable, guess.result);
     ir::Block* slow = function_.addBlock();
     ir::Block* join = function_.addBlock();
     b_.branch(guess.isRare, slow, join);
     b_.setBlock(slow);
-    b_.write(variable, exact_.compute(op, Rounding::NearestEven, operands));
+    b_.write(variable, exact());
     b_.branch(join);
     b_.setBlock(join);
     return b_.read(variable);
@@ -313,6 +338,7 @@ class Rewriter {
   const TranslateOptions& options_;
   ir::Builder b_;
   ExactFloat exact_;
+  FloatRanges ranges_;
   bool deviceFlushes_ = false;
   std::unordered_map<Instruction*, Instruction*> replaced_;
 };

@@ -10,6 +10,7 @@
 #include "translator/passes/spin_loops.h"
 #include "translator/passes/split_values.h"
 #include "translator/passes/switch_chains.h"
+#include "translator/passes/tail_copies.h"
 
 namespace mulciber::passes {
 namespace {
@@ -216,10 +217,14 @@ void tidyGraph(ir::Function& function) {
   std::rotate(function.blocks.begin(), function.blocks.end() - 1, function.blocks.end());
 }
 
+// nvcc has unrolled what it found worth it. What it left, a driver's compiler should unroll only where that costs no
+// more branches: loops of one block.
 void noteUnrollWishes(ir::Function& function, LoopForest& forest) {
+  std::vector<uint32_t> blocks(forest.loops.size());
   for (Block* block : function.blocks) {
     uint32_t loop = forest.loopOf(block);
-    if (block->merge.dontUnroll && loop != LoopForest::none) forest.loops[loop].dontUnroll = true;
+    if (loop != LoopForest::none && (block->merge.dontUnroll || ++blocks[loop] > 1))
+      forest.loops[loop].dontUnroll = true;
     block->merge = {};
   }
 }
@@ -254,6 +259,7 @@ void structurize(ir::Function& function) {
   splitCrossBlockValues(function);
   LoopForest forest = findLoops(function);
   noteUnrollWishes(function, forest);
+  copySharedTails(function, forest);
   extendSpinLoops(function, forest);
   normaliseLoopExits(function, forest);
   chainConvergentSwitches(function, forest);
