@@ -66,14 +66,8 @@ fetch_source() {
 
 # Everything a build needs: the packages of scripts/packages.txt, and SPIRV-Tools where the system's is too old.
 prepare_build() {
-  local line alternative packages=()
-  while read -r line; do
-    case $line in '' | '#'*) continue ;; esac
-    for alternative in ${line//|/ }; do
-      [ -n "$(apt-cache show "$alternative" 2>/dev/null)" ] && break
-    done
-    packages+=("$alternative")
-  done <"$root/scripts/packages.txt"
+  local packages
+  mapfile -t packages < <(grep -v '^#' "$root/scripts/packages.txt")
   apt-cache show cmake >/dev/null 2>&1 || as_root apt-get update -q >/dev/null
   install_packages "${packages[@]}"
   local header=/usr/include/vulkan/vulkan_core.h

@@ -10,7 +10,7 @@ esac
 
 prepare_build
 use_test_driver stock
-build release mulciber vector_add_driver libraries
+build release mulciber_tool vector_add_driver
 say "the Vulkan devices that CUDA programs will see"
 "$root/build/bin/mulciber" info
 say "mulciber run build/bin/vector_add_driver"

@@ -26,6 +26,7 @@ while [ $# -gt 0 ]; do
 done
 
 prepare_build
+install_packages valgrind
 [ "$validation" = no ] || install_packages vulkan-validationlayers
 use_test_driver "$driver"
 build release

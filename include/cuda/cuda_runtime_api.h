@@ -217,6 +217,12 @@ cudaError_t CUDARTAPI cudaMemPoolGetAccess(enum cudaMemAccessFlags* flags, cudaM
                                            struct cudaMemLocation* location);
 cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* memPool, const struct cudaMemPoolProps* poolProps);
 cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t memPool);
+cudaError_t CUDARTAPI cudaMemGetDefaultMemPool(cudaMemPool_t* memPool, struct cudaMemLocation* location,
+                                               enum cudaMemAllocationType type);
+cudaError_t CUDARTAPI cudaMemGetMemPool(cudaMemPool_t* memPool, struct cudaMemLocation* location,
+                                        enum cudaMemAllocationType type);
+cudaError_t CUDARTAPI cudaMemSetMemPool(struct cudaMemLocation* location, enum cudaMemAllocationType type,
+                                        cudaMemPool_t memPool);
 cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream);
 cudaError_t CUDARTAPI cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, const void* ptr);
 cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* canAccessPeer, int device, int peerDevice);

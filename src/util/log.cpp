@@ -33,7 +33,11 @@ void startLog(const std::string& level, const std::string& file) {
       log().warn("MULCIBER_LOG_FILE cannot be written: {}", error.what());
     }
   }
-  log().set_level(spdlog::level::from_str(level));
+  const auto known = spdlog::level::from_str(level);  // what it does not know is "off" to it
+  if (known != spdlog::level::off || level == "off") log().set_level(known);
+  else
+    log().warn("MULCIBER_LOG is \"{}\", which is no level (off, error, warn, info, debug, trace): it is ignored",
+               level);
   log().flush_on(spdlog::level::warn);
 }
 

@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """Checks that the built libraries export exactly what the real ones do, under the same soname and version node, and
 that docs/api-coverage.md says what the sources say.
 
@@ -30,9 +30,7 @@ def main():
             nodes.add(node.lstrip("@"))
         problems += [f"{soname} lacks {name}" for name in sorted(wanted - found)]
         problems += [f"{soname} exports {name}" for name in sorted(found - wanted)]
-        if nodes != {
-  soname if "cudart" in soname else ""
-}:
+        if nodes != {soname if "cudart" in soname else ""}:
             problems.append(f"{soname} has the version nodes {sorted(nodes)}")
         if f"Library soname: [{soname}]" not in run("readelf", "-d", str(library)):
             problems.append(f"{soname} has another soname")

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "core_test.h"
+#include "runtime/core/memory_operations.h"
 
 namespace mulciber::core {
 namespace {
@@ -250,6 +251,52 @@ TEST_F(StreamTest, ManyThreadsShareStreamsAndTheLegacyStream) {
     EXPECT_EQ(words[512 + t], 100u);
     EXPECT_EQ(words[600 + t], 100u);
   }
+}
+
+TEST_F(StreamTest, AStreamWaitsForAWordAndOthersDoNot) {
+  auto* word = allocateHost<uint64_t>(4);
+  Stream& waiting = newStream(Stream::NonBlocking);
+  Stream& other = newStream(Stream::NonBlocking);
+  const uint64_t data = allocate(64);
+  ASSERT_OK(fill32(other, data, 0, 4));
+  ASSERT_OK(other.synchronize());
+  using Condition = WordWait::Condition;
+  ASSERT_OK(waitForWord(waiting, {number(word), 5, 4, Condition::GreaterOrEqual}));
+  ASSERT_OK(fill32(waiting, data, 1, 1));
+  ASSERT_OK(writeWord(waiting, {number(word + 1), 0x1122334455667788, 8}));
+  ASSERT_OK(fill32(other, data + 4, 2, 1));
+  ASSERT_OK(other.synchronize());
+  EXPECT_EQ(waiting.query(), Error::NotReady);
+  *reinterpret_cast<volatile uint32_t*>(word) = 7;
+  ASSERT_OK(waiting.synchronize());
+  EXPECT_EQ(word[1], 0x1122334455667788u);
+  uint32_t seen[2] = {};
+  EXPECT_OK(context->readMemory(data, seen, sizeof(seen)));
+  EXPECT_EQ(seen[0], 1u);
+  EXPECT_EQ(seen[1], 2u);
+  // One stream waits for what another writes, in memory of the device too.
+  ASSERT_OK(waitForWord(waiting, {data, 100, 4, Condition::Equal}));
+  ASSERT_OK(writeWord(waiting, {data + 4, 3, 4}));
+  ASSERT_OK(writeWord(other, {data, 100, 4}));
+  ASSERT_OK(waiting.synchronize());
+  EXPECT_OK(context->readMemory(data, seen, sizeof(seen)));
+  EXPECT_EQ(seen[1], 3u);
+  EXPECT_EQ(waitForWord(waiting, {data + 2, 0, 4, Condition::Equal}), Error::InvalidValue);
+  EXPECT_EQ(writeWord(waiting, {data + 4, 0, 8}), Error::InvalidValue);
+  EXPECT_EQ(writeWord(waiting, {64, 0, 4}), Error::InvalidValue);
+}
+
+TEST(WordWait, Conditions) {
+  using Condition = WordWait::Condition;
+  EXPECT_TRUE((WordWait{0, 0xFFFFFFFF, 4, Condition::GreaterOrEqual}.isMet(1)));  // around the end
+  EXPECT_FALSE((WordWait{0, 5, 4, Condition::GreaterOrEqual}.isMet(4)));
+  EXPECT_TRUE((WordWait{0, 5, 8, Condition::GreaterOrEqual}.isMet(5)));
+  EXPECT_TRUE((WordWait{0, 7, 4, Condition::Equal}.isMet(uint64_t(1) << 32 | 7)));
+  EXPECT_FALSE((WordWait{0, 7, 8, Condition::Equal}.isMet(uint64_t(1) << 32 | 7)));
+  EXPECT_TRUE((WordWait{0, 6, 4, Condition::And}.isMet(2)));
+  EXPECT_FALSE((WordWait{0, 6, 4, Condition::And}.isMet(1)));
+  EXPECT_FALSE((WordWait{0, 0xFFFFFFF0, 4, Condition::Nor}.isMet(0xF)));
+  EXPECT_TRUE((WordWait{0, 0xFFFFFFF0, 4, Condition::Nor}.isMet(0xE)));
 }
 
 }  // namespace

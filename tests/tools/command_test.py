@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """The mulciber command: what it prints, its exit status, and one clear line for each kind of bad input.
 
-usage: command_test.py MULCIBER [DEVICE]   DEVICE: a Vulkan device is expected to be there
+usage: command_test.py MULCIBER FAKE_DRIVER [DEVICE]   DEVICE: a Vulkan device is expected to be there
 """
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-MULCIBER = sys.argv[1]
+MULCIBER, FAKE_DRIVER = sys.argv[1:3]
 BIN = pathlib.Path(MULCIBER).parent
 DATA = pathlib.Path(__file__).parent.parent / "fatbin/data"
 KERNEL = """.version 7.0
@@ -45,6 +46,57 @@ def check(what, result, status, out="", err="", lines=None):
     if wrong:
         failures += 1
         print(f"  {'; '.join(wrong)}\n  stdout: {result.stdout[:800]}\n  stderr: {result.stderr[:800]}")
+
+
+def damaged(program, before, after, copy):
+    """A copy of the program in which one string of bytes is another."""
+    contents = program.read_bytes()
+    assert before in contents and len(before) == len(after)
+    shutil.copy(program, copy)
+    copy.write_bytes(contents.replace(before, after))
+    return copy
+
+
+def no_device(at):
+    """Each way to have no device: CUDA's code for the program, one line for its user, and advice from the doctor."""
+    def fake(kind):
+        driver = at / "fake.json"
+        driver.write_text(json.dumps({"file_format_version": "1.0.0", "ICD": {"library_path": FAKE_DRIVER, "api_version": "1.3.0"}}))
+        return {"VK_DRIVER_FILES": str(driver), "FAKE_DRIVER": kind}
+
+    missing = {"VK_DRIVER_FILES": str(at / "none.json"), "VK_ICD_FILENAMES": str(at / "none.json")}
+    program = BIN / "vector_add_driver"
+    for what, environment, reason, advice in (
+        ("without a driver", missing, "no Vulkan driver was found: install", "lavapipe"),
+        ("without a device", fake("none"), "no Vulkan driver offers a device: install", "lavapipe"),
+        ("with a device too old", fake("old"), r"Fake: it has Vulkan 1\.2, 1\.3 is needed", "a newer driver"),
+        ("with a device too poor", fake("poor"), "Fake: it lacks the feature bufferDeviceAddress.*: install a newer", "a newer driver"),
+        ("with every device left out", {**fake("poor"), "MULCIBER_DEVICE": "another"}, "Fake: MULCIBER_DEVICE leaves it out.*: unset", "unset"),
+    ):
+        check(f"info {what}", run("info", **environment), 1, err=reason, lines=2)
+        check(f"doctor {what}", run("doctor", **environment), 1, out=f"(?s)(?=.*bad )(?=.*{advice})", lines=0)
+        check(f"a program {what}", run("run", program, **environment), 1, err=f"{reason}.*\n.*(?i:no CUDA-capable device)", lines=2)
+    result = run("doctor", "--json", **missing)
+    check("doctor as JSON", result, 1, out='"healthy": false')
+    json.loads(result.stdout)
+
+
+def bad_programs(at):
+    """Programs with something wrong in them, on a device."""
+    program = damaged(BIN / "vector_add_driver", b"ld.global.f32 %x", b"ld.glibal.f32 %x", at / "bad_ptx")
+    check("a program with a PTX syntax error", run("run", program), 1, err=r"(?s)ptx:\d+:\d+: error: .*glibal.*PTX")
+    if not (BIN / "vector_add_shared").exists():
+        print("skipped: damaged and stripped CUDA programs, because nvcc was not there to build them")
+        return
+    contents = (BIN / "vector_add_shared").read_bytes()
+    entry = contents.rfind(b"\x50\xed\x55\xba") + 16
+    size = contents[entry + 8:entry + 16]
+    program = damaged(BIN / "vector_add_shared", contents[entry:entry + 8] + size, contents[entry:entry + 8] + b"\xff" * 8, at / "corrupt")
+    check("a program with a corrupt fat binary", run("run", program), 1, err="corrupt fat binary: .*\n.*(?i:image)", lines=2)
+    if shutil.which("strip"):
+        shutil.copy(BIN / "vector_add_static", at / "stripped")
+        subprocess.run(["strip", at / "stripped"], check=True)
+        check("a stripped static program", run("run", at / "stripped"), 125, err="stripped; build it with -cudart shared", lines=1)
 
 
 def main():
@@ -92,15 +144,11 @@ def main():
         check("translate: no such profile", run("translate", at / "k.ptx", "-p", "none"), 1, err="none", lines=1)
         check("translate: no kernel argument", run("translate"), 2)
 
-        # No driver at all: one line that says so, and what to do.
-        without = {"VK_DRIVER_FILES": str(at / "none.json"), "VK_ICD_FILENAMES": str(at / "none.json")}
-        check("info without a driver", run("info", **without), 1, err="(?i)vulkan", lines=2)
-        check("doctor without a driver", run("doctor", **without), 1, out="(?s)bad .*lavapipe")
-        result = run("doctor", "--json", **without)
-        check("doctor as JSON", result, 1, out='"healthy": false')
-        json.loads(result.stdout)
-        program = BIN / "vector_add_driver"
-        check("a program without a driver", run("run", program, **without), 1, err="(?i)no CUDA-capable device")
+        check("translate: a folder", run("translate", at), 1, err="Is a directory", lines=1)
+        check("translate: a folder as profile", run("translate", at / "k.ptx", "-p", at), 1, err="readable", lines=1)
+        check("translate: no such stage", run("translate", at / "k.ptx", "--dump", "none"), 1, err="the stages are ptx, .*spirv", lines=1)
+
+        no_device(at)
 
     if "DEVICE" in sys.argv:
         check("info", run("info"), 0, out="compute capability")
@@ -113,6 +161,13 @@ def main():
                 check(program, run("run", BIN / program, "5000"), 0, out="^5000 sums right on ")
             else:
                 print(f"skipped: {program}, because nvcc was not there to build it")
+        with tempfile.TemporaryDirectory() as folder:
+            at = pathlib.Path(folder)
+            check("dumps of the stages", run("run", BIN / "vector_add_driver", "100", MULCIBER_DUMP=str(at / "dump")), 0)
+            stages = sorted(path.name for path in (at / "dump").iterdir())
+            if not stages or not re.fullmatch(r"add-\w{8}\.00\.ptx", stages[0]) or not stages[-1].endswith(".spirv"):
+                check(f"dumps of the stages, not {stages}", run("--version"), -1)
+            bad_programs(at)
     sys.exit(1 if failures else 0)
 
 

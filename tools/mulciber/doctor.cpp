@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "commands.h"
+#include "runtime/core/shader_cache.h"
 #include "runtime/vk/instance.h"
 #include "terminal.h"
-#include "util/environment.h"
 
 namespace mulciber::tool {
 
@@ -28,9 +28,8 @@ struct Finding {
 };
 
 constexpr const char* softwareDriver =
-    "on a machine without a GPU, `scripts/run-tests.sh` builds the software driver lavapipe with 32 lanes and uses it; "
-    "or "
-    "install the distribution's: apt install mesa-vulkan-drivers";
+    "on a machine without a GPU, install the software driver lavapipe: apt install mesa-vulkan-drivers; or, for warp "
+    "operations too, build it with 32 lanes: third_party/lavapipe/build.sh";
 
 Finding checkLoader() {
   if (void* loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL)) {
@@ -43,7 +42,9 @@ Finding checkLoader() {
 void checkDevices(std::vector<Finding>& findings) {
   const vk::Instance& instance = vk::Instance::get();
   for (const std::string& reason : instance.unusable()) {
-    findings.push_back({Verdict::Note, "Vulkan device", reason, "a newer driver may help; the other devices are used"});
+    const bool isChoice = reason.find("MULCIBER_DEVICE") != std::string::npos;
+    findings.push_back(
+        {Verdict::Note, "Vulkan device", reason, isChoice ? "unset MULCIBER_DEVICE" : "a newer driver may help"});
   }
   if (instance.devices().empty()) {
     findings.push_back({Verdict::Bad, "Vulkan device",
@@ -82,18 +83,11 @@ Finding checkLibraries() {
   return {Verdict::Good, "libraries", fmt::format("all in {}", folder), {}};
 }
 
-std::filesystem::path cacheFolder() {
-  const std::string& chosen = util::environment().cacheDirectory;
-  if (!chosen.empty()) return chosen;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return std::filesystem::path(xdg) / "mulciber";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home ? home : "/") / ".cache/mulciber";
-}
-
 Finding checkCache() {
-  const auto folder = cacheFolder();
-  if (!util::environment().cache) {
-    return {Verdict::Note, "cache", "switched off: every start translates again", "unset MULCIBER_CACHE"};
+  const auto folder = core::ShaderCache::defaultFolder();
+  if (folder.empty()) {
+    return {Verdict::Note, "cache", "switched off: every start translates again",
+            "unset MULCIBER_CACHE and CUDA_CACHE_DISABLE"};
   }
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -110,7 +104,7 @@ Finding checkLibraryPath() {
   if (path && !folder.empty() && std::string(path).find(folder) != std::string::npos) {
     return {Verdict::Good, "library path", "LD_LIBRARY_PATH has Mulciber's folder", {}};
   }
-  return {Verdict::Good, "library path", "not set; `mulciber run` sets it for the program it starts", {}};
+  return {Verdict::Good, "library path", "without Mulciber's folder; `mulciber run` adds it for the program", {}};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // `mulciber translate`: PTX in, SPIR-V out.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 #include <spirv-tools/libspirv.hpp>
 
@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "commands.h"
 #include "mulciber/translator.h"
 #include "runtime/fatbin/fatbin.h"
 #include "terminal.h"
+#include "util/file.h"
 
 namespace mulciber::tool {
 
@@ -21,14 +21,13 @@ namespace {
 std::optional<TargetProfile> loadProfile(const std::string& name) {
   if (name.empty()) return *builtinProfile("vulkan1.3");
   if (const TargetProfile* builtin = builtinProfile(name)) return *builtin;
-  std::ifstream stream(name, std::ios::binary);
-  if (!stream) {
+  const auto text = util::readFile(name);
+  if (!text) {
     complain(fmt::format("'{}' is neither a known profile (vulkan1.3, lavapipe, nvidia) nor a readable file", name));
     return std::nullopt;
   }
-  const std::string text((std::istreambuf_iterator<char>(stream)), {});
   std::string error;
-  auto profile = profileFromJson(text, error);
+  auto profile = profileFromJson(*text, error);
   if (!profile) complain(fmt::format("{}: {}", name, error));
   return profile;
 }
@@ -106,10 +105,22 @@ bool store(const Kernel& kernel, const TranslateOptions& options, bool isOnly) {
                kernel.spirv.size() * 4);
 }
 
-void printStage(void* wanted, std::string_view stage, std::string_view text) {
-  const std::string& name = *static_cast<std::string*>(wanted);
-  if (name == "all") fmt::print("; {}\n", stage);
-  if (name == "all" || name == stage) fmt::print("{}{}", text, text.empty() || text.back() != '\n' ? "\n" : "");
+// What --dump asks for, and the stages there were.
+struct Dump {
+  std::string wanted;
+  std::vector<std::string> stages;
+
+  bool hasFound() const {
+    return wanted.empty() || wanted == "all" || std::ranges::find(stages, wanted) != stages.end();
+  }
+};
+
+void printStage(void* user, std::string_view stage, std::string_view text) {
+  Dump& dump = *static_cast<Dump*>(user);
+  if (std::ranges::find(dump.stages, stage) == dump.stages.end()) dump.stages.emplace_back(stage);
+  if (dump.wanted == "all") fmt::print("; {}\n", stage);
+  if (dump.wanted == "all" || dump.wanted == stage)
+    fmt::print("{}{}", text, text.empty() || text.back() != '\n' ? "\n" : "");
 }
 
 }  // namespace
@@ -133,13 +144,13 @@ int translate(const TranslateOptions& options) {
     count += kernelNames(*module).size();
     modules.push_back(std::move(module));
   }
-  std::string wanted = options.dump;
+  Dump dump{options.dump, {}};
   mulciber::TranslateOptions translation;
   translation.debugInfo = options.debugInfo;
   translation.exactDenormals = options.exactDenormals;
-  if (!wanted.empty()) {
+  if (!dump.wanted.empty()) {
     translation.dump = printStage;
-    translation.dumpUser = &wanted;
+    translation.dumpUser = &dump;
   }
   const bool isOnly = count == 1 || !options.kernel.empty();
   if (!isOnly && !options.output.empty()) {
@@ -169,6 +180,11 @@ int translate(const TranslateOptions& options) {
   if (!found) {
     complain(options.kernel.empty() ? fmt::format("{} holds no kernel", options.input)
                                     : fmt::format("{} holds no kernel named '{}'", options.input, options.kernel));
+    return ExitFailure;
+  }
+  if (!failed && !dump.hasFound()) {
+    complain(
+        fmt::format("there is no stage '{}'; the stages are {}, and all", dump.wanted, fmt::join(dump.stages, ", ")));
     return ExitFailure;
   }
   if (options.asJson) fmt::print("[\n{}\n]\n", descriptions);

@@ -5,6 +5,7 @@
 
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
+#include "runtime/core/memory_pool.h"
 #include "runtime/core/module.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/stream_order.h"
@@ -70,8 +71,9 @@ void Context::destroy() {
   modules.clear();
   for (const AllocationRef& allocation : allocations) {
     Platform::get().memory().remove(*allocation);
-    vulkan_->allocator().free(allocation->memory);
+    giveBack(*allocation);
   }
+  device_.trimPools(0);
 }
 
 void Context::setError(Error error) {
@@ -99,19 +101,15 @@ Error Context::waitIdle() {
 Error Context::synchronize() {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
   if (const Error failed = waitIdle(); failed != Error::Success) return failed;
+  device_.trimPools();
   return services_->afterWait();
 }
 
 // Memory
 
-Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out) {
-  if (const Error sticky = error(); sticky != Error::Success) return sticky;
-  auto allocation = std::make_shared<Allocation>();
-  vk::Status status = vulkan_->allocator().allocate(use, bytes, allocation->memory);
-  if (status != vk::Status::Ok) return errorFrom(status);
+void Context::addAllocation(const AllocationRef& allocation, MemoryKind kind, size_t bytes, uint32_t flags) {
   allocation->kind = kind;
   allocation->deviceAddress = allocation->memory.address;
-  if (use == vk::MemoryUse::Host) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
   allocation->size = bytes;
   allocation->flags = flags;
   allocation->id = nextAllocationId.fetch_add(1);
@@ -122,17 +120,68 @@ Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint3
     allocations_.insert(allocation);
   }
   Platform::get().memory().add(allocation);
+}
+
+Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  auto allocation = std::make_shared<Allocation>();
+  vk::Status status = vulkan_->allocator().allocate(use, bytes, allocation->memory);
+  if (status == vk::Status::OutOfMemory && device_.trimPools(0))  // pools hold memory back
+    status = vulkan_->allocator().allocate(use, bytes, allocation->memory);
+  if (status != vk::Status::Ok) return errorFrom(status);
+  if (use == vk::MemoryUse::Host) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
+  addAllocation(allocation, kind, bytes, flags);
   out = std::move(allocation);
   return Error::Success;
 }
 
-void Context::releaseMemory(const AllocationRef& allocation) {
+// False when another thread was first.
+bool Context::forget(const AllocationRef& allocation) {
   {
     std::unique_lock lock(mutex_);
-    if (allocations_.erase(allocation) == 0) return;  // another thread was first
+    if (allocations_.erase(allocation) == 0) return false;
   }
   Platform::get().memory().remove(*allocation);
-  vulkan_->allocator().free(allocation->memory);
+  return true;
+}
+
+void Context::giveBack(const Allocation& allocation) {
+  if (allocation.pool) allocation.pool->giveBack(allocation.memory, 0, nullptr);
+  else vulkan_->allocator().free(allocation.memory);
+}
+
+void Context::releaseMemory(const AllocationRef& allocation) {
+  if (forget(allocation)) giveBack(*allocation);
+}
+
+Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (&pool.device() != &device_) return Error::InvalidValue;
+  auto allocation = std::make_shared<Allocation>();
+  Error failed = pool.allocate(stream, bytes, allocation->memory);
+  if (failed == Error::OutOfMemory && device_.trimPools(0)) failed = pool.allocate(stream, bytes, allocation->memory);
+  if (failed != Error::Success) return failed;
+  allocation->pool = pool.shared_from_this();
+  addAllocation(allocation, MemoryKind::Device, bytes, 0);
+  address = allocation->deviceAddress;
+  return Error::Success;
+}
+
+Error Context::freeAsync(uint64_t address, Stream& stream) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  const AllocationRef allocation = Platform::get().memory().find(address);
+  if (!allocation || allocation->deviceAddress != address || allocation->kind != MemoryKind::Device)
+    return Error::InvalidValue;
+  const ContextRef owner = allocation->context.lock();
+  if (!owner) return Error::InvalidValue;
+  if (!allocation->pool || &stream.context() != owner.get()) {
+    if (const Error failed = stream.synchronize(); failed != Error::Success) return failed;
+    return owner->free(address);
+  }
+  MarkerRef marker;
+  if (const Error failed = stream.place(marker); failed != Error::Success) return failed;
+  if (owner->forget(allocation)) allocation->pool->giveBack(allocation->memory, stream.id(), std::move(marker));
+  return Error::Success;
 }
 
 Error Context::allocate(size_t bytes, uint64_t& address) {
@@ -218,19 +267,8 @@ Error Context::registerHost(void* pointer, size_t bytes, uint32_t flags) {
   if (const vk::Status status = vulkan_->allocator().importHost(pointer, bytes, allocation->memory);
       status != vk::Status::Ok)
     return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidValue;
-  allocation->kind = MemoryKind::Registered;
-  allocation->deviceAddress = allocation->memory.address;
   allocation->hostAddress = address;
-  allocation->size = bytes;
-  allocation->flags = flags;
-  allocation->id = nextAllocationId.fetch_add(1);
-  allocation->context = weak_from_this();
-  allocation->device = device_.ordinal();
-  {
-    std::unique_lock lock(mutex_);
-    allocations_.insert(allocation);
-  }
-  Platform::get().memory().add(allocation);
+  addAllocation(allocation, MemoryKind::Registered, bytes, flags);
   return Error::Success;
 }
 

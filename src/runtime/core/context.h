@@ -56,6 +56,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   Device& device() const { return device_; }
   vk::Device& vulkan() const { return *vulkan_; }
+  const std::shared_ptr<vk::Device>& sharedVulkan() const { return vulkan_; }
   uint64_t id() const { return id_; }
   uint32_t flags() const { return flags_; }
   void setFlags(uint32_t flags) { flags_ = flags; }
@@ -71,6 +72,9 @@ class Context : public std::enable_shared_from_this<Context> {
   Error allocate(size_t bytes, uint64_t& address);
   Error allocatePitched(size_t widthBytes, size_t height, size_t depth, uint64_t& address, size_t& pitch);
   Error free(uint64_t address);  // device and managed memory; waits for the device's use
+  // In the order of a stream, from a pool of this device. What was not allocated so is freed after the stream's work.
+  Error allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address);
+  Error freeAsync(uint64_t address, Stream& stream);
   Error allocateHost(size_t bytes, uint32_t flags, void*& pointer);
   Error freeHost(void* pointer);
   Error allocateManaged(size_t bytes, uint32_t flags, uint64_t& address);
@@ -112,7 +116,10 @@ class Context : public std::enable_shared_from_this<Context> {
  private:
   Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t flags);
   Error create();
+  void addAllocation(const AllocationRef& allocation, MemoryKind kind, size_t bytes, uint32_t flags);
   Error addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out);
+  bool forget(const AllocationRef& allocation);
+  void giveBack(const Allocation& allocation);
   void releaseMemory(const AllocationRef& allocation);
   Error waitIdle();
   vk::Queue& nextQueue();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "runtime/core/context.h"
+#include "runtime/core/memory_pool.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
 #include "util/environment.h"
@@ -117,6 +118,66 @@ Error Device::open(std::shared_ptr<vk::Device>& out) {
 void Device::stopThreads() {
   std::lock_guard lock(openMutex_);
   if (vulkan_) vulkan_->stopThreads();
+}
+
+MemoryPoolRef Device::defaultPool() {
+  std::lock_guard lock(poolMutex_);
+  if (pools_.empty()) {
+    pools_.push_back(std::make_shared<MemoryPool>(*this, 0));
+    currentPool_ = pools_.front();
+    hasPools_.store(true, std::memory_order_release);
+  }
+  return pools_.front();
+}
+
+MemoryPoolRef Device::currentPool() {
+  (void)defaultPool();
+  std::lock_guard lock(poolMutex_);
+  return currentPool_;
+}
+
+MemoryPoolRef Device::createPool(uint64_t maxBytes) {
+  (void)defaultPool();
+  auto made = std::make_shared<MemoryPool>(*this, maxBytes);
+  std::lock_guard lock(poolMutex_);
+  pools_.push_back(made);
+  return made;
+}
+
+MemoryPoolRef Device::pool(const MemoryPool* handle) {
+  std::lock_guard lock(poolMutex_);
+  const auto found = std::find_if(pools_.begin(), pools_.end(), [&](const auto& pool) { return pool.get() == handle; });
+  return found == pools_.end() ? nullptr : *found;
+}
+
+Error Device::setCurrentPool(MemoryPool* handle) {
+  MemoryPoolRef wanted = pool(handle);
+  if (!wanted) return Error::InvalidValue;
+  std::lock_guard lock(poolMutex_);
+  currentPool_ = std::move(wanted);
+  return Error::Success;
+}
+
+Error Device::destroyPool(MemoryPool* handle) {
+  MemoryPoolRef gone = pool(handle);
+  std::lock_guard lock(poolMutex_);
+  if (!gone || gone == pools_.front()) return Error::InvalidValue;
+  pools_.erase(std::find(pools_.begin(), pools_.end(), gone));
+  if (currentPool_ == gone) currentPool_ = pools_.front();
+  return Error::Success;
+}
+
+void Device::trimPools() {
+  if (!hasPools_.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(poolMutex_);
+  for (const MemoryPoolRef& pool : pools_) pool->trimToThreshold();
+}
+
+bool Device::trimPools(uint64_t keepBytes) {
+  if (!hasPools_.load(std::memory_order_acquire)) return false;
+  std::lock_guard lock(poolMutex_);
+  for (const MemoryPoolRef& pool : pools_) pool->trim(keepBytes);
+  return true;
 }
 
 Error Device::createContext(uint32_t flags, ContextRef& out) {

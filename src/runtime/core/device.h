@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "mulciber/translator.h"
 #include "runtime/core/error.h"
@@ -18,6 +20,8 @@ struct PhysicalDevice;
 namespace mulciber::core {
 
 class Context;
+class MemoryPool;
+using MemoryPoolRef = std::shared_ptr<MemoryPool>;
 using ContextRef = std::shared_ptr<Context>;
 
 // What a block and a multiprocessor can hold.
@@ -50,6 +54,16 @@ class Device {
   Error setPrimaryFlags(uint32_t flags);
   Error createContext(uint32_t flags, ContextRef& out);
 
+  // Memory pools: the default one is always there, another may take its place for cudaMallocAsync.
+  MemoryPoolRef defaultPool();
+  MemoryPoolRef currentPool();
+  Error setCurrentPool(MemoryPool* pool);
+  MemoryPoolRef createPool(uint64_t maxBytes);
+  Error destroyPool(MemoryPool* pool);           // what is allocated from it stays until it is freed
+  MemoryPoolRef pool(const MemoryPool* handle);  // null for what is no pool of this device
+  void trimPools();                              // to the threshold of each: after every wait for the device
+  bool trimPools(uint64_t keepBytes);            // false when there are no pools
+
   // The Vulkan device, made at first use and made again after it was lost. A sentence in the log when it fails.
   Error open(std::shared_ptr<vk::Device>& out);
   void stopThreads();  // for the end of the process
@@ -65,6 +79,10 @@ class Device {
   mutable std::mutex mutex_;  // guards the primary context
   ContextRef primary_;
   uint32_t primaryCount_ = 0, primaryFlags_ = 0;
+  std::mutex poolMutex_;
+  std::vector<MemoryPoolRef> pools_;  // the first is the default one
+  MemoryPoolRef currentPool_;
+  std::atomic<bool> hasPools_{false};
 };
 
 }  // namespace mulciber::core

@@ -1,6 +1,7 @@
 #include "runtime/core/event.h"
 
 #include "runtime/core/context.h"
+#include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/stream.h"
 #include "runtime/vk/device.h"
@@ -37,6 +38,7 @@ Error Event::synchronize() const {
   const vk::Status status = marker->wait(mode);
   if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
   if (status != vk::Status::Ok) return errorFrom(status);
+  context_->device().trimPools();
   return context_->services().afterWait();
 }
 

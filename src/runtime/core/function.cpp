@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/shader_cache.h"
+#include "runtime/core/translation_dump.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/pipeline.h"
 #include "util/environment.h"
@@ -63,7 +65,12 @@ Error Function::translateOnce() {
   // differs when extensions of the same device are hidden.
   cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
                           vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals);
-  if (const auto cached = ShaderCache::get().load(cacheKey_); cached && readKernel(*cached, kernel_)) {
+  std::optional<TranslationDump> dump;
+  if (const std::string& folder = util::environment().dump; !folder.empty()) {
+    dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
+  }
+  if (const auto cached = dump ? std::nullopt : ShaderCache::get().load(cacheKey_);
+      cached && readKernel(*cached, kernel_)) {
     kernel_.info.name = name_;
   } else {
     Diagnostics diagnostics;

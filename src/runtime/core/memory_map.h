@@ -12,6 +12,7 @@
 namespace mulciber::core {
 
 class Context;
+class MemoryPool;
 
 enum class MemoryKind : uint8_t { Device, Pinned, Managed, Registered, Module };
 
@@ -26,6 +27,7 @@ struct Allocation {
   std::weak_ptr<Context> context;
   int device = 0;
   vk::Memory memory;
+  std::shared_ptr<MemoryPool> pool;  // that it came from; null: from the device's own memory
 
   bool isHostVisible() const { return hostAddress != 0; }
   // Of an address on either side that lies inside.

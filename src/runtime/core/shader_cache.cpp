@@ -31,15 +31,6 @@ constexpr char magic[8] = {'M', 'U', 'L', 'C', 'A', 'C', 'H', '1'};
 
 XXH128_hash_t hashOf(const void* data, size_t bytes) { return XXH3_128bits(data, bytes); }
 
-fs::path defaultFolder() {
-  const util::Environment& environment = util::environment();
-  if (!environment.cache || environment.cudaCacheDisable) return {};
-  if (!environment.cacheDirectory.empty()) return fs::path(environment.cacheDirectory) / "kernels";
-  if (const char* base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "mulciber" / "kernels";
-  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "mulciber" / "kernels";
-  return {};
-}
-
 }  // namespace
 
 ShaderCache& ShaderCache::get() {
@@ -62,6 +53,15 @@ ShaderCache::ShaderCache(fs::path folder, uint64_t maxBytes) : folder_(std::move
 std::string ShaderCache::hash(std::string_view text) {
   const XXH128_hash_t value = hashOf(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+}
+
+fs::path ShaderCache::defaultFolder() {
+  const util::Environment& environment = util::environment();
+  if (!environment.cache || environment.cudaCacheDisable) return {};
+  if (!environment.cacheDirectory.empty()) return fs::path(environment.cacheDirectory) / "kernels";
+  if (const char* base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "mulciber" / "kernels";
+  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "mulciber" / "kernels";
+  return {};
 }
 
 fs::path ShaderCache::fileFor(std::string_view key) const { return folder_ / hash(key); }

@@ -25,6 +25,7 @@ class ShaderCache {
   void store(std::string_view key, std::span<const uint8_t> contents);
 
   const std::filesystem::path& folder() const { return folder_; }
+  static std::filesystem::path defaultFolder();    // by the environment; empty when it says not to cache
   static std::string hash(std::string_view text);  // 128 bits in hexadecimal
 
  private:

@@ -1,6 +1,7 @@
 #include "runtime/core/stream.h"
 
 #include "runtime/core/context.h"
+#include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/stream_order.h"
 #include "runtime/core/worker.h"
@@ -88,6 +89,12 @@ Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   return Error::Success;
 }
 
+Error Stream::place(std::shared_ptr<Marker>& out) {
+  if (const Error error = before(); error != Error::Success) return error;
+  if (const Error error = mark(Precision::Loose, out); error != Error::Success) return error;
+  return after(vk::Status::Ok);
+}
+
 void Stream::follow(const std::shared_ptr<Marker>& marker) {
   if (!marker) return;
   {
@@ -124,6 +131,7 @@ Error Stream::synchronize() {
   std::shared_ptr<Marker> marker;
   if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
   if (const Error error = waitFor(*marker); error != Error::Success) return error;
+  context_.device().trimPools();
   return context_.services().afterWait();
 }
 
@@ -152,6 +160,31 @@ Error Stream::hostFunction(std::function<void(Error status)> function) {
   return after(vk::Status::Ok);
 }
 
+Error Stream::waitUntil(std::function<bool()> isMet) {
+  if (const Error error = before(); error != Error::Success) return error;
+  {
+    std::lock_guard lock(mutex_);
+    Pending condition{Pending::Kind::Condition, nullptr, nullptr, nullptr};
+    condition.isMet = std::move(isMet);
+    pending_.push_back(std::move(condition));
+  }
+  context_.worker().add(*this);
+  return after(vk::Status::Ok);
+}
+
+// Whether the device has done all that was handed to it; the caller holds the lock.
+bool Stream::isDone() {
+  if (!position_.waits.empty())
+    (void)queue_.record(position_, [](vk::Recorder& recorder) {
+      recorder.mark();
+      return vk::Status::Ok;
+    });
+  vk::Status status = queue_.submit(position_.last.value);
+  if (status == vk::Status::Ok) status = queue_.poll(position_.last.value);
+  if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
+  return status != vk::Status::NotReady;
+}
+
 Stream::Progress Stream::advance() {
   std::unique_lock lock(mutex_);
   bool moved = false;
@@ -167,16 +200,19 @@ Stream::Progress Stream::advance() {
         position_.after(first.marker->point());
         break;
       case Pending::Kind::Resolve: resolve(*first.marker, first.precision, first.timestamp); break;
+      case Pending::Kind::Condition: {
+        if (context_.error() != Error::Success) break;
+        // What the stream did before must not wait with it.
+        const bool done = isDone();
+        const auto isMet = first.isMet;
+        lock.unlock();
+        const bool met = done && isMet();
+        lock.lock();
+        if (!met) return moved ? Progress::Done : Progress::Blocked;
+        break;
+      }
       case Pending::Kind::HostFunction: {
-        if (!position_.waits.empty())
-          (void)queue_.record(position_, [](vk::Recorder& recorder) {
-            recorder.mark();
-            return vk::Status::Ok;
-          });
-        vk::Status status = queue_.submit(position_.last.value);
-        if (status == vk::Status::Ok) status = queue_.poll(position_.last.value);
-        if (status == vk::Status::NotReady) return moved ? Progress::Done : Progress::Blocked;
-        if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
+        if (!isDone()) return moved ? Progress::Done : Progress::Blocked;
         const auto function = std::move(first.function);
         // It stays in front meanwhile, so that operations given now are kept behind it.
         lock.unlock();

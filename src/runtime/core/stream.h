@@ -62,6 +62,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // before it.
   Error hostFunction(std::function<void(Error status)> function);
 
+  // What follows waits until `isMet` says so: the worker asks it again and again, and drops it when the context breaks.
+  Error waitUntil(std::function<bool()> isMet);
+
   // Work for the device: it is called with a vk::Recorder&, now or when what it waits for is done, and gives a
   // vk::Status. It must own what it needs.
   using Work = std::function<vk::Status(vk::Recorder& recorder)>;
@@ -87,6 +90,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // What comes next in this stream comes after the marker.
   void follow(const std::shared_ptr<Marker>& marker);
   Error waitFor(const Marker& marker);
+  // A marker that is an operation of its own: after all the stream's next operation must come after.
+  Error place(std::shared_ptr<Marker>& out);
 
   // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet.
   enum class Progress : uint8_t { Nothing, Blocked, Done };
@@ -94,15 +99,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   struct Pending {
-    enum class Kind : uint8_t { Work, HostFunction, Follow, Resolve };
+    enum class Kind : uint8_t { Work, HostFunction, Follow, Resolve, Condition };
     Kind kind;
     Work work;
     std::function<void(Error)> function;
     std::shared_ptr<Marker> marker;
     Precision precision = Precision::Loose;
     vk::TimestampRef timestamp = {};
+    std::function<bool()> isMet = {};
   };
 
+  bool isDone();
   Error before();
   Error after(vk::Status status);
   void resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp);

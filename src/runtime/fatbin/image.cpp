@@ -1,11 +1,11 @@
 // From an image in memory, or a file, to the PTX modules in it.
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "runtime/fatbin/fatbin.h"
+#include "util/file.h"
 
 namespace mulciber::fatbin {
 
@@ -190,12 +190,10 @@ std::optional<std::vector<PtxModules>> readFile(Bytes file, uint32_t computeCapa
 }
 
 std::optional<std::vector<PtxModules>> readFile(const std::string& path, uint32_t computeCapability, Error& error) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return fail(error, Error::Code::FileNotFound, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
-  if (stream.bad()) return fail(error, Error::Code::FileNotFound, fmt::format("cannot read '{}'", path));
-  return readFile(bytesOf(bytes), computeCapability, error);
+  const auto bytes = util::readFile(path);
+  if (!bytes)
+    return fail(error, Error::Code::FileNotFound, fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  return readFile(bytesOf(*bytes), computeCapability, error);
 }
 
 }  // namespace mulciber::fatbin

@@ -3,6 +3,7 @@
 #include "shaders/copy1.h"
 #include "shaders/copy16.h"
 #include "shaders/copy4.h"
+#include "shaders/copy8.h"
 #include "shaders/fill1.h"
 #include "shaders/fill16.h"
 #include "shaders/fill2.h"
@@ -16,9 +17,9 @@ Status Builtins::create(Device& device, std::unique_ptr<Builtins>& out) {
     std::span<const uint32_t> spirv;
     std::unique_ptr<Pipeline>& pipeline;
   } all[] = {
-      {copy16, builtins->copies_[0]}, {copy4, builtins->copies_[1]}, {copy1, builtins->copies_[2]},
-      {fill16, builtins->fills_[0]},  {fill4, builtins->fills_[1]},  {fill2, builtins->fills_[2]},
-      {fill1, builtins->fills_[3]},
+      {copy16, builtins->copies_[0]}, {copy8, builtins->copies_[1]}, {copy4, builtins->copies_[2]},
+      {copy1, builtins->copies_[3]},  {fill16, builtins->fills_[0]}, {fill4, builtins->fills_[1]},
+      {fill2, builtins->fills_[2]},   {fill1, builtins->fills_[3]},
   };
   for (const auto& [spirv, pipeline] : all) {
     PipelineDescription description;
@@ -31,7 +32,7 @@ Status Builtins::create(Device& device, std::unique_ptr<Builtins>& out) {
 }
 
 const Pipeline& Builtins::copy(uint32_t unitBytes) const {
-  return *copies_[unitBytes == 16 ? 0 : unitBytes == 4 ? 1 : 2];
+  return *copies_[unitBytes == 16 ? 0 : unitBytes == 8 ? 1 : unitBytes == 4 ? 2 : 3];
 }
 
 const Pipeline& Builtins::fill(uint32_t unitBytes) const {

@@ -12,13 +12,13 @@ class Builtins {
  public:
   static Status create(Device& device, std::unique_ptr<Builtins>& out);
 
-  // For units of that many bytes: 16, 4 or 1.
+  // For units of that many bytes: 16, 8, 4 or 1.
   const Pipeline& copy(uint32_t unitBytes) const;
   // 16, 4, 2 or 1.
   const Pipeline& fill(uint32_t unitBytes) const;
 
  private:
-  std::array<std::unique_ptr<Pipeline>, 3> copies_;
+  std::array<std::unique_ptr<Pipeline>, 4> copies_;
   std::array<std::unique_ptr<Pipeline>, 4> fills_;
 };
 

@@ -178,7 +178,8 @@ void Instance::findDevices() {
   problem_ =
       unusable_.empty()
           ? "no Vulkan driver offers a device: install one (mesa-vulkan-drivers has lavapipe, which needs no GPU)"
-          : fmt::format("no Vulkan device can be used ({})", fmt::join(unusable_, "; "));
+          : fmt::format("no Vulkan device can be used ({}): {}", fmt::join(unusable_, "; "),
+                        wanted.empty() ? "install a newer driver" : "unset MULCIBER_DEVICE, or install a newer driver");
 }
 
 }  // namespace mulciber::vk

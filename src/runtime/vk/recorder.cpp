@@ -12,12 +12,11 @@ namespace {
 constexpr VkPipelineStageFlags2 computeStage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
 constexpr VkPipelineStageFlags2 copyStage = VK_PIPELINE_STAGE_2_COPY_BIT;
 
-// The largest unit that all of these are multiples of.
-uint32_t commonUnit(uint64_t bits, bool hasTwo) {
-  if (bits % 16 == 0) return 16;
-  if (bits % 4 == 0) return 4;
-  return hasTwo && bits % 2 == 0 ? 2 : 1;
-}
+// The largest unit copies have that all of these are multiples of.
+uint32_t copyUnit(uint64_t bits) { return bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1; }
+
+// The same for fills.
+uint32_t fillUnit(uint64_t bits) { return bits % 16 == 0 ? 16 : bits % 4 == 0 ? 4 : bits % 2 == 0 ? 2 : 1; }
 
 VkAccessFlags2 writes(VkPipelineStageFlags2 stages) {
   return ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_WRITE_BIT : 0) |
@@ -110,11 +109,11 @@ void Recorder::copy(const CopyRegion& region) {
     uint64_t bits = region.destination | region.source | region.width;
     if (region.height > 1) bits |= region.destinationPitch | region.sourcePitch;
     if (region.depth > 1) bits |= region.destinationSlice | region.sourceSlice;
-    copyUnits(region, commonUnit(bits, false));
+    copyUnits(region, copyUnit(bits));
     return;
   }
   // A long run of bytes: the ragged ends by bytes, the middle by the largest unit both sides agree on.
-  const uint32_t unit = commonUnit(region.destination - region.source, false);
+  const uint32_t unit = copyUnit(region.destination - region.source);
   const uint64_t head = std::min((unit - region.destination % unit) % unit, region.width);
   const uint64_t body = (region.width - head) / unit * unit;
   const uint64_t tail = region.width - head - body;
@@ -148,7 +147,7 @@ void Recorder::fill(const FillRegion& given) {
     uint64_t bits = region.destination | region.width;
     if (region.height > 1) bits |= region.pitch;
     if (region.depth > 1) bits |= region.slice;
-    fillUnits(region, commonUnit(bits, true));
+    fillUnits(region, fillUnit(bits));
     return;
   }
   const uint64_t head = std::min((16 - region.destination % 16) % 16, region.width);

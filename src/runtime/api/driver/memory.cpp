@@ -46,7 +46,9 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       *static_cast<unsigned*>(data) = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
       return Error::Success;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *static_cast<CUmemoryPool*>(data) = nullptr; return Error::Success;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      *static_cast<CUmemoryPool*>(data) = reinterpret_cast<CUmemoryPool>(found->pool.get());
+      return Error::Success;
     default: return Error::InvalidValue;
   }
 }

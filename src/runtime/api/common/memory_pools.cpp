@@ -1,0 +1,106 @@
+#include "runtime/api/common/memory_pools.h"
+
+#include "runtime/core/platform.h"
+
+namespace mulciber::api {
+
+using core::Error;
+
+core::MemoryPoolRef poolOf(CUmemoryPool handle) {
+  const auto* const wanted = reinterpret_cast<const core::MemoryPool*>(handle);
+  for (const auto& device : core::Platform::get().devices())
+    if (core::MemoryPoolRef pool = device->pool(wanted)) return pool;
+  return nullptr;
+}
+
+namespace {
+
+bool isFlag(CUmemPool_attribute attribute) { return attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; }
+
+// Body gets the pool.
+template <class Body>
+Error withPool(CUmemoryPool handle, Body&& body) {
+  const core::MemoryPoolRef pool = poolOf(handle);
+  return pool ? body(*pool) : Error::InvalidValue;
+}
+
+}  // namespace
+
+Error poolsDevice(const CUmemLocation* location, CUmemAllocationType type, core::Device*& out) {
+  if (!location) return Error::InvalidValue;
+  if (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED) return Error::InvalidValue;
+  if (type == CU_MEM_ALLOCATION_TYPE_MANAGED) return Error::NotSupported;
+  switch (location->type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE: break;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return Error::NotSupported;
+    default: return Error::InvalidValue;
+  }
+  out = core::Platform::get().device(location->id);
+  return out ? Error::Success : Error::InvalidDevice;
+}
+
+Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
+  if (!out || !properties) return Error::InvalidValue;
+  core::Device* device = nullptr;
+  if (Error error = poolsDevice(&properties->location, properties->allocType, device); error != Error::Success)
+    return error;
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return Error::NotSupported;
+  *out = handleOf(device->createPool(properties->maxSize));
+  return Error::Success;
+}
+
+Error destroyPool(CUmemoryPool handle) {
+  return withPool(handle, [](core::MemoryPool& pool) { return pool.device().destroyPool(&pool); });
+}
+
+Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
+  if (!value) return Error::InvalidValue;
+  return withPool(handle, [&](core::MemoryPool& pool) {
+    uint64_t number = 0;
+    const Error error = pool.attribute(static_cast<core::PoolAttribute>(attribute), number);
+    if (error != Error::Success) return error;
+    if (isFlag(attribute)) *static_cast<int*>(value) = static_cast<int>(number);
+    else *static_cast<uint64_t*>(value) = number;
+    return Error::Success;
+  });
+}
+
+Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const void* value) {
+  if (!value) return Error::InvalidValue;
+  return withPool(handle, [&](core::MemoryPool& pool) {
+    const uint64_t number = isFlag(attribute) ? static_cast<uint64_t>(*static_cast<const int*>(value))
+                                              : *static_cast<const uint64_t*>(value);
+    return pool.setAttribute(static_cast<core::PoolAttribute>(attribute), number);
+  });
+}
+
+// Only the device itself reaches its memory.
+Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location) {
+  if (!flags || !location) return Error::InvalidValue;
+  return withPool(handle, [&](core::MemoryPool& pool) {
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::InvalidValue;
+    if (!core::Platform::get().device(location->id)) return Error::InvalidDevice;
+    const bool isOwn = location->id == pool.device().ordinal();
+    *flags = isOwn ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return Error::Success;
+  });
+}
+
+Error setPoolAccess(CUmemoryPool handle, const CUmemAccessDesc* access, size_t count) {
+  if (count != 0 && !access) return Error::InvalidValue;
+  return withPool(handle, [&](core::MemoryPool& pool) {
+    for (size_t i = 0; i < count; ++i) {
+      if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::InvalidValue;
+      if (!core::Platform::get().device(access[i].location.id)) return Error::InvalidDevice;
+      const bool isOwn = access[i].location.id == pool.device().ordinal();
+      const bool isAll = access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+      if (isOwn && !isAll) return Error::InvalidValue;  // a device cannot be kept from its own memory
+      if (!isOwn && access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) return Error::InvalidValue;
+    }
+    return Error::Success;
+  });
+}
+
+}  // namespace mulciber::api

@@ -1,0 +1,24 @@
+// Memory pools as both APIs show them: their handles and structures are the same.
+#pragma once
+
+#include <cuda.h>
+
+#include "runtime/core/error.h"
+#include "runtime/core/memory_pool.h"
+
+namespace mulciber::api {
+
+core::MemoryPoolRef poolOf(CUmemoryPool handle);  // null for what is no pool
+inline CUmemoryPool handleOf(const core::MemoryPoolRef& pool) { return reinterpret_cast<CUmemoryPool>(pool.get()); }
+
+core::Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties);
+core::Error destroyPool(CUmemoryPool handle);
+core::Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value);
+core::Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const void* value);
+core::Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location);
+core::Error setPoolAccess(CUmemoryPool handle, const CUmemAccessDesc* access, size_t count);
+
+// The pools of a place: of a device, by its ordinal. Host memory has none.
+core::Error poolsDevice(const CUmemLocation* location, CUmemAllocationType type, core::Device*& out);
+
+}  // namespace mulciber::api

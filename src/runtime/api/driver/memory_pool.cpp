@@ -1,0 +1,90 @@
+// Memory pools; allocating from them stands in streamed/memory.cpp.
+#include "runtime/api/common/memory_pools.h"
+#include "runtime/api/driver/driver.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+namespace {
+
+Error give(CUmemoryPool* out, const core::MemoryPoolRef& pool) {
+  *out = handleOf(pool);
+  return Error::Success;
+}
+
+Error choose(core::Device& device, CUmemoryPool pool) {
+  return device.setCurrentPool(reinterpret_cast<core::MemoryPool*>(pool));
+}
+
+// Body gets the device whose pools are meant.
+template <class Body>
+CUresult withPoolsOf(const CUmemLocation* location, CUmemAllocationType type, Body&& body) {
+  return withDriver([&] {
+    core::Device* device = nullptr;
+    const Error error = poolsDevice(location, type, device);
+    return error == Error::Success ? body(*device) : error;
+  });
+}
+
+}  // namespace
+
+CUDA_API(CUresult, cuDeviceGetDefaultMemPool)(CUmemoryPool* out, CUdevice ordinal) {
+  return withDevice(ordinal,
+                    [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(CUresult, cuDeviceGetMemPool)(CUmemoryPool* out, CUdevice ordinal) {
+  return withDevice(ordinal,
+                    [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(CUresult, cuDeviceSetMemPool)(CUdevice ordinal, CUmemoryPool pool) {
+  return withDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+}
+
+CUDA_API(CUresult, cuMemGetDefaultMemPool)(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
+  return withPoolsOf(location, type,
+                     [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(CUresult, cuMemGetMemPool)(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
+  return withPoolsOf(location, type,
+                     [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(CUresult, cuMemSetMemPool)(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return withPoolsOf(location, type, [&](core::Device& device) { return choose(device, pool); });
+}
+
+CUDA_API(CUresult, cuMemPoolCreate)(CUmemoryPool* out, const CUmemPoolProps* properties) {
+  return withDriver([&] { return createPool(out, properties); });
+}
+
+CUDA_API(CUresult, cuMemPoolDestroy)(CUmemoryPool pool) {
+  return withDriver([&] { return destroyPool(pool); });
+}
+
+CUDA_API(CUresult, cuMemPoolTrimTo)(CUmemoryPool handle, size_t keep) {
+  return withDriver([&] {
+    const core::MemoryPoolRef pool = poolOf(handle);
+    if (!pool) return Error::InvalidValue;
+    pool->trim(keep);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuMemPoolGetAttribute)(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return withDriver([&] { return poolAttribute(pool, attribute, value); });
+}
+
+CUDA_API(CUresult, cuMemPoolSetAttribute)(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return withDriver([&] { return setPoolAttribute(pool, attribute, value); });
+}
+
+CUDA_API(CUresult, cuMemPoolGetAccess)(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  return withDriver([&] { return poolAccess(flags, pool, location); });
+}
+
+CUDA_API(CUresult, cuMemPoolSetAccess)(CUmemoryPool pool, const CUmemAccessDesc* access, size_t count) {
+  return withDriver([&] { return setPoolAccess(pool, access, count); });
+}

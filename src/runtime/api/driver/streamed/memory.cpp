@@ -1,0 +1,33 @@
+// Allocation in the order of a stream.
+#include "runtime/api/common/memory_pools.h"
+#include "runtime/api/driver/driver.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+namespace {
+
+Error allocate(CUdeviceptr* out, size_t bytes, const core::MemoryPoolRef& pool, core::Stream& stream) {
+  if (!out || bytes == 0 || !pool) return Error::InvalidValue;
+  uint64_t address = 0;
+  const Error error = stream.context().allocateAsync(*pool, bytes, stream, address);
+  if (error == Error::Success) *out = address;
+  return error;
+}
+
+}  // namespace
+
+CUDA_API_PTSZ(CUresult, cuMemAllocAsync)(CUdeviceptr* out, size_t bytes, CUstream handle) {
+  return withStream(handle, [&](core::Stream& stream) {
+    return allocate(out, bytes, stream.context().device().currentPool(), stream);
+  });
+}
+
+CUDA_API_PTSZ(CUresult, cuMemAllocFromPoolAsync)
+(CUdeviceptr* out, size_t bytes, CUmemoryPool pool, CUstream handle) {
+  return withStream(handle, [&](core::Stream& stream) { return allocate(out, bytes, poolOf(pool), stream); });
+}
+
+CUDA_API_PTSZ(CUresult, cuMemFreeAsync)(CUdeviceptr address, CUstream handle) {
+  return withStream(handle, [&](core::Stream& stream) { return stream.context().freeAsync(address, stream); });
+}

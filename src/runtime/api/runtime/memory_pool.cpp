@@ -1,0 +1,99 @@
+// Memory pools; allocating from them stands in streamed/memory.cpp. Structures and handles are the driver API's.
+#include "runtime/api/common/memory_pools.h"
+#include "runtime/api/runtime/runtime.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+static_assert(sizeof(cudaMemPoolProps) == sizeof(CUmemPoolProps));
+static_assert(sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc));
+
+namespace {
+
+Error give(cudaMemPool_t* out, const core::MemoryPoolRef& pool) {
+  *out = handleOf(pool);
+  return Error::Success;
+}
+
+Error choose(core::Device& device, cudaMemPool_t pool) {
+  return device.setCurrentPool(reinterpret_cast<core::MemoryPool*>(pool));
+}
+
+const CUmemLocation* driverLocation(const cudaMemLocation* location) {
+  return reinterpret_cast<const CUmemLocation*>(location);
+}
+
+// Body gets the device whose pools are meant.
+template <class Body>
+cudaError_t withPoolsOf(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body) {
+  return withPlatform([&] {
+    core::Device* device = nullptr;
+    const Error error = poolsDevice(driverLocation(location), static_cast<CUmemAllocationType>(type), device);
+    return error == Error::Success ? body(*device) : error;
+  });
+}
+
+}  // namespace
+
+CUDA_API(cudaError_t, cudaDeviceGetDefaultMemPool)(cudaMemPool_t* out, int ordinal) {
+  return withDevice(ordinal,
+                    [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(cudaError_t, cudaDeviceGetMemPool)(cudaMemPool_t* out, int ordinal) {
+  return withDevice(ordinal,
+                    [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(cudaError_t, cudaDeviceSetMemPool)(int ordinal, cudaMemPool_t pool) {
+  return withDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+}
+
+CUDA_API(cudaError_t, cudaMemGetDefaultMemPool)
+(cudaMemPool_t* out, cudaMemLocation* location, cudaMemAllocationType type) {
+  return withPoolsOf(location, type,
+                     [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(cudaError_t, cudaMemGetMemPool)(cudaMemPool_t* out, cudaMemLocation* location, cudaMemAllocationType type) {
+  return withPoolsOf(location, type,
+                     [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+}
+
+CUDA_API(cudaError_t, cudaMemSetMemPool)(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
+  return withPoolsOf(location, type, [&](core::Device& device) { return choose(device, pool); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolCreate)(cudaMemPool_t* out, const cudaMemPoolProps* properties) {
+  return withPlatform([&] { return createPool(out, reinterpret_cast<const CUmemPoolProps*>(properties)); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolDestroy)(cudaMemPool_t pool) {
+  return withPlatform([&] { return destroyPool(pool); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolTrimTo)(cudaMemPool_t handle, size_t keep) {
+  return withPlatform([&] {
+    const core::MemoryPoolRef pool = poolOf(handle);
+    if (!pool) return Error::InvalidValue;
+    pool->trim(keep);
+    return Error::Success;
+  });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolGetAttribute)(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return withPlatform([&] { return poolAttribute(pool, static_cast<CUmemPool_attribute>(attribute), value); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolSetAttribute)(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return withPlatform([&] { return setPoolAttribute(pool, static_cast<CUmemPool_attribute>(attribute), value); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolGetAccess)(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+  return withPlatform(
+      [&] { return poolAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool, driverLocation(location)); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolSetAccess)(cudaMemPool_t pool, const cudaMemAccessDesc* access, size_t count) {
+  return withPlatform([&] { return setPoolAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(access), count); });
+}

@@ -1,0 +1,72 @@
+#include "runtime/core/memory_operations.h"
+
+#include <cstring>
+
+#include "runtime/core/context.h"
+#include "runtime/core/copy.h"
+#include "runtime/core/platform.h"
+#include "runtime/core/stream.h"
+
+namespace mulciber::core {
+
+namespace {
+
+// The word as it is now. Where the host reaches the memory, whatever the host or a kernel last wrote.
+bool read(Context& context, const Allocation& allocation, uint64_t address, uint32_t bytes, uint64_t& word) {
+  if (!allocation.memory.host) return context.readMemory(address, &word, bytes) == Error::Success;
+  const char* const place = static_cast<const char*>(allocation.memory.host) + allocation.offsetOf(address);
+  if (bytes == 8) word = __atomic_load_n(reinterpret_cast<const uint64_t*>(place), __ATOMIC_ACQUIRE);
+  else word = __atomic_load_n(reinterpret_cast<const uint32_t*>(place), __ATOMIC_ACQUIRE);
+  return true;
+}
+
+}  // namespace
+
+bool WordWait::isMet(uint64_t word) const {
+  const uint64_t mask = bytes == 8 ? ~uint64_t{0} : 0xFFFFFFFF;
+  switch (condition) {
+    // Counters may wrap around.
+    case Condition::GreaterOrEqual:
+      return bytes == 8 ? static_cast<int64_t>(word - value) >= 0 : static_cast<int32_t>(word - value) >= 0;
+    case Condition::Equal: return ((word ^ value) & mask) == 0;
+    case Condition::And: return (word & value & mask) != 0;
+    case Condition::Nor: return (~(word | value) & mask) != 0;
+  }
+  return true;
+}
+
+Error checkWord(uint64_t address, uint32_t bytes) {
+  if (address == 0 || address % bytes != 0) return Error::InvalidValue;
+  return Platform::get().memory().find(address, bytes) ? Error::Success : Error::InvalidValue;
+}
+
+Error waitForWord(Stream& stream, const WordWait& wait) {
+  if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
+  const AllocationRef allocation = Platform::get().memory().find(wait.address, wait.bytes);
+  return stream.waitUntil([&context = stream.context(), allocation, wait] {
+    uint64_t word = 0;
+    return read(context, *allocation, wait.address, wait.bytes, word) && wait.isMet(word);
+  });
+}
+
+Error writeWord(Stream& stream, const WordWrite& write) {
+  if (const Error error = checkWord(write.address, write.bytes); error != Error::Success) return error;
+  const AllocationRef allocation = Platform::get().memory().find(write.address, write.bytes);
+  const uint64_t address = allocation->deviceAddress + allocation->offsetOf(write.address);
+  if (write.bytes == 4)
+    return stream.enqueue([address, write](vk::Recorder& recorder) {
+      recorder.fill({address, static_cast<uint32_t>(write.value), 4, 1});
+      return vk::Status::Ok;
+    });
+  // A copy of one unit of eight bytes: nobody sees half of it.
+  return stream.enqueue([address, write](vk::Recorder& recorder) {
+    void* host = nullptr;
+    uint64_t source = 0;
+    if (const auto status = recorder.upload(8, host, source); status != vk::Status::Ok) return status;
+    std::memcpy(host, &write.value, 8);
+    recorder.copy({address, source, 8});
+    return vk::Status::Ok;
+  });
+}
+
+}  // namespace mulciber::core

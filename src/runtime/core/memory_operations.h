@@ -1,0 +1,33 @@
+// Operations of a stream on single words of memory (cuStreamWaitValue and its kin).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/core/error.h"
+
+namespace mulciber::core {
+
+class Stream;
+
+struct WordWait {
+  enum class Condition : uint8_t { GreaterOrEqual, Equal, And, Nor };  // as CU_STREAM_WAIT_VALUE_* numbers them
+
+  uint64_t address = 0, value = 0;
+  uint32_t bytes = 4;  // or 8
+  Condition condition = Condition::GreaterOrEqual;
+
+  bool isMet(uint64_t word) const;
+};
+
+struct WordWrite {
+  uint64_t address = 0, value = 0;
+  uint32_t bytes = 4;  // or 8
+};
+
+// What follows in the stream waits for the word, and nothing else does: streams that share the queue go on.
+Error waitForWord(Stream& stream, const WordWait& wait);
+Error writeWord(Stream& stream, const WordWrite& write);
+// Whether a program may use a word there: InvalidValue when not.
+Error checkWord(uint64_t address, uint32_t bytes);
+
+}  // namespace mulciber::core

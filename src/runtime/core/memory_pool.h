@@ -1,0 +1,92 @@
+// Stream-ordered allocation (cudaMallocAsync): memory kept in segments, and handed out again as soon as the stream that
+// asks for it is known to come after the one that freed it.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "runtime/core/error.h"
+#include "runtime/core/memory_map.h"
+
+namespace mulciber::vk {
+class Device;
+}
+
+namespace mulciber::core {
+
+class Device;
+class Marker;
+class Stream;
+
+enum class PoolAttribute : int {  // as CUmemPool_attribute numbers them
+  ReuseFollowEventDependencies = 1,
+  ReuseAllowOpportunistic = 2,
+  ReuseAllowInternalDependencies = 3,
+  ReleaseThreshold = 4,
+  ReservedCurrent = 5,
+  ReservedHigh = 6,
+  UsedCurrent = 7,
+  UsedHigh = 8,
+};
+
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  MemoryPool(Device& device, uint64_t maxBytes) : device_(device), maxBytes_(maxBytes) {}
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  Device& device() const { return device_; }
+
+  // Memory that work given to the stream from now on may use.
+  Error allocate(Stream& stream, uint64_t bytes, vk::Memory& out);
+  // Memory that work behind the marker may use; null: anyone, now.
+  void giveBack(const vk::Memory& memory, uint64_t stream, std::shared_ptr<Marker> marker);
+
+  // Gives back segments that hold nothing, while more than that many bytes are reserved.
+  void trim(uint64_t keepBytes);
+  void trimToThreshold();
+
+  // InvalidValue for what CUDA does not let programs set. Values of the first three are 0 or 1.
+  Error attribute(PoolAttribute attribute, uint64_t& value) const;
+  Error setAttribute(PoolAttribute attribute, uint64_t value);
+
+ private:
+  struct Segment {
+    std::shared_ptr<vk::Device> vulkan;
+    vk::Memory memory;
+    uint64_t used = 0;
+  };
+  // A free piece. It waits for the marker of one stream, or for nothing: pieces that differ in that stay apart.
+  struct Piece {
+    Segment* segment;
+    uint64_t bytes;
+    uint64_t stream = 0;
+    std::shared_ptr<Marker> marker = {};
+  };
+  using Pieces = std::map<uint64_t, Piece>;  // by address
+
+  Pieces::iterator addPiece(uint64_t address, Piece piece);
+  Pieces::iterator removePiece(Pieces::iterator piece);
+  void settle();
+  vk::Memory take(Pieces::iterator piece, uint64_t bytes);
+  Error grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes);
+  void trimLocked(uint64_t keepBytes);
+
+  Device& device_;
+  const uint64_t maxBytes_;  // 0: as much as there is
+  mutable std::mutex mutex_;
+  std::list<Segment> segments_;
+  Pieces pieces_;
+  std::set<std::pair<uint64_t, uint64_t>> bySize_;  // (bytes, address)
+  std::set<uint64_t> waiting_;                      // addresses of pieces with a marker
+  uint64_t reserved_ = 0, reservedHigh_ = 0, used_ = 0, usedHigh_ = 0, threshold_ = 0;
+  bool followEvents_ = true, opportunistic_ = true, internalDependencies_ = true;
+};
+using MemoryPoolRef = std::shared_ptr<MemoryPool>;
+
+}  // namespace mulciber::core

@@ -1,0 +1,172 @@
+#include <atomic>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "core_test.h"
+#include "runtime/core/memory_pool.h"
+
+namespace mulciber::core {
+namespace {
+
+class MemoryPoolTest : public CoreTest {
+ protected:
+  void SetUp() override {
+    CoreTest::SetUp();
+    if (device) pool = device->createPool(0);
+  }
+  void TearDown() override {
+    CoreTest::TearDown();
+    if (pool) {
+      EXPECT_EQ(value(PoolAttribute::UsedCurrent), 0u);
+      EXPECT_OK(device->destroyPool(pool.get()));
+    }
+  }
+  uint64_t take(Stream& on, size_t bytes) {
+    uint64_t address = 0;
+    EXPECT_OK(context->allocateAsync(*pool, bytes, on, address));
+    return address;
+  }
+  uint64_t value(PoolAttribute attribute) {
+    uint64_t value = 0;
+    EXPECT_OK(pool->attribute(attribute, value));
+    return value;
+  }
+  // Keeps a stream from going on until it is let go.
+  void hold(Stream& held) {
+    EXPECT_OK(held.hostFunction([this](Error) {
+      while (!released) std::this_thread::yield();
+    }));
+  }
+  MemoryPoolRef pool;
+  std::atomic<bool> released{false};
+};
+
+TEST_F(MemoryPoolTest, TheSameStreamGetsAFreedBlockAtOnce) {
+  Stream& on = newStream(Stream::NonBlocking);
+  hold(on);
+  const uint64_t first = take(on, 100000);
+  EXPECT_OK(context->freeAsync(first, on));
+  EXPECT_EQ(take(on, 100000), first);
+  released = true;
+  EXPECT_OK(context->freeAsync(first, on));
+  EXPECT_EQ(context->freeAsync(first, on), Error::InvalidValue);
+}
+
+TEST_F(MemoryPoolTest, AnotherStreamGetsItWhenItIsPassed) {
+  Stream& on = newStream(Stream::NonBlocking);
+  Stream& other = newStream(Stream::NonBlocking);
+  hold(on);
+  const uint64_t first = take(on, 100000);
+  EXPECT_OK(context->freeAsync(first, on));
+  const uint64_t second = take(other, 100000);
+  EXPECT_NE(second, first);
+  released = true;
+  EXPECT_OK(on.synchronize());
+  EXPECT_EQ(take(other, 100000), first);
+  EXPECT_OK(context->freeAsync(first, other));
+  EXPECT_OK(context->freeAsync(second, other));
+}
+
+TEST_F(MemoryPoolTest, AFullPoolMakesAStreamWaitForTheOther) {
+  const MemoryPoolRef unlimited = pool;
+  pool = device->createPool(2u << 20);
+  Stream& on = newStream(Stream::NonBlocking);
+  Stream& other = newStream(Stream::NonBlocking);
+  const uint64_t only = take(on, 2u << 20);
+  hold(on);
+  ASSERT_OK(fill32(on, only, 1, 100));
+  uint64_t more = 0;
+  EXPECT_EQ(context->allocateAsync(*pool, 512, other, more), Error::OutOfMemory);
+  EXPECT_OK(context->freeAsync(only, on));
+  ASSERT_OK(pool->setAttribute(PoolAttribute::ReuseAllowInternalDependencies, 0));
+  EXPECT_EQ(context->allocateAsync(*pool, 2u << 20, other, more), Error::OutOfMemory);
+  ASSERT_OK(pool->setAttribute(PoolAttribute::ReuseAllowInternalDependencies, 1));
+  ASSERT_EQ(take(other, 2u << 20), only);
+  ASSERT_OK(fill32(other, only, 2, 100));
+  EXPECT_EQ(other.query(), Error::NotReady);  // behind what is held
+  released = true;
+  ASSERT_OK(other.synchronize());
+  uint32_t word = 0;
+  EXPECT_OK(context->readMemory(only, &word, 4));
+  EXPECT_EQ(word, 2u);
+  EXPECT_OK(context->freeAsync(only, other));
+  EXPECT_OK(device->destroyPool(unlimited.get()));
+}
+
+TEST_F(MemoryPoolTest, CountsAndTheReleaseThreshold) {
+  Stream& on = newStream();
+  const uint64_t a = take(on, 1000), b = take(on, 40u << 20);
+  EXPECT_EQ(value(PoolAttribute::UsedCurrent), 1024u + (40u << 20));
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 72u << 20);
+  EXPECT_OK(context->freeAsync(b, on));
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 72u << 20);
+  EXPECT_OK(on.synchronize());  // the threshold is 0: what is not used goes
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 32u << 20);
+  ASSERT_OK(pool->setAttribute(PoolAttribute::ReleaseThreshold, UINT64_MAX));
+  EXPECT_OK(context->free(a));
+  EXPECT_OK(on.synchronize());
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 32u << 20);
+  EXPECT_EQ(value(PoolAttribute::UsedHigh), 1024u + (40u << 20));
+  EXPECT_EQ(pool->setAttribute(PoolAttribute::UsedHigh, 1), Error::InvalidValue);
+  EXPECT_OK(pool->setAttribute(PoolAttribute::UsedHigh, 0));
+  EXPECT_EQ(value(PoolAttribute::UsedHigh), 0u);
+  EXPECT_EQ(pool->setAttribute(PoolAttribute::UsedCurrent, 0), Error::InvalidValue);
+  pool->trim(0);
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 0u);
+}
+
+TEST_F(MemoryPoolTest, AnAllocationGetsWhatPoolsHoldBack) {
+  Stream& on = newStream();
+  ASSERT_OK(pool->setAttribute(PoolAttribute::ReleaseThreshold, UINT64_MAX));
+  EXPECT_OK(context->freeAsync(take(on, 8u << 20), on));
+  EXPECT_OK(on.synchronize());
+  uint64_t address = 0;
+  EXPECT_EQ(context->allocate(size_t(1) << 46, address), Error::OutOfMemory);
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 0u);
+}
+
+// Each stream writes its own number into what it gets and looks for it later: memory given to two at once would show.
+TEST_F(MemoryPoolTest, NoTwoUsersEverShareMemory) {
+  constexpr int threads = 4, steps = 200;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      Stream& on = newStream(Stream::NonBlocking);
+      std::map<uint64_t, std::pair<uint32_t, uint32_t>> held;  // address: words, value
+      for (int step = 0; step < steps; ++step) {
+        if (held.size() < 8 && random() % 3 != 0) {
+          const uint32_t words = 1 + random() % 20000,
+                         mark = static_cast<uint32_t>(t) << 24 | static_cast<uint32_t>(step);
+          const uint64_t address = take(on, words * 4);
+          EXPECT_OK(fill32(on, address, mark, words));
+          held[address] = {words, mark};
+        } else if (!held.empty()) {
+          const auto [address, expected] = *held.begin();
+          held.erase(held.begin());
+          if (random() % 4 == 0) {
+            std::vector<uint32_t> seen(expected.first);
+            EXPECT_OK(copyOn(on, number(seen.data()), address, seen.size() * 4, CopyKind::DeviceToHost, false));
+            for (const uint32_t word : seen) wrong += word != expected.second;
+          }
+          EXPECT_OK(context->freeAsync(address, on));
+        }
+      }
+      for (const auto& [address, expected] : held) EXPECT_OK(context->freeAsync(address, on));
+    });
+  for (std::thread& thread : all) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(MemoryPoolTest, ADestroyedContextGivesItsMemoryBack) {
+  (void)take(*stream, 5000);
+  EXPECT_OK(context->synchronize());
+  context->destroy();
+  EXPECT_EQ(value(PoolAttribute::UsedCurrent), 0u);
+  EXPECT_EQ(value(PoolAttribute::ReservedCurrent), 0u);
+}
+
+}  // namespace
+}  // namespace mulciber::core
