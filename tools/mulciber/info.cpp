@@ -23,8 +23,9 @@ struct Feature {
   std::string how;  // or why not
 };
 
-// In the words of CUDA's manual, from what the translator is told about the device.
-std::vector<Feature> featuresOf(const TargetProfile& profile) {
+// In the words of CUDA's manual, from what was found out about the device.
+std::vector<Feature> featuresOf(vk::Device& device) {
+  const TargetProfile& profile = device.profile();
   std::vector<Feature> features;
   auto native = [&](const char* name, bool has, const char* otherwise, bool stillOffered = true) {
     features.push_back({name, has || stillOffered, has ? "native" : otherwise});
@@ -44,6 +45,10 @@ std::vector<Feature> featuresOf(const TargetProfile& profile) {
   native("fused multiply-add", profile.exactFma32, "repaired in software where the device is not exact");
   native("division and square root", profile.exactDivSqrt32, "refined in software to be correctly rounded");
   native("clock()", profile.shaderSubgroupClock, "the device has no shader clock", false);
+  native("managed memory", device.allocator().hasEqualAddresses(),
+         "the device cannot map memory at its own addresses (VK_EXT_map_memory_placed)", false);
+  native("registering host memory", device.allocator().canImportHost(),
+         "the device cannot import host memory (VK_EXT_external_memory_host)", false);
   return features;
 }
 
@@ -100,7 +105,7 @@ int info(const InfoOptions& options) {
   for (const auto& device : core::Platform::get().devices()) {
     Shown shown{device.get(), {}};
     std::shared_ptr<vk::Device> vulkan;
-    if (device->open(vulkan) == core::Error::Success) shown.features = featuresOf(vulkan->profile());
+    if (device->open(vulkan) == core::Error::Success) shown.features = featuresOf(*vulkan);
     devices.push_back(std::move(shown));
   }
   if (options.asJson) printJson(devices, instance);
