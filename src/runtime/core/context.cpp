@@ -56,24 +56,21 @@ void Context::destroy() {
   if (waitIdle() == Error::Success && services_) (void)services_->afterWait();
   worker_->stop();
   error_.store(Error::ContextIsDestroyed, std::memory_order_release);
-  decltype(modules_) modules;
-  decltype(events_) events;
-  decltype(streams_) streams;
+  modules_.clear();
   decltype(allocations_) allocations;
+  decltype(perThread_) perThread;
   {
     std::unique_lock lock(mutex_);
-    modules.swap(modules_);
-    events.swap(events_);
-    streams.swap(streams_);
     allocations.swap(allocations_);
-    perThread_.clear();
+    perThread.swap(perThread_);
   }
-  modules.clear();
   for (const AllocationRef& allocation : allocations) {
     Platform::get().memory().remove(*allocation);
     giveBack(*allocation);
   }
   device_.trimPools(0);
+  streams_.clear();
+  events_.clear();
 }
 
 void Context::setError(Error error) {
@@ -347,21 +344,13 @@ vk::Queue& Context::nextQueue() { return vulkan_->queue(queuesGiven_++); }
 Error Context::createStream(uint32_t flags, int priority, Stream*& out) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
   if (flags > Stream::NonBlocking) return Error::InvalidValue;
-  std::unique_lock lock(mutex_);
-  auto stream = std::make_shared<Stream>(*this, Stream::Role::Ordinary, flags, priority, nextQueue());
-  out = stream.get();
-  streams_.emplace(out, std::move(stream));
+  out = streams_.add(std::make_shared<Stream>(*this, Stream::Role::Ordinary, flags, priority, nextQueue()));
   return Error::Success;
 }
 
 Error Context::destroyStream(Stream* stream) {
-  StreamRef held;  // goes after the lock: what is kept back in it stays with the worker
-  std::unique_lock lock(mutex_);
-  const auto found = streams_.find(stream);
-  if (found == streams_.end()) return Error::InvalidHandle;
-  held = std::move(found->second);
-  streams_.erase(found);
-  lock.unlock();
+  const StreamRef held = streams_.remove(stream);
+  if (!held) return Error::InvalidHandle;
   // The legacy stream finds what it must come after by looking at the streams: it has to come after this one still.
   if (held->isBlocking()) {
     std::shared_ptr<Marker> marker;
@@ -378,10 +367,8 @@ Error Context::stream(uintptr_t handle, bool perThreadDefault, StreamRef& out) {
     return Error::Success;
   }
   if (handle == perThreadStreamHandle) return perThreadStream(out);
-  std::shared_lock lock(mutex_);
-  const auto found = streams_.find(reinterpret_cast<Stream*>(handle));
-  if (found == streams_.end()) return destroyed_.load() ? Error::ContextIsDestroyed : Error::InvalidHandle;
-  out = found->second;
+  out = streams_.find(reinterpret_cast<Stream*>(handle));
+  if (!out) return destroyed_.load() ? Error::ContextIsDestroyed : Error::InvalidHandle;
   return Error::Success;
 }
 
@@ -403,10 +390,8 @@ Error Context::perThreadStream(StreamRef& out) {
 }
 
 std::vector<StreamRef> Context::streams() const {
+  std::vector<StreamRef> all = streams_.all();
   std::shared_lock lock(mutex_);
-  std::vector<StreamRef> all;
-  all.reserve(streams_.size() + perThread_.size());
-  for (const auto& [handle, stream] : streams_) all.push_back(stream);
   for (const auto& [thread, stream] : perThread_) all.push_back(stream);
   return all;
 }
@@ -418,30 +403,15 @@ Error Context::createEvent(uint32_t flags, Event*& out) {
   if ((flags & ~7u) != 0) return Error::InvalidValue;
   if ((flags & Event::Interprocess) != 0)
     return (flags & Event::DisableTiming) == 0 ? Error::InvalidValue : Error::NotSupported;
-  auto event = std::make_shared<Event>(shared_from_this(), flags);
-  std::unique_lock lock(mutex_);
-  out = event.get();
-  events_.emplace(out, std::move(event));
+  out = events_.add(std::make_shared<Event>(shared_from_this(), flags));
   return Error::Success;
 }
 
-Error Context::destroyEvent(Event* event) {
-  EventRef held;
-  std::unique_lock lock(mutex_);
-  const auto found = events_.find(event);
-  if (found == events_.end()) return Error::InvalidHandle;
-  held = std::move(found->second);
-  events_.erase(found);
-  lock.unlock();
-  return Error::Success;
-}
+Error Context::destroyEvent(Event* event) { return events_.remove(event) ? Error::Success : Error::InvalidHandle; }
 
 Error Context::event(Event* handle, EventRef& out) const {
-  std::shared_lock lock(mutex_);
-  const auto found = events_.find(handle);
-  if (found == events_.end()) return Error::InvalidHandle;
-  out = found->second;
-  return Error::Success;
+  out = events_.find(handle);
+  return out ? Error::Success : Error::InvalidHandle;
 }
 
 // Modules
@@ -450,43 +420,23 @@ Error Context::loadModule(const std::vector<PtxSource>& sources, JitLog* log, Mo
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
   ModuleRef module;
   if (const Error failed = Module::load(*this, sources, log, module); failed != Error::Success) return failed;
-  std::unique_lock lock(mutex_);
-  out = module.get();
-  modules_.emplace(out, std::move(module));
+  out = modules_.add(std::move(module));
   return Error::Success;
 }
 
 Error Context::unloadModule(Module* module) {
-  {
-    std::shared_lock lock(mutex_);
-    if (modules_.find(module) == modules_.end()) return Error::InvalidHandle;
-  }
+  if (!modules_.find(module)) return Error::InvalidHandle;
   if (const Error failed = waitIdle(); failed != Error::Success) return failed;
   (void)services_->afterWait();  // prints what its kernels printed, while their strings are there
-  ModuleRef held;
-  std::unique_lock lock(mutex_);
-  const auto found = modules_.find(module);
-  if (found == modules_.end()) return Error::InvalidHandle;
-  held = std::move(found->second);
-  modules_.erase(found);
-  lock.unlock();
-  return Error::Success;
+  return modules_.remove(module) ? Error::Success : Error::InvalidHandle;
 }
 
 Error Context::module(Module* handle, ModuleRef& out) const {
-  std::shared_lock lock(mutex_);
-  const auto found = modules_.find(handle);
-  if (found == modules_.end()) return Error::InvalidHandle;
-  out = found->second;
-  return Error::Success;
+  out = modules_.find(handle);
+  return out ? Error::Success : Error::InvalidHandle;
 }
 
-std::vector<ModuleRef> Context::modules() const {
-  std::shared_lock lock(mutex_);
-  std::vector<ModuleRef> all;
-  for (const auto& [handle, module] : modules_) all.push_back(module);
-  return all;
-}
+std::vector<ModuleRef> Context::modules() const { return modules_.all(); }
 
 // Limits
 

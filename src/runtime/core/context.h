@@ -15,6 +15,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/core/event.h"
+#include "runtime/core/handle_table.h"
 #include "runtime/core/memory_map.h"
 #include "runtime/core/stream.h"
 
@@ -131,14 +132,14 @@ class Context : public std::enable_shared_from_this<Context> {
   std::atomic<uint32_t> flags_;
   std::atomic<Error> error_{Error::Success};
   std::atomic<bool> destroyed_{false};
+  std::atomic<uint32_t> queuesGiven_{0};
 
-  mutable std::shared_mutex mutex_;  // guards the tables below
-  std::unordered_map<Stream*, StreamRef> streams_;
-  std::unordered_map<Event*, EventRef> events_;
-  std::unordered_map<Module*, ModuleRef> modules_;
+  HandleTable<Stream> streams_;
+  HandleTable<Event> events_;
+  HandleTable<Module> modules_;
+  mutable std::shared_mutex mutex_;  // guards what is below, up to the limits
   std::unordered_map<std::thread::id, StreamRef> perThread_;
   std::unordered_set<AllocationRef> allocations_;
-  uint32_t queuesGiven_ = 0;
   std::array<size_t, 7> limits_;
 
   StreamRef legacyStream_;

@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/api/common/stream_calls.h"
 #include "runtime/api/runtime/properties.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/device.h"
@@ -228,8 +229,7 @@ cudaError_t prefetch(const void* pointer, size_t bytes, cudaStream_t handle, boo
     if (Error error = context.stream(reinterpret_cast<uintptr_t>(handle), perThread, stream); error != Error::Success) {
       return error;
     }
-    const auto found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer), bytes);
-    return bytes != 0 && found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
+    return prefetchMemory(reinterpret_cast<uintptr_t>(pointer), bytes, 0);
   });
 }
 

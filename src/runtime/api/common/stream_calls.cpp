@@ -1,0 +1,52 @@
+#include "runtime/api/common/stream_calls.h"
+
+#include <cuda.h>
+
+#include "runtime/core/platform.h"
+
+namespace mulciber::api {
+
+using core::Error;
+
+// The runtime API's flags have the same numbers.
+Error recordEvent(core::Stream& stream, void* event, unsigned flags) {
+  if (flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) return Error::InvalidValue;
+  core::EventRef recorded;
+  const Error error = stream.context().event(static_cast<core::Event*>(event), recorded);
+  return error == Error::Success ? stream.record(*recorded) : error;
+}
+
+Error waitForEvent(core::Stream& stream, void* event, unsigned flags) {
+  if (flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) return Error::InvalidValue;
+  core::EventRef awaited;
+  const Error error = stream.context().event(static_cast<core::Event*>(event), awaited);
+  return error == Error::Success ? stream.wait(*awaited) : error;
+}
+
+Error addCallback(core::Stream& stream, unsigned flags, std::function<void(Error status)> callback) {
+  return flags == 0 ? stream.hostFunction(std::move(callback)) : Error::InvalidValue;
+}
+
+Error launchHostFunction(core::Stream& stream, void (*function)(void*), void* data) {
+  if (!function) return Error::InvalidValue;
+  return stream.hostFunction([=](Error status) {
+    if (status == Error::Success) function(data);
+  });
+}
+
+Error attachMemory(uint64_t address, size_t bytes, unsigned flags) {
+  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
+    return Error::InvalidValue;
+  }
+  const core::AllocationRef found = core::Platform::get().memory().find(address);
+  if (!found || found->kind != core::MemoryKind::Managed) return Error::InvalidValue;
+  return bytes == 0 || bytes == found->size ? Error::Success : Error::InvalidValue;
+}
+
+Error prefetchMemory(uint64_t address, size_t bytes, unsigned flags) {
+  if (bytes == 0 || flags != 0) return Error::InvalidValue;
+  const core::AllocationRef found = core::Platform::get().memory().find(address, bytes);
+  return found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
+}
+
+}  // namespace mulciber::api
