@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "execute/execute_test.h"
+#include "support/fibonacci.h"
 #include "support/ir_interpreter.h"
 #include "support/random_function.h"
 #include "support/run_pass.h"
@@ -104,47 +105,7 @@ TEST_F(ControlFlowTest, RandomGraphs) {
 }
 
 TEST_F(ControlFlowTest, RecursionLang31) {
-  auto program = parseIr(R"(kernel @k {
-  var v0 i32
-b0:
-  %0 = input i32 LocalIndex
-  %1 = const i32 7
-  %2 = and i32 %0, %1
-  call @fib %2 returns v0
-  %3 = read i32 v0
-  %4 = const i64 8
-  store %4, %3 [global]
-  ret
-}
-function @fib {
-  var v0 i32
-  var v1 i32
-  var v2 i32
-  var v3 i32
-  var v4 bool
-  parameters v0
-  returns v1
-  frame v3, v4
-b0:
-  %0 = read i32 v0
-  write v1, %0
-  %1 = const i32 2
-  %2 = lt.u bool %0, %1
-  br %2, b2, b1
-b1:
-  %3 = const i32 1
-  %4 = sub i32 %0, %3
-  call @fib %4 returns v2
-  %5 = sub i32 %0, %1
-  call @fib %5 returns v1
-  %6 = read i32 v2
-  %7 = read i32 v1
-  %8 = add i32 %6, %7
-  write v1, %8
-  br b2
-b2:
-  ret
-})");
+  auto program = parseIr(fibonacci);
   ASSERT_TRUE(program);
   expectAsInterpreted(*program);
 }
