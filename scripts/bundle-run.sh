@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs what this folder holds on the Vulkan device of this machine.
 #   ./run.sh tests [AREA...]   every test program, or those named
-#   ./run.sh bench [NAME...]   native CUDA and Mulciber side by side
+#   ./run.sh bench [NAME...]   native CUDA and Mulciber side by side: a table, performance.json, .md and .svg here
 #   ./run.sh record            what the differential programs print natively, into ./expected
 #   ./run.sh demo              a CUDA program on Vulkan
 set -u
@@ -37,11 +37,9 @@ case ${1:-} in
   tests) shift; run_tests "$@" ;;
   bench)
     shift
-    [ $# -gt 0 ] || set -- $(cd "$here/bin/bench" && find . -type f ! -name '*.py' -printf '%f\n' | sort)
-    for name; do
-      echo "== $name"
-      timeout "$seconds" python3 "$here/bin/bench/compare.py" "$here/bin/mulciber" "$here/bin/bench/$name" --json "$name.json" || exit
-    done ;;
+    [ $# -gt 0 ] || set -- streaming numeric integer irregular libraries overheads
+    python3 "$here/bin/bench/compare.py" "$here/bin/mulciber" "${@/#/$here/bin/bench/}" \
+      --json performance.json --markdown performance.md --svg performance.svg ;;
   record)
     mkdir -p expected
     for program in "$here"/bin/programs/*; do

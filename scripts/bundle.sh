@@ -20,7 +20,7 @@ find "$root/build/bin" -maxdepth 1 -type f -executable -exec cp -t "$out/bin" {}
 for folder in programs bench; do
   [ ! -d "$root/build/bin/$folder" ] || cp -r "$root/build/bin/$folder" "$out/bin/"
 done
-cp "$root/bench/compare.py" "$out/bin/bench/"
+cp "$root"/bench/{compare,chart}.py "$out/bin/bench/"
 find "$root/build/lib" -name '*.so*' -exec cp -a -t "$out/lib" {} +
 # The CUDA programs keep their symbols: `mulciber run` finds their static runtime by them.
 find "$out/lib" "$out/bin" -maxdepth 1 -type f ! -name vector_add_static -exec strip --strip-unneeded {} + 2>/dev/null || true
