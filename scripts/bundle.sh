@@ -16,7 +16,8 @@ build release
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/system" "$out/tests"
 say "collecting into $out"
-find "$root/build/bin" -maxdepth 1 -type f -executable -exec cp -t "$out/bin" {} +
+# What only checks the source tree stays here.
+find "$root/build/bin" -maxdepth 1 -type f -executable ! -name 'replay_*' ! -name ptx-coverage ! -name test_repository -exec cp -t "$out/bin" {} +
 for folder in programs bench; do
   [ ! -d "$root/build/bin/$folder" ] || cp -r "$root/build/bin/$folder" "$out/bin/"
 done
@@ -35,7 +36,7 @@ done
 # Libraries of the distribution that our programs load, without the C library, which every system has.
 for binary in "$out"/bin/* "$out"/lib/*.so*; do
   { ldd "$binary" 2>/dev/null || true; } | awk '$3 ~ /^\// {print $3}'
-done | sort -u | grep -vE "^$root/|/(libc|libm|libdl|libpthread|librt|libcuda|libcudart|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so" |
+done | sort -u | grep -vE "^($root|$(realpath "$out"))/|/(libc|libm|libdl|libpthread|librt|libcuda|libcudart|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so" |
   while read -r library; do cp -L "$library" "$out/system/"; done
 loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ {print $NF; exit}')
 cp -L "$loader" "$out/system/libvulkan.so.1"
