@@ -44,6 +44,7 @@ struct TargetProfile {
   bool denormsByDefault32 = false;         // without any mode, f32 arithmetic keeps denormals
   bool exactFma32 = false;                 // Fma is fused and keeps denormals
   bool fusedFma32 = false;                 // Fma is fused where no denormal is involved, which it may flush
+  bool approximationsFlush32 = false;      // exp2, log2, rsqrt and the reciprocal take and give zeros for denormals
   bool exactFma16 = false;                 // f16 Fma is fused and keeps denormals
   bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
   bool exactDivSqrt32 = false;             // division and square root are correctly rounded

@@ -33,6 +33,7 @@ inline const std::vector<Device>& devices() {
     d[2].profile.denormsByDefault32 = d[2].profile.exactFma32 = d[2].profile.exactDivSqrt32 = false;
     d[2].profile.exactDivSqrt64 = d[2].profile.exactMinMax = false;
     d[2].profile.fusedFma32 = d[2].profile.denormPreserve32 = d[2].profile.denormFlush32 = true;
+    d[2].profile.approximationsFlush32 = d[2].model.approximationsFlush32 = true;
     d[2].model.divisionError = 2;
     d[2].model.fmaKeepsDenormals32 = d[2].model.minMaxKnowsZeros = false;
     d[2].options.exactDenormals = true;

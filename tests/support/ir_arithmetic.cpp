@@ -107,6 +107,9 @@ class Float {
       return std::nullopt;
     bool isSignOperation = op == Op::FNeg || op == Op::FAbs || op == Op::FIsNan || op == Op::FIsInf;
     bool keeps = op == Op::Fma ? model_.fmaKeepsDenormals32 && model_.keepsDenormals32 : model_.keepsDenormals32;
+    bool isApproximation = op == Op::FRsqrt || (op >= Op::FExp2 && op <= Op::FTanh) ||
+                           (instruction_.fp.approximate && (op == Op::FSqrt || op == Op::FRcp));
+    if (isApproximation && model_.approximationsFlush32) keeps = false;
     bool flush = instruction_.fp.flush || (bits_ == 32 && !keeps && !isSignOperation);
     if (flush)
       for (uint64_t& v : x) v = flushed(v);

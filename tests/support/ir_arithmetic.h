@@ -17,6 +17,7 @@ struct FloatModel {
   bool fmaKeepsDenormals32 = true;  // otherwise f32 fma reads and gives zeros for them
   bool keepsDenormals32 = true;     // the same for the other f32 operations
   int divisionError = 0;            // units in the last place that div, rcp, sqrt and rsqrt may be off by
+  bool approximationsFlush32 = false;
   bool minMaxKnowsZeros = true;     // -0 < +0
   bool onlyNearest = false;         // an operation with another rounding or with .ftz is an error
 };

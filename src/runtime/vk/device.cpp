@@ -183,6 +183,8 @@ void Device::fillProfile() {
   profile.denormsByDefault32 = probes_.denormsByDefault32;
   profile.exactFma32 = probes_.exactFma32;
   profile.fusedFma32 = probes_.fusedFma32;
+  profile.exactMinMax = probes_.exactMinMax;
+  profile.approximationsFlush32 = probes_.approximationsFlush32;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.exactFma64 = probes_.exactFma64;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;

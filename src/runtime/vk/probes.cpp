@@ -12,6 +12,8 @@
 #include "shaders/probe_float32_flush.h"
 #include "shaders/probe_float32_preserve.h"
 #include "shaders/probe_float64.h"
+#include "shaders/probe_functions.h"
+#include "shaders/probe_functions_preserve.h"
 #include "shaders/probe_lanes.h"
 #include "util/log.h"
 
@@ -136,6 +138,22 @@ Agreement compare(Probe& probe, std::span<const uint32_t> spirv) {
   return agreement;
 }
 
+// As in the shader.
+struct Functions {
+  float denormal = 0x1p-130f, low = -130, huge = 0x1p127f, zero = 0, minusZero = -0.0f;
+  float inverseRoot = 0, logarithm = 0, power = 0, reciprocal = 0;
+  float minimum[2] = {}, maximum[2] = {};
+};
+
+void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults& out) {
+  Functions f;
+  if (probe.run(spirv, 1, 1, false, &f, sizeof(f)) != Status::Ok) return;
+  out.approximationsFlush32 =
+      std::isinf(f.inverseRoot) && std::isinf(f.logarithm) && f.power == 0 && f.reciprocal == 0;
+  out.exactMinMax = std::signbit(f.minimum[0]) && std::signbit(f.minimum[1]) && !std::signbit(f.maximum[0]) &&
+                    !std::signbit(f.maximum[1]);
+}
+
 // Drivers seen to honour execution modes they do not advertise.
 bool triesUnadvertisedModes(const PhysicalDevice& physical) {
   return physical.properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
@@ -169,6 +187,7 @@ Status probe(Device& device, ProbeResults& out) {
     const Agreement flush = compare<float, uint32_t>(probe, probe_float32_flush);
     out.denormFlush32 = flush.ran && flush.flushes;
   }
+  probeFunctions(probe, out.denormPreserve32 ? std::span<const uint32_t>(probe_functions_preserve) : probe_functions, out);
   out.exactFma32 = best.fused;
   out.fusedFma32 = best.fusedOrdinary;
   out.exactDivSqrt32 = best.quotientRoot;

@@ -33,6 +33,9 @@ bool isArithmetic(Op op) {
   }
 }
 bool isFunction(Op op) { return op == Op::FRsqrt || (op >= Op::FExp2 && op <= Op::FTanh); }
+bool isApproximation(const Instruction& i) {
+  return isFunction(i.op) || (i.fp.approximate && (i.op == Op::FRcp || i.op == Op::FSqrt));
+}
 bool isFloatOperation(const Instruction& i) {
   return (i.op >= Op::FEq && i.op <= Op::FIsInf) || (i.op >= Op::FAdd && i.op <= Op::FRound) ||
          (i.op >= Op::UToF && i.op <= Op::FConvert);
@@ -192,19 +195,20 @@ class Rewriter {
     if (i.op >= Op::UToF && i.op <= Op::FConvert) return rewriteConversion(i);
     std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
-    if (flush)
+    bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
+    // The reciprocal's scaling for denormal divisors is the driver's.
+    if (flush && (!isFlushingApproximation || i.op == Op::FRcp))
       for (Instruction*& operand : operands) operand = exact_.flush(operand);
 
     Instruction* result = nullptr;
     if (i.op == Op::FMin || i.op == Op::FMax) result = rewriteMinMax(i, operands);
-    else if (isFunction(i.op) || (i.fp.approximate && (i.op == Op::FRcp || i.op == Op::FSqrt)))
-      result = rewriteFunction(i, operands);
+    else if (isApproximation(i)) result = rewriteFunction(i, operands);
     else if (isArithmetic(i.op) && (i.fp.rounding != Rounding::NearestEven || !isNative(i)))
       result = correct(i, operands);
     else if (i.op == Op::Fma && i.type == F32 && needsRepair(i)) result = repairedFma(i);
     if (!result && !flush) return nullptr;
     if (!result) result = emitPlain(i, operands);
-    bool mayGiveDenormal = isArithmetic(i.op) || i.op == Op::FExp2;
+    bool mayGiveDenormal = (isArithmetic(i.op) || i.op == Op::FExp2) && !isFlushingApproximation;
     return flush && mayGiveDenormal ? exact_.flush(result) : result;
   }
 
@@ -274,9 +278,12 @@ class Rewriter {
     bool isFused = profile_.exactFma32 || profile_.fusedFma32;
     if (!isFused || i.type != F32) return nullptr;
     if (i.op == Op::Fma)
-      if (auto guess = exact_.quickFma(i.fp.rounding, x[0], x[1], x[2]))
-        return unlessRare(*guess,
-                          [&] { return exact_.slowFma(i.fp.rounding, flushed(i, x[0]), flushed(i, x[1]), x[2]); });
+      if (auto addend = ranges_.constantOf(x[2])) {
+        Instruction* z = b_.constant(F32, *addend);
+        if (auto guess = exact_.quickFma(i.fp.rounding, x[0], x[1], z))
+          return unlessRare(*guess,
+                            [&] { return exact_.slowFma(i.fp.rounding, flushed(i, x[0]), flushed(i, x[1]), z); });
+      }
     if (i.fp.rounding != Rounding::NearestEven) return nullptr;
     switch (i.op) {
       case Op::FDiv: return unlessRare(exact_.quickQuotient(x[0], x[1]), [&] { return exactResult(i, x); });

@@ -30,6 +30,11 @@ const Instruction* FloatRanges::definition(const Instruction* value) const {
   return value;
 }
 
+std::optional<uint64_t> FloatRanges::constantOf(const Instruction* value) const {
+  value = definition(value);
+  return value->isConstant() ? std::optional(value->payload) : std::nullopt;
+}
+
 bool FloatRanges::isSquare(const Instruction* x, const Instruction* y) const {
   // An instruction's registers are read right before it: nothing is written between two reads of one.
   return x == y || (x->op == Op::ReadVar && y->op == Op::ReadVar && x->payload == y->payload);

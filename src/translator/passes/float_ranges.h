@@ -2,6 +2,7 @@
 // the device's approximations need no help with it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "translator/ir/ir.h"
@@ -12,6 +13,7 @@ class FloatRanges {
  public:
   explicit FloatRanges(const ir::Function& function);
 
+  std::optional<uint64_t> constantOf(const ir::Instruction* value) const;
   // Zero is denormal here; NaNs and infinities are not.
   bool isNeverDenormal(const ir::Instruction* value) const { return isPositiveNormal(value, 0); }
 

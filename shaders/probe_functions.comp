@@ -1,0 +1,32 @@
+// What approximations make of denormals where f32 arithmetic keeps them, and minimum and maximum of zeros.
+#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_spirv_intrinsics : require
+
+#if defined(DENORM_PRESERVE)
+spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4464], 4459, 32);
+#endif
+spirv_instruction(set = "GLSL.std.450", id = 79) float nMin(float x, float y);
+spirv_instruction(set = "GLSL.std.450", id = 80) float nMax(float x, float y);
+
+layout(local_size_x = 1) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Functions {
+  float denormal, low, huge, zero, minusZero;
+  float inverseRoot, logarithm, power, reciprocal;
+  float minimum[2], maximum[2];
+};
+layout(push_constant) uniform Push { uint64_t data; };
+
+void main() {
+  Functions f = Functions(data);
+  f.inverseRoot = inversesqrt(f.denormal);
+  f.logarithm = log2(f.denormal);
+  f.power = exp2(f.low);
+  precise float reciprocal = 1.0 / f.huge;
+  f.reciprocal = reciprocal;
+  f.minimum[0] = nMin(f.zero, f.minusZero);
+  f.minimum[1] = nMin(f.minusZero, f.zero);
+  f.maximum[0] = nMax(f.zero, f.minusZero);
+  f.maximum[1] = nMax(f.minusZero, f.zero);
+}
