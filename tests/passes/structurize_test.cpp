@@ -156,26 +156,19 @@ TEST(Structurize, ASharedElseSideWithAWarpOperationIsNotCopied) {
   EXPECT_EQ(occurrences(text, "vote.any"), 1u) << text;
 }
 
-TEST(Structurize, OnlyLoopsOfOneBlockAreLeftToUnroll) {
-  auto loop = [](const char* body) {
-    return structured(std::string(R"(kernel @k {
-  var v0 bool
-b0:
-  br b1
-b1:
-)") + body + R"(
-b2:
-  %9 = read bool v0
-  br %9, b1, b3
-b3:
-  ret
-})");
+TEST(Structurize, OnlyCountingLoopsOfOneBlockAreLeftToUnroll) {
+  auto isUnrollable = [](const char* body) {
+    std::string text = structured(std::string("kernel @k {\n  var v0 bool\n  var v1 i32\nb0:\n  br b1\nb1:\n") + body +
+                                  "\nb3:\n  ret\n}");
+    return text.find("nounroll") == std::string::npos;
   };
-  EXPECT_NE(loop("  %0 = read bool v0\n  br %0, b2, b3").find("nounroll"), std::string::npos);
-  EXPECT_EQ(
-      structured("kernel @k {\n  var v0 bool\nb0:\n  br b1\nb1:\n  %0 = read bool v0\n  br %0, b1, b2\nb2:\n  ret\n}")
-          .find("nounroll"),
-      std::string::npos);
+  const char* count = "  %1 = read i32 v1\n  %2 = const i32 9\n  %3 = lt.s bool %1, %2\n";
+  EXPECT_TRUE(isUnrollable((std::string(count) + "  br %3, b1, b3").c_str()));
+  EXPECT_TRUE(isUnrollable((std::string(count) + "  write v0, %3\n  %4 = read bool v0\n  br %4, b1, b3").c_str()));
+  EXPECT_FALSE(isUnrollable("  %1 = read bool v0\n  br %1, b1, b3"));  // what it is comes from another block
+  EXPECT_FALSE(isUnrollable((std::string(count) + "  br %3, b2, b3\nb2:\n  %5 = read i32 v1\n  %6 = const i32 9\n"
+                                                  "  %7 = lt.s bool %5, %6\n  br %7, b1, b3")
+                                .c_str()));
 }
 
 TEST(Structurize, ASwitchAroundAVoteBecomesAChain) {

@@ -217,13 +217,28 @@ void tidyGraph(ir::Function& function) {
   std::rotate(function.blocks.begin(), function.blocks.end() - 1, function.blocks.end());
 }
 
+// Does the block end by comparing a counter?
+bool isCounted(const Block& block) {
+  const ir::Instruction* condition = block.terminator.value;
+  if (!condition) return true;
+  auto isCondition = [&](const ir::Instruction* i) {
+    return i->op == ir::Op::WriteVar && i->payload == condition->payload;
+  };
+  if (condition->op == ir::Op::ReadVar) {
+    auto written = std::find_if(block.instructions.rbegin(), block.instructions.rend(), isCondition);
+    if (written == block.instructions.rend()) return false;
+    condition = (*written)->operands[0];
+  }
+  return condition->op >= ir::Op::IEq && condition->op <= ir::Op::SLe;
+}
+
 // nvcc has unrolled what it found worth it. What it left, a driver's compiler should unroll only where that costs no
-// more branches: loops of one block.
+// more branches: loops of one block that count.
 void noteUnrollWishes(ir::Function& function, LoopForest& forest) {
   std::vector<uint32_t> blocks(forest.loops.size());
   for (Block* block : function.blocks) {
     uint32_t loop = forest.loopOf(block);
-    if (loop != LoopForest::none && (block->merge.dontUnroll || ++blocks[loop] > 1))
+    if (loop != LoopForest::none && (block->merge.dontUnroll || ++blocks[loop] > 1 || !isCounted(*block)))
       forest.loops[loop].dontUnroll = true;
     block->merge = {};
   }
