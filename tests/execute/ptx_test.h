@@ -19,6 +19,7 @@ class PtxTest : public ExecuteTest {
     TranslateOptions options;
     options.validate = true;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
+    if (!kernel) skipIfRefusedForLanes(diagnostics.toString());
     ASSERT_TRUE(kernel) << diagnostics.toString();
 
     const ModuleData& data = moduleData(*module);

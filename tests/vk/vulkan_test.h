@@ -2,12 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "runtime/vk/device.h"
 
 namespace mulciber::vk {
+
+// Ends the test as skipped, from however deep in it.
+[[noreturn]] inline void skipTest(const std::string& why) {
+  [&] { GTEST_SKIP() << "skipped: " << why; }();
+  using Result = testing::TestPartResult;
+  throw testing::AssertionException(Result(Result::kSkip, __FILE__, __LINE__, why.c_str()));
+}
 
 class VulkanTest : public testing::Test {
  protected:
@@ -29,6 +37,12 @@ class VulkanTest : public testing::Test {
     Position position(queue);
     ASSERT_EQ(queue.record(position, record), Status::Ok);
     ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+  }
+
+  // Where the device has no warps of 32, kernels that need them are refused, and their tests have nothing to run.
+  void skipIfRefusedForLanes(const std::string& refusal) {
+    if (device->profile().subgroupSize != 32 && refusal.find("subgroups of 32 lanes") != std::string::npos)
+      skipTest("the device's subgroups are not 32 wide");
   }
 
   Device* device = nullptr;
