@@ -1,4 +1,4 @@
-// How long the translator takes for the kernels of tests/counts/kernels.ptx (bench/kernels.cu by nvcc).
+// How long the translator takes for the kernels of bench/integer.cu, as PTX by nvcc.
 #include <benchmark/benchmark.h>
 
 #include "mulciber/translator.h"

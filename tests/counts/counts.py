@@ -9,11 +9,11 @@ PROGRAM_FOLDER is build/bin, COMPILER what the build is made with, such as GNU-1
 only with those of the same compiler.
 
 What is counted, and how much more than expected is a failure (less is good news: renew):
-  SPIR-V instructions executed, for each kernel of bench/kernels.cu:
+  SPIR-V instructions executed, for each kernel of bench/:
   all of them, and those of memory, atomics, barriers and subgroups       {SPIRV:.0%}, and {SLACK} instructions
   instructions executed to translate them, by callgrind                   {EXECUTED:.0%}
   Vulkan calls of one operation on a busy stream                          {CALLS:.0%}
-kernels.ptx is bench/kernels.cu by nvcc: nvcc -std=c++17 -O3 -arch=compute_90 -ptx bench/kernels.cu
+NAME.ptx here is bench/NAME.cu: nvcc -std=c++17 -O3 -arch=compute_90 -ptx bench/NAME.cu
 """
 import json
 import pathlib
@@ -27,7 +27,7 @@ SLOW = ("memory", "atomic", "barrier", "subgroup")
 SPIRV, SLACK, EXECUTED, CALLS = 0.03, 4, 0.05, 0.03
 HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "expected.json"
-CORPUS = [HERE / "kernels.ptx"]
+CORPUS = sorted(HERE.glob("*.ptx"))
 
 
 def run(*command):
@@ -39,9 +39,10 @@ def run(*command):
 
 def spirv_counts(programs):
     counts = {}
-    for line in run(programs / "spirv_counts", *CORPUS).splitlines():
-        kernel, *kinds = line.split()
-        counts[kernel] = {kind: int(count) for kind, count in (k.split("=") for k in kinds)}
+    for file in CORPUS:
+        for line in run(programs / "spirv_counts", file).splitlines():
+            kernel, *kinds = line.split()
+            counts[f"{file.stem} {kernel}"] = {kind: int(count) for kind, count in (k.split("=") for k in kinds)}
     return counts
 
 
