@@ -2,18 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 namespace mulciber::ptx {
 namespace {
-
-TEST(Coverage, CheckedInTableIsCurrent) {
-  std::ifstream file(MULCIBER_TEST_DATA "/../../docs/ptx-coverage.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_TRUE(text.str() == coverageTable()) << "run: build/bin/ptx-coverage docs/ptx-coverage.md";
-}
 
 TEST(Coverage, TakesAColumnOfTheTranslator) {
   std::string text =

@@ -1,7 +1,12 @@
 // What is said about text that is wrong: the words, the place, the suggestion; and that parsing goes on behind it.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
+#include "translator/ptx/linker.h"
 #include "translator/ptx/parser.h"
+#include "translator/ptx/printer.h"
+#include "translator/ptx/verifier.h"
 
 namespace mulciber::ptx {
 namespace {
@@ -149,6 +154,37 @@ TEST(Messages, OfOperands) {
   EXPECT_EQ(firstInBody("@table bra L; L:"), "'table' is no predicate register");
 }
 
+TEST(Messages, SuggestWhatTheInstructionTakes) {
+  EXPECT_EQ(firstInBody("mov.u32 %r1, %laneeid;"), "the register '%laneeid' is not declared; did you mean '%laneid'?");
+  EXPECT_EQ(firstInBody("mov.u32 %r1, %tidx;"), "the register '%tidx' is not declared; did you mean '%tid'?");
+  EXPECT_EQ(firstInBody("mov.u32 %r1, %tid.q;"), "'%tid' has the components .x, .y, .z and .w");
+  EXPECT_EQ(firstInBody("bar.synch 0;"), "unknown modifier '.synch'; did you mean '.sync'?");
+  EXPECT_EQ(first(".global .f33 x;"), "unknown type '.f33'; did you mean '.f32'?");
+}
+
+TEST(Messages, AMissingSemicolonIsAtTheEndOfItsLine) {
+  EXPECT_EQ(messagesOf(kHead + ".entry k() {\n.reg .b32 %r<3>;\nmov.b32 %r1, %r2\nret;\n}\n"),
+            "k.ptx:6:17: error: expected ',' or ';' at the end of the line\n"
+            "mov.b32 %r1, %r2\n"
+            "                ^\n");
+}
+
+TEST(Messages, AWrongDirectiveBeforeABodyLeavesTheBody) {
+  Diagnostics diagnostics;
+  parse(kHead + ".entry k() .maxntidd 1, 1, 1 { ret; }\n.func f() .maxntid 1 { ret; }\n", "k.ptx", diagnostics);
+  ASSERT_EQ(diagnostics.messages().size(), 2u) << diagnostics.toString();
+  EXPECT_EQ(diagnostics.messages()[0].text, "unknown directive '.maxntidd'; did you mean '.maxntid'?");
+  EXPECT_EQ(diagnostics.messages()[1].text, "'.maxntid' is for kernels, and 'f' is a function");
+}
+
+TEST(Messages, NameTheScopeThatIsNotClosed) {
+  Diagnostics diagnostics;
+  parse(kHead + ".entry k() {\n  {\n  ret;\n", "k.ptx", diagnostics);
+  ASSERT_EQ(diagnostics.messages().size(), 2u) << diagnostics.toString();
+  EXPECT_EQ(diagnostics.messages()[0].text, "the body of 'k' is not closed");
+  EXPECT_EQ(diagnostics.messages()[1].line, 5u);
+}
+
 // Limits are errors, and no input makes the parser's stack or time grow out of proportion.
 TEST(Messages, OfLimits) {
   EXPECT_EQ(firstInBody(std::string(300, '{') + std::string(300, '}')), "scopes are nested more than 256 deep");
@@ -164,6 +200,70 @@ TEST(Messages, OfLimits) {
             "an array has at most 64 dimensions");
   EXPECT_EQ(first(".global .u32 a = " + std::string(100000, '{')), "more nested braces than 'a' has dimensions");
   EXPECT_NE(firstInBody(std::string(100000, '[')), "");
+}
+
+// Many of everything take time in proportion: at these sizes anything quadratic takes minutes.
+TEST(Messages, NothingIsQuadratic) {
+  constexpr int kMany = 100000;
+  auto repeated = [](auto&& line) {
+    std::string text;
+    for (int i = 0; i < kMany; ++i) text += line(std::to_string(i));
+    return text;
+  };
+  auto body = [](const std::string& statements) {
+    return ".entry k() {\n.reg .b32 %r<4>; .reg .pred %p;\n" + statements + "ret;\n}\n";
+  };
+  const std::string texts[] = {
+      body(repeated([](const std::string& i) { return "L" + i + ": @%p bra L" + i + ";\n"; })),
+      body(repeated([](const std::string& i) { return "@%p bra L" + i + ";\n"; }) +
+           repeated([](const std::string& i) { return "L" + i + ":\n"; })),
+      body(repeated([](const std::string& i) { return ".reg .b32 a" + i + "; mov.b32 a" + i + ", 1;\n"; })),
+      body(".reg .b32 %x<4000000000>;\n" +
+           repeated([](const std::string& i) { return "mov.b32 %x" + i + "000, %x" + i + ";\n"; })),
+      body(repeated([](const std::string& i) { return "{ .reg .b32 a; bra L; L: mov.b32 a, " + i + "; }\n"; })),
+      body("L: .branchtargets " + repeated([](const std::string&) { return std::string("M, "); }) + "M;\nM:\n"),
+      repeated([](const std::string& i) { return ".extern .global .u32 g" + i + ";\n"; }) +
+          repeated([](const std::string& i) { return ".visible .global .u32 g" + i + " = " + i + ";\n"; }),
+      repeated([](const std::string& i) { return ".global .u64 h" + i + (i == "0" ? "" : " = h0") + ";\n"; }),
+      repeated([](const std::string& i) { return ".func f" + i + "() { ret; }\n.func f" + i + "();\n"; }),
+      repeated([](const std::string& i) { return ".file " + i + " \"f" + i + "\"\n"; }),
+      ".global .u32 table[] = {" + repeated([](const std::string& i) { return i + ", "; }) + "1};\n",
+      ".func f(" + repeated([](const std::string& i) { return ".param .b32 p" + i + ", "; }) +
+          ".param .b32 last) {\n.reg .b32 %r<9>;\n" +
+          repeated([](const std::string& i) { return "ld.param.b32 %r1, [p" + i + "];\n"; }) + "ret;\n}\n",
+  };
+  for (const std::string& text : texts) {
+    const std::clock_t start = std::clock();  // of the processor: the machine may be busy
+    Diagnostics diagnostics;
+    auto holder = parse(kHead + text, "k.ptx", diagnostics);
+    ASSERT_TRUE(holder && verify(holder->module, holder->source, diagnostics))
+        << text.substr(0, 100) << diagnostics.toString();
+    const std::string printed = print(holder->module);
+    const ModuleHolder* parts[] = {holder.get()};
+    EXPECT_TRUE(link(parts, diagnostics)) << diagnostics.toString();
+    EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC) << text.substr(0, 100);
+  }
+}
+
+// The deepest that the limits allow, through every stage.
+TEST(Messages, NestingCostsNoStack) {
+  const std::string scopes(250, '{'), ends(250, '}');
+  std::string braces = ".global .u32 a", close;
+  for (int i = 0; i < 64; ++i) braces += "[1]";
+  const std::string text = kHead + braces + " = " + std::string(64, '{') + "1" + std::string(64, '}') +
+                           ";\n.global .u32 b = " + std::string(1000, '(') + "1" + std::string(1000, ')') +
+                           ";\n.global .u32 c = 1" +
+                           [] {
+                             std::string sum;
+                             for (int i = 0; i < 100000; ++i) sum += "+1";
+                             return sum;
+                           }() +
+                           ";\n.entry k() {\n" + scopes + "ret;" + ends + "}\n";
+  Diagnostics diagnostics;
+  auto holder = parse(text, "k.ptx", diagnostics);
+  ASSERT_TRUE(holder && verify(holder->module, holder->source, diagnostics)) << diagnostics.toString();
+  EXPECT_EQ(holder->module.findVariable("c")->initializer->elements[0].bits, 100001u);
+  EXPECT_TRUE(parse(print(holder->module), "again.ptx", diagnostics)) << diagnostics.toString();
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ std::string firstLine(const std::string& command) {
 
 void compileAndCheck(const std::string& source, const std::string& flags) {
   const fs::path out = fs::temp_directory_path() / ("mulciber_roundtrip_" + std::to_string(getpid()) + ".ptx");
-  const std::string command = std::string(MULCIBER_NVCC) + " -w -std=c++17 -ptx " + flags + " -o " + out.string() +
-                              " " + (test::dataFolder() / "cuda" / source).string() + " 2>&1";
+  const std::string command = std::string(MULCIBER_NVCC) + " -w -std=c++17 --extended-lambda -ptx " + flags + " -o " +
+                              out.string() + " " + (test::dataFolder() / "cuda" / source).string() + " 2>&1";
   const std::string messages = firstLine(command);
   const std::string text = contents(out);
   fs::remove(out);
@@ -102,9 +102,9 @@ TEST(RoundTrip, WhatNvccPrintsForEveryTarget) {
   for (size_t begin = 0; begin < targets.size();) {
     const size_t end = targets.find('\n', begin);
     const std::string target = "-arch=" + targets.substr(begin, end - begin);
-    for (const char* source : {"language.cu", "libraries.cu"})
+    for (const auto& source : fs::directory_iterator(test::dataFolder() / "cuda"))
       for (const char* flags : {"", " -G", " -lineinfo", " -rdc=true", " -use_fast_math"})
-        compileAndCheck(source, target + flags);
+        compileAndCheck(source.path().filename().string(), target + flags);
     begin = end == targets.npos ? targets.size() : end + 1;
   }
 }

@@ -53,7 +53,7 @@ TEST(Verifier, SaysWhatIsWrongWithAnOperand) {
   EXPECT_THAT(kernelErrors("add.s32 %r1, %r2;"), HasSubstr("'add.s32' takes 3 operands, not 2"));
   EXPECT_THAT(kernelErrors("add.f32 %f1, %f2, 1;"), HasSubstr("is an integer constant where .f32"));
   EXPECT_THAT(kernelErrors("ld.global.v2.b32 {%r1, %r2, %r3, %r4}, [%rd1];"), HasSubstr("4 elements where 2"));
-  EXPECT_THAT(kernelErrors("ld.global.b32 %r1, [constant];"), HasSubstr("another state space"));
+  EXPECT_THAT(kernelErrors("ld.global.b32 %r1, [constant];"), HasSubstr("which is in .const, not in .global"));
   EXPECT_THAT(kernelErrors("ld.global.b32 %r1, %rd1;"), HasSubstr("must be an address in [ ]"));
   EXPECT_THAT(kernelErrors("bar.sync 16;"), HasSubstr("must be from 0 to 15"));
   EXPECT_THAT(kernelErrors("bar.sync 1, 33;"), HasSubstr("must be a multiple of 32"));
@@ -65,6 +65,28 @@ TEST(Verifier, SaysWhatIsWrongWithModifiers) {
   EXPECT_THAT(kernelErrors("fma.f32 %f1, %f2, %f3, %f4;"), HasSubstr("'fma.f32' lacks one of .rn .rz .rm .rp"));
   EXPECT_THAT(kernelErrors("ld.relaxed.global.b32 %r1, [%rd1];"), HasSubstr("lacks one of .cta .cluster .gpu .sys"));
   EXPECT_THAT(kernelErrors("mul.wide.u64 %rd1, %rd2, %rd3;"), HasSubstr("'.u64' does not fit here; types that do:"));
+}
+
+TEST(Verifier, SuggestsWhatWouldFit) {
+  EXPECT_THAT(kernelErrors("mul.s32 %r1, %r2, %r3;"), testing::StrEq("'mul.s32' lacks one of .lo .hi .wide\n"));
+  EXPECT_THAT(kernelErrors("fma.rni.f32 %f1, %f2, %f3, %f4;"), HasSubstr("did you mean '.rn'?"));
+  EXPECT_THAT(kernelErrors("div.f32 %f1, %f2, %f3;"),
+              HasSubstr("is gone since PTX ISA version 1.4; now it lacks one of "));
+  EXPECT_THAT(kernelErrors("shfl.down.b32 %r1, %r2, 1, 31;"), HasSubstr("; now it lacks one of .sync"));
+  EXPECT_THAT(kernelErrors("ld.shared.b32 %r1, [variable];"),
+              HasSubstr("names 'variable', which is in .global, not in .shared"));
+}
+
+TEST(Verifier, PointsAtTheModifier) {
+  Diagnostics diagnostics;
+  auto module = parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.entry k {\n.reg .f32 %f<4>;\n"
+      "fma.rni.f32 %f1, %f2, %f3, %f1;\nret;\n}\n",
+      "t.ptx", diagnostics);
+  ASSERT_TRUE(module);
+  EXPECT_FALSE(verify(module->module, module->source, diagnostics));
+  EXPECT_EQ(diagnostics.messages().at(0).line, 6u);
+  EXPECT_EQ(diagnostics.messages().at(0).column, 4u);
 }
 
 TEST(Verifier, SaysWhatVersionOrTargetIsMissing) {

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "translator/form_coverage.h"
 #include "translator/ptx/coverage.h"
 
 int main(int argc, char** argv) {
@@ -10,7 +11,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::ofstream file(argv[1]);
-  file << mulciber::ptx::coverageTable();
+  file << mulciber::ptx::coverageTable(mulciber::translatedColumn);
   if (file.flush()) return 0;
   std::fprintf(stderr, "ptx-coverage: cannot write %s\n", argv[1]);
   return 1;

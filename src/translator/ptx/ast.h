@@ -86,6 +86,8 @@ Type typeOf(Mod mod);                  // of a modifier that names a type, None 
 
 enum class StateSpace : uint8_t { None, Reg, Const, Global, Local, Param, Shared, Tex };
 
+std::string_view spelling(StateSpace space);  // without the dot
+
 struct Function;
 struct Variable;
 struct Label;
@@ -202,6 +204,7 @@ struct TargetList {  // name: .branchtargets a, b, c;   name: .calltargets f, g;
 struct Initializer;
 
 struct Variable {
+  enum class Role : uint8_t { Plain, Parameter, Result };
   std::string_view name;
   SourceOffset where = 0;
   StateSpace space = StateSpace::None;
@@ -220,6 +223,7 @@ struct Variable {
   const Initializer* initializer = nullptr;
   uint64_t size = 0;                // in bytes, 0 for an incomplete extern array
   const Function* owner = nullptr;  // the function it is declared in, null at module scope
+  Role role = Role::Plain;          // of the owner
 };
 
 // Initialisers are flat: nested braces are already laid out over the dimensions.

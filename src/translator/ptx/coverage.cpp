@@ -30,6 +30,10 @@ std::string coverageTable(const TranslatedColumn& translated) {
       "Every form that the parser and the verifier know, with the ISA version and the target that it needs; single\n"
       "modifiers may need more. Written by `ptx-coverage` from `src/translator/ptx/instruction_table.txt`, whose head\n"
       "explains the notation.\n";
+  if (translated)
+    text +=
+        "\n`Translated` was found by lowering instances of the form, each modifier in turn, for a device that offers\n"
+        "everything: `in part` where some are refused. What is not translated is refused by its name and line.\n";
   std::vector<std::string_view> chapters;
   for (const Form& form : allForms()) {
     bool known = false;

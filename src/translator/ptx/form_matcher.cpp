@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "translator/ptx/suggestion.h"
+
 namespace mulciber::ptx {
 namespace {
 
@@ -127,41 +129,91 @@ Fit fit(const Form& form, std::span<const Mod> modifiers) {
   return result;
 }
 
-std::string alternatives(const FormGroup& group) {
+std::string dotted(Mod mod) { return '.' + std::string(spelling(mod)); }
+
+// " .rn .rz .rm .rp", or where there are many the first of them.
+std::string listed(std::span<const Mod> mods) {
+  constexpr size_t kMost = 8;
   std::string text;
-  for (size_t i = 0; i < group.choices.size() && i < 8; ++i)
-    text += (i ? " " : "") + ('.' + std::string(spelling(group.choices[i].mod)));
-  return group.choices.size() > 8 ? text + " ..." : text;
+  for (Mod mod : mods.first(std::min(mods.size(), kMost))) text += ' ' + dotted(mod);
+  return mods.size() > kMost ? text + " ..." : text;
 }
 
-std::string explain(Opcode opcode, std::span<const Mod> modifiers) {
-  Fit best;
-  bool any = false;
-  const Form* bestForm = nullptr;
+void addNew(std::vector<Mod>& mods, Mod mod) {
+  if (std::ranges::find(mods, mod) == mods.end()) mods.push_back(mod);
+}
+
+// What may stand where `modifiers` leave the fixed words of all the forms: mul takes .lo .hi .wide.
+std::vector<Mod> possibleWords(Opcode opcode, std::span<const Mod> modifiers, size_t position) {
+  std::vector<Mod> words;
+  for (const Form& form : formsOf(opcode))
+    if (form.name.size() > position && std::ranges::equal(form.name.first(position), modifiers.first(position)))
+      addNew(words, form.name[position]);
+  return words;
+}
+
+// What else of the form's groups is there to choose in the place of a modifier that does not fit.
+std::string replacementFor(Mod stranger, const Form& form) {
+  const bool isType = typeOf(stranger) != Type::None;
+  std::vector<Mod> types;
+  Suggestion suggestion(spelling(stranger));
+  for (const FormGroup& group : form.groups)
+    for (const FormChoice& choice : group.choices) {
+      if (typeOf(choice.mod) != Type::None) addNew(types, choice.mod);
+      if (isType == (typeOf(choice.mod) != Type::None)) suggestion.offer(spelling(choice.mod));
+    }
+  if (isType && !types.empty() && std::ranges::find(types, stranger) == types.end())
+    return "; types that do:" + listed(types);
+  return suggestion.best() == spelling(stranger) ? "" : suggestion.phrase(".");
+}
+
+// What the forms lack that take all of the modifiers.
+std::vector<Mod> missingWords(Opcode opcode, std::span<const Mod> modifiers, const ModuleTarget& target,
+                              size_t accepted) {
+  std::vector<Mod> words;
   for (const Form& form : formsOf(opcode)) {
+    const Fit here = fit(form, modifiers);
+    if (here.accepted != accepted || here.stranger || !here.missing) continue;
+    if (!target.missing(form.requires_, form.removed).empty()) continue;
+    for (const FormChoice& choice : here.missing->choices) addNew(words, choice.mod);
+  }
+  return words;
+}
+
+// Why no form takes these modifiers: what is wrong with them by the form that is nearest.
+void explain(Opcode opcode, std::span<const Mod> modifiers, const ModuleTarget& target, FormMatch& match) {
+  Fit best;
+  const Form* nearest = nullptr;
+  for (const Form& form : formsOf(opcode)) {
+    if (form.removed.version != 0 && !target.missing({0, 0}, form.removed).empty()) continue;
     Fit here = fit(form, modifiers);
     auto rank = [](const Fit& f) { return 2 * f.accepted + (f.stranger ? 0 : 1); };
-    if (any && rank(here) <= rank(best)) continue;
+    if (nearest && rank(here) <= rank(best)) continue;
     best = std::move(here);
-    bestForm = &form;
-    any = true;
+    nearest = &form;
   }
-  if (!any) return "unknown instruction";
-  std::string name(spelling(opcode));
-  for (Mod word : bestForm->name) name += '.' + std::string(spelling(word));
-  if (best.stranger) {
-    bool isType = typeOf(*best.stranger) != Type::None;
-    std::string text = '\'' + fullName(opcode, modifiers) + "' does not exist: ";
-    std::string types;
-    for (const FormGroup& group : bestForm->groups)
-      for (const FormChoice& choice : group.choices)
-        if (isType && typeOf(choice.mod) != Type::None) types += " ." + std::string(spelling(choice.mod));
-    text += "'." + std::string(spelling(*best.stranger)) + "' does not fit here";
-    if (isType && !types.empty()) return text + "; types that do:" + types;
-    return text;
+  const std::string name = '\'' + fullName(opcode, modifiers) + '\'';
+  if (nearest && best.accepted < nearest->name.size()) {
+    const std::vector<Mod> words = possibleWords(opcode, modifiers, best.accepted);
+    if (best.accepted < modifiers.size()) {
+      match.culprit = best.accepted;
+      Suggestion suggestion(spelling(modifiers[best.accepted]));
+      for (Mod word : words) suggestion.offer(spelling(word));
+      if (!suggestion.best().empty()) {
+        match.problem = name + " does not exist" + suggestion.phrase(".");
+        return;
+      }
+    }
+    match.problem = name + " lacks one of" + listed(words);
+  } else if (nearest && best.stranger) {
+    match.culprit = static_cast<size_t>(std::ranges::find(modifiers, *best.stranger) - modifiers.begin());
+    match.problem = name + " does not exist: '" + dotted(*best.stranger) + "' does not fit here" +
+                    replacementFor(*best.stranger, *nearest);
+  } else if (nearest && best.missing) {
+    match.problem = name + " lacks one of" + listed(missingWords(opcode, modifiers, target, best.accepted));
+  } else {
+    match.problem = name + " does not exist";
   }
-  if (best.missing) return '\'' + fullName(opcode, modifiers) + "' lacks one of " + alternatives(*best.missing);
-  return '\'' + fullName(opcode, modifiers) + "' does not exist";
 }
 
 Type widened(Type type) {
@@ -266,20 +318,33 @@ bool isPossible(const Form& form, std::span<const FormChoice* const> choices) {
 
 std::unique_ptr<FormMatch> FormMatcher::resolve(Opcode opcode, std::span<const Mod> modifiers) const {
   auto match = std::make_unique<FormMatch>();
+  const std::string name = '\'' + fullName(opcode, modifiers) + "' ";
+  std::string gone;
   for (const Form& form : formsOf(opcode)) {
     auto choices = chooseModifiers(form, modifiers);
     if (!choices) continue;
-    std::string missing = target_.missing(form.requires_, form.removed);
-    for (const FormChoice* choice : *choices)
-      if (choice && missing.empty()) {
-        missing = target_.missing(choice->requires_);
-        if (!missing.empty()) missing = "with ." + std::string(spelling(choice->mod)) + ' ' + missing;
-      }
-    if (missing.empty()) match->candidates.push_back(expectOperands(form, *choices));
-    else if (match->problem.empty()) match->problem = '\'' + fullName(opcode, modifiers) + "' " + missing;
+    if (std::string missing = target_.missing(form.requires_, form.removed); !missing.empty()) {
+      if (missing.starts_with("is gone")) gone = name + missing;
+      else if (match->problem.empty()) match->problem = name + missing;
+      continue;
+    }
+    auto tooNew = std::ranges::find_if(
+        *choices, [&](const FormChoice* choice) { return choice && !target_.missing(choice->requires_).empty(); });
+    if (tooNew == choices->end()) {
+      match->candidates.push_back(expectOperands(form, *choices));
+    } else if (match->problem.empty()) {
+      const FormChoice& choice = **tooNew;
+      match->problem = name + "with " + dotted(choice.mod) + ' ' + target_.missing(choice.requires_);
+      match->culprit = static_cast<size_t>(std::ranges::find(modifiers, choice.mod) - modifiers.begin());
+    }
   }
-  if (!match->candidates.empty()) match->problem.clear();
-  else if (match->problem.empty()) match->problem = explain(opcode, modifiers);
+  if (!match->candidates.empty()) {
+    match->problem.clear();
+    match->culprit.reset();
+  } else if (match->problem.empty()) {
+    explain(opcode, modifiers, target_, *match);
+    if (!gone.empty() && match->problem.starts_with(name)) match->problem.replace(0, name.size(), gone + "; now it ");
+  }
   return match;
 }
 

@@ -40,6 +40,7 @@ struct MatchedForm {
 struct FormMatch {
   std::vector<MatchedForm> candidates;  // that the module's version and target have
   std::string problem;                  // why there are none
+  std::optional<size_t> culprit;        // the modifier that the problem is about
 };
 
 class FormMatcher {

@@ -189,6 +189,10 @@ std::string explainRange(const FormOperand& form) {
   return form.step == 1 ? text : text + " in steps of " + std::to_string(form.step);
 }
 
+std::string describe(StateSpace space) {
+  return space == StateSpace::None ? "the generic address space" : '.' + std::string(spelling(space));
+}
+
 std::string describe(Type type, bool isFixed, bool wider) {
   if (type == Type::None) return "an address";
   std::string text = '.' + std::string(spelling(type));
@@ -260,7 +264,10 @@ std::string explainOperand(const Operand& operand, const ExpectedOperand& expect
   switch (form.kind) {
     case Kind::Address:
       if (operand.kind != Operand::Kind::Address) return "must be an address in [ ]";
-      if (operand.variable) return "names a variable of another state space than the instruction accesses";
+      if (operand.variable && operand.variable->space != expected.space)
+        return "names '" + std::string(operand.variable->name) + "', which is in " + describe(operand.variable->space) +
+               ", not in " + describe(expected.space);
+      if (operand.variable) return "names a variable where a register is needed";
       if (!operand.hasRegister) return "may be a plain number only in the .local state space";
       return "needs an address register";
     case Kind::Texture: return "must be a texture or surface with its coordinates, [name, {x, ...}]";

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <utility>
 
 #include "translator/ptx/parser_state.h"
 #include "translator/ptx/small_float.h"
@@ -8,16 +9,6 @@
 
 namespace mulciber::ptx {
 namespace {
-
-struct SpaceWord {
-  std::string_view word;
-  StateSpace space;
-};
-constexpr SpaceWord kSpaces[] = {
-    {"reg", StateSpace::Reg},       {"param", StateSpace::Param}, {"global", StateSpace::Global},
-    {"shared", StateSpace::Shared}, {"local", StateSpace::Local}, {"const", StateSpace::Const},
-    {"tex", StateSpace::Tex},
-};
 
 uint64_t elementSize(Type type, uint8_t vector) {
   const uint64_t bytes = isOpaque(type) ? 8 : std::max<uint64_t>(bitWidth(type) / 8, 1);
@@ -70,10 +61,11 @@ std::string suggestType(std::string_view misspelt) {
 
 std::optional<StateSpace> Parser::acceptSpace() {
   if (!token_.is(Kind::Dotted)) return std::nullopt;
-  for (const SpaceWord& row : kSpaces) {
-    if (!token_.isDotted(row.word)) continue;
+  for (auto space = StateSpace::Reg; space <= StateSpace::Tex;
+       space = static_cast<StateSpace>(static_cast<int>(space) + 1)) {
+    if (!token_.isDotted(spelling(space))) continue;
     advance();
-    return row.space;
+    return space;
   }
   return std::nullopt;
 }
@@ -227,11 +219,13 @@ void Parser::declareVariable(Variable* made) {
   SourceOffset previous = 0;
   if (!symbols_.declare(made->name, binding, previous)) return duplicate(made->name, made->where, previous);
   if (isModuleScope) {
+    if (made->isExtern) places_.emplace(made, variables_.size());
     variables_.push_back(made);
     return;
   }
   if (made->space == StateSpace::Param && function_->isEntry && openScopes_.size() == 1 &&
       holder_.module.versionMajor == 1 && holder_.module.versionMinor < 4) {
+    made->role = Variable::Role::Parameter;
     oldParameters_.push_back(made);
     return;
   }
@@ -257,11 +251,13 @@ bool Parser::mergeDeclaration(Variable* made) {
     error(made->where, quoted(made->name) + " was declared .extern, so it must be .visible, .weak or .common",
           made->name.size());
   } else if (kept.isExtern && !made->isExtern) {
-    // The definition's place among the variables counts: what its initial value refers to stands before it.
+    // The definition's place among the variables counts: what its initial value refers to stands before it. The
+    // declaration's place is emptied, for finishModule() to close up.
     kept = *made;
-    variables_.erase(std::find(variables_.begin(), variables_.end(), known.variable));
+    auto& place = places_.at(known.variable);
+    variables_[std::exchange(place, variables_.size())] = nullptr;
     variables_.push_back(known.variable);
-  } else if (kept.size == 0) {
+  } else if (kept.isExtern && kept.size == 0) {
     kept = *made;
   }
   return true;

@@ -47,8 +47,14 @@ void Parser::function(const Linkage& link, bool isEntry) {
   if (isDefinition && link.isExtern) error(name.where, "an extern function has no body", name.text.size());
 
   Function* node = declareFunction(made);
-  for (Variable* parameter : parameters) parameter->owner = node;
-  for (Variable* result : results) result->owner = node;
+  auto own = [&](const std::vector<Variable*>& list, Variable::Role role) {
+    for (Variable* variable : list) {
+      variable->owner = node;
+      variable->role = role;
+    }
+  };
+  own(parameters, Variable::Role::Parameter);
+  own(results, Variable::Role::Result);
   if (!isDefinition) return;
 
   symbols_.enterScope();

@@ -81,6 +81,7 @@ bool Parser::parse() {
 
 void Parser::finishModule() {
   Module& module = holder_.module;
+  std::erase(variables_, nullptr);
   module.functions = arena_.copy(functions_);
   module.variables = arena_.copy(variables_);
   module.files = arena_.copy(files_);

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -168,6 +169,7 @@ class Parser {
 
   std::vector<Function*> functions_;
   std::vector<Variable*> variables_;
+  std::unordered_map<const Variable*, size_t> places_;  // in variables_, of those that were declared .extern
   std::vector<Module::File> files_;
   std::unordered_set<uint32_t> fileNumbers_;
   std::vector<std::string_view> sections_, modulePragmas_;

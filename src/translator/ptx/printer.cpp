@@ -11,20 +11,6 @@
 namespace mulciber::ptx {
 namespace {
 
-std::string_view spaceWord(StateSpace space) {
-  switch (space) {
-    case StateSpace::Reg: return ".reg";
-    case StateSpace::Const: return ".const";
-    case StateSpace::Global: return ".global";
-    case StateSpace::Local: return ".local";
-    case StateSpace::Param: return ".param";
-    case StateSpace::Shared: return ".shared";
-    case StateSpace::Tex: return ".tex";
-    case StateSpace::None: break;
-  }
-  return "";
-}
-
 // What an index counts: scalars, also in arrays of vectors.
 uint64_t scalarSize(const Variable& variable) { return std::max<uint64_t>(bitWidth(variable.type) / 8, 1); }
 
@@ -119,7 +105,8 @@ void Printer::unified(const uint64_t (&id)[2]) {
 
 // .global .align 4 .f32 name[8]
 void Printer::declarator(const Variable& variable) {
-  put(spaceWord(variable.space));
+  put('.');
+  put(spelling(variable.space));
   if (variable.constBank != 0) {
     put('[');
     number(variable.constBank);
@@ -147,7 +134,8 @@ void Printer::declarator(const Variable& variable) {
     put(" .ptr");
     if (variable.pointerSpace != StateSpace::None) {
       put(' ');
-      put(spaceWord(variable.pointerSpace));
+      put('.');
+      put(spelling(variable.pointerSpace));
     }
     if (variable.pointerAlignment != 0) {
       put(" .align ");

@@ -50,6 +50,21 @@ bool isUnsigned(Type type) { return row(type).kind == Kind::Unsigned; }
 bool isUntyped(Type type) { return row(type).kind == Kind::Untyped; }
 bool isOpaque(Type type) { return row(type).kind == Kind::Opaque; }
 std::string_view spelling(Type type) { return type == Type::None ? std::string_view() : spelling(row(type).mod); }
+
+std::string_view spelling(StateSpace space) {
+  switch (space) {
+    case StateSpace::None: break;
+    case StateSpace::Reg: return "reg";
+    case StateSpace::Const: return "const";
+    case StateSpace::Global: return "global";
+    case StateSpace::Local: return "local";
+    case StateSpace::Param: return "param";
+    case StateSpace::Shared: return "shared";
+    case StateSpace::Tex: return "tex";
+  }
+  return {};
+}
+
 Type typeOf(Mod mod) { return kTypeOfMod[static_cast<size_t>(mod)]; }
 
 }  // namespace mulciber::ptx

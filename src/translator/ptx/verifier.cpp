@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "translator/ptx/lexer.h"
 #include "translator/ptx/verifier_state.h"
 
 namespace mulciber::ptx {
@@ -17,7 +18,7 @@ class InstructionVerifier {
   void verify(const Function& function, Instruction& instruction) {
     if (instruction.guard) verifyGuard(function, *instruction.guard);
     const FormMatch& match = matcher_.match(instruction.opcode, instruction.modifiers);
-    if (match.candidates.empty()) return state_.error(instruction.where, match.problem);
+    if (match.candidates.empty()) return state_.error(placeOf(instruction, match.culprit), match.problem);
     if (instruction.opcode == Opcode::Call) {
       instruction.form = match.candidates.front().form;
       return verifyCall(state_, function, instruction);
@@ -26,12 +27,21 @@ class InstructionVerifier {
     for (const MatchedForm& candidate : match.candidates)
       if (operandsFit(instruction, candidate, context)) {
         instruction.form = candidate.form;
-        return verifyDetails(function, instruction, candidate);
+        return verifyDetails(instruction, candidate);
       }
     explain(instruction, match, context);
   }
 
  private:
+  // Modifiers have no place of their own in the tree: the text is read again.
+  SourceOffset placeOf(const Instruction& instruction, std::optional<size_t> modifier) const {
+    if (!modifier) return instruction.where;
+    Lexer lexer(state_.source.textAt(instruction.where));
+    Token token = lexer.next();
+    for (size_t i = 0; i <= *modifier; ++i) token = lexer.next();
+    return token.is(Token::Kind::Dotted) ? instruction.where + token.where : instruction.where;
+  }
+
   // Pairs the operands with what the form expects; optional ones that do not fit are passed over. Returns how many
   // operands fitted, and in `expected` what stands for the next.
   struct Pairing {
@@ -95,13 +105,13 @@ class InstructionVerifier {
   }
 
   // Rules that concern one instruction alone and are not worth a column in the table.
-  void verifyDetails(const Function& function, const Instruction& instruction, const MatchedForm& form) {
+  void verifyDetails(const Instruction& instruction, const MatchedForm& form) {
     switch (instruction.opcode) {
       case Opcode::Ld:
       case Opcode::Ldu:
       case Opcode::St:
       case Opcode::Atom:
-      case Opcode::Red: return verifyAccess(function, instruction, form);
+      case Opcode::Red: return verifyAccess(instruction, form);
       case Opcode::Alloca:
         if (instruction.operands.size() > 2 && !std::has_single_bit(instruction.operands[2].bits))
           state_.error(instruction.operands[2].where, "an alignment must be a power of two");
@@ -119,20 +129,17 @@ class InstructionVerifier {
     }
   }
 
-  void verifyAccess(const Function& function, const Instruction& instruction, const MatchedForm& form) {
+  void verifyAccess(const Instruction& instruction, const MatchedForm& form) {
     for (size_t i = 0; i < instruction.operands.size() && i < form.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
       if (operand.kind != Operand::Kind::Address) continue;
       if (form.operands[i].space == StateSpace::None && !hasGenericAddresses_)
         state_.require(operand.where, "generic addressing", 20, "sm_20");
       if (!operand.variable || operand.variable->space != StateSpace::Param) return;
-      bool isResult = false, isParameter = false;
-      for (const Variable* variable : function.results) isResult |= variable == operand.variable;
-      for (const Variable* variable : function.parameters) isParameter |= variable == operand.variable;
-      if (instruction.opcode == Opcode::Ld && isResult && !function.isEntry)
+      if (instruction.opcode == Opcode::Ld && operand.variable->role == Variable::Role::Result)
         state_.error(operand.where,
                      "the function's result '" + std::string(operand.variable->name) + "' can only be written");
-      if (instruction.opcode == Opcode::St && isParameter)
+      if (instruction.opcode == Opcode::St && operand.variable->role == Variable::Role::Parameter)
         state_.error(operand.where, "the parameter '" + std::string(operand.variable->name) + "' can only be read");
       return;
     }

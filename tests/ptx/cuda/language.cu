@@ -1,9 +1,10 @@
-// What the language has: virtual functions, tables, statics, managed and constant data, textures, assertions, recursion.
-#include <cassert>
+// What the language has: virtual functions, tables, statics, managed and constant data, textures, assertions,
+// recursion.
 #include <cooperative_groups.h>
-#include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cassert>
+#include <cstdio>
 
 namespace cg = cooperative_groups;
 

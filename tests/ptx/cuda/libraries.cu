@@ -2,10 +2,6 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
-#include <cub/cub.cuh>
-#include <cuda/atomic>
-#include <cuda/barrier>
-#include <cuda/pipeline>
 #include <curand_kernel.h>
 #include <mma.h>
 #include <thrust/device_ptr.h>
@@ -13,6 +9,10 @@
 #include <thrust/scan.h>
 #include <thrust/sort.h>
 #include <thrust/unique.h>
+#include <cub/cub.cuh>
+#include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
 
 void algorithms(int* p, float* q, int n) {
   thrust::device_ptr<int> ints(p);
