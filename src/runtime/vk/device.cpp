@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "runtime/vk/builtins.h"
+#include "runtime/vk/faults.h"
 #include "util/environment.h"
 #include "util/log.h"
 
@@ -105,6 +106,7 @@ Status Device::open() {
     return status(result, "creating the Vulkan device");
   }
   volkLoadDeviceTable(&api_, handle_);
+  prepareFaults(api_);
   if (canPlace) {
     mapMemory2 = reinterpret_cast<PFN_vkMapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkMapMemory2KHR"));
     unmapMemory2 = reinterpret_cast<PFN_vkUnmapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkUnmapMemory2KHR"));

@@ -1,0 +1,141 @@
+// Every Vulkan call fails once, in turn: a program must get an error, or its right result, and go on after a reset.
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "core_test.h"
+#include "runtime/core/function.h"
+#include "runtime/core/launch.h"
+#include "runtime/core/memory_pool.h"
+#include "runtime/core/module.h"
+#include "runtime/core/virtual_memory.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/faults.h"
+#include "support/test_data.h"
+
+namespace mulciber::core {
+namespace {
+
+class FaultTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (vk::Instance::get().devices().empty()) GTEST_SKIP() << "skipped: " << vk::Instance::get().problem();
+    if (!vk::Instance::get().devices().front()->isCpu()) GTEST_SKIP() << "skipped: a GPU is lost for good";
+    ASSERT_OK(Platform::get().initialize());
+    std::ifstream file(test::dataFolder() / "kernels.ptx");
+    text_.assign(std::istreambuf_iterator<char>(file), {});
+    if (text_.empty()) GTEST_SKIP() << "skipped: kernels.ptx is not here";
+  }
+  void TearDown() override { vk::failVulkanCall(0, VK_SUCCESS); }
+
+  // What a program does, one thing after the other: the first error ends it. Wrong results are counted.
+  Error program() {
+    constexpr uint32_t count = 3000;
+    // The first use opens a device that counts.
+    ContextRef context;
+    if (const Error error = Context::create(*Platform::get().device(0), 0, context); error != Error::Success)
+      return error;
+    const Error error = useContext(*context, count);
+    context->destroy();
+    return error;
+  }
+
+  Error useContext(Context& context, uint32_t count) {
+#define TRY(call) \
+  if (const Error error = (call); error != Error::Success) return error
+    Stream* stream = nullptr;
+    TRY(context.createStream(Stream::NonBlocking, 0, stream));
+    Module* module = nullptr;
+    TRY(context.loadModule({{text_, "kernels.ptx"}}, nullptr, module));
+    Function* saxpy = nullptr;
+    TRY(module->function("saxpy", saxpy));
+    uint64_t x = 0, y = 0;
+    void* pinned = nullptr;
+    TRY(context.allocate(count * 4, x));
+    TRY(context.allocateAsync(*context.device().defaultPool(), count * 4, *stream, y));
+    TRY(context.allocateHost(count * 4, 0, pinned));
+    std::vector<float> ones(count, 1.0f), result(count, 0.0f);
+    const auto copyOf = [&](uint64_t to, uint64_t from, CopyKind kind) {
+      Copy copy;
+      copy.destination = to;
+      copy.source = from;
+      copy.width = count * 4;
+      copy.kind = kind;
+      return copy;
+    };
+    const auto number = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
+    TRY(copy(*stream, copyOf(x, number(ones.data()), CopyKind::HostToDevice), true));
+    TRY(copy(*stream, copyOf(y, x, CopyKind::DeviceToDevice), true));
+    Event *start = nullptr, *end = nullptr;
+    TRY(context.createEvent(0, start));
+    TRY(context.createEvent(0, end));
+    TRY(stream->record(*start));
+    float factor = 3;
+    int n = static_cast<int>(count);
+    void* pointers[] = {&factor, &x, &y, &n};
+    Arguments arguments;
+    arguments.pointers = pointers;
+    TRY(launch(*saxpy, {{(count + 255) / 256, 1, 1}, {256, 1, 1}, 0, false}, arguments, *stream));
+    std::atomic<bool> called{false};
+    TRY(stream->hostFunction([&called](Error) { called = true; }));
+    TRY(stream->record(*end));
+    TRY(copy(*stream, copyOf(number(pinned), y, CopyKind::DeviceToHost), true));
+    const Error waited = stream->synchronize();
+    // The host function refers to this frame.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!called && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_TRUE(called || context.error() != Error::Success);
+    TRY(waited);
+    float milliseconds = 0;
+    TRY(end->synchronize());
+    TRY(Event::elapsed(*start, *end, milliseconds));
+    TRY(copy(*stream, copyOf(number(result.data()), y, CopyKind::DeviceToHost), false));
+    for (uint32_t i = 0; i < count; ++i)
+      if (result[i] != 4.0f || static_cast<float*>(pinned)[i] != 4.0f) ++wrong_;
+    TRY(context.freeAsync(y, *stream));
+    TRY(context.free(x));
+    TRY(context.synchronize());
+#undef TRY
+    return Error::Success;
+  }
+
+  // `step`: 1 for every call.
+  void sweep(VkResult failure, uint64_t step) {
+    vk::failVulkanCall(0, VK_SUCCESS);
+    // A new device, with the counting in front.
+    ContextRef old;
+    ASSERT_OK(Context::create(*Platform::get().device(0), 0, old));
+    old->vulkan().setLost();
+    old->destroy();
+    old.reset();
+    ASSERT_OK(program());
+    vk::failVulkanCall(0, VK_SUCCESS);
+    ASSERT_OK(program());
+    const uint64_t calls = vk::countedVulkanCalls();
+    ASSERT_GT(calls, 10u);
+    int failed = 0;
+    for (uint64_t number = 1; number <= calls; number += step) {
+      SCOPED_TRACE(testing::Message() << "call " << number << " of " << calls << " fails");
+      wrong_ = 0;
+      vk::failVulkanCall(number, failure);
+      const auto begin = std::chrono::steady_clock::now();
+      failed += program() != Error::Success;
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+      EXPECT_EQ(wrong_, 0);
+      vk::failVulkanCall(0, VK_SUCCESS);
+      ASSERT_OK(program()) << "after the failure";
+    }
+    std::printf("%llu calls, %d of them end the program with an error\n", static_cast<unsigned long long>(calls),
+                failed);
+    EXPECT_GT(failed, 0);
+  }
+
+  std::string text_;
+  int wrong_ = 0;
+};
+
+TEST_F(FaultTest, TheDeviceIsLostAtEveryCall) { sweep(VK_ERROR_DEVICE_LOST, 3); }  // each opens two devices
+TEST_F(FaultTest, MemoryRunsOutAtEveryCall) { sweep(VK_ERROR_OUT_OF_DEVICE_MEMORY, 1); }
+
+}  // namespace
+}  // namespace mulciber::core
