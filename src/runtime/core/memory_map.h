@@ -12,9 +12,10 @@
 namespace mulciber::core {
 
 class Context;
+class AdviceMap;
 class MemoryPool;
 
-enum class MemoryKind : uint8_t { Device, Pinned, Managed, Registered, Module };
+enum class MemoryKind : uint8_t { Device, Pinned, Managed, Registered, Module, Mapped };
 
 // Pinned and managed memory has one number on both sides where the device can do that: hostAddress == deviceAddress.
 struct Allocation {
@@ -27,7 +28,8 @@ struct Allocation {
   std::weak_ptr<Context> context;
   int device = 0;
   vk::Memory memory;
-  std::shared_ptr<MemoryPool> pool;  // that it came from; null: from the device's own memory
+  std::shared_ptr<AdviceMap> advice;  // of managed memory
+  std::shared_ptr<MemoryPool> pool;   // that it came from; null: from the device's own memory
 
   bool isHostVisible() const { return hostAddress != 0; }
   // Of an address on either side that lies inside.

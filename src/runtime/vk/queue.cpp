@@ -233,6 +233,11 @@ Status Queue::waitIdle(WaitMode mode) {
   return wait(submitted_.load(std::memory_order_acquire), mode);
 }
 
+Status Queue::bindSparse(const VkBindSparseInfo& info, VkFence fence) {
+  std::lock_guard lock(mutex_);
+  return device_.status(device_.api().vkQueueBindSparse(queue_, 1, &info, fence), "mapping memory");
+}
+
 Status Queue::poll(uint64_t value) {
   if (completed_.load(std::memory_order_acquire) >= value) return Status::Ok;
   if (device_.isLost()) return Status::DeviceLost;

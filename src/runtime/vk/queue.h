@@ -152,6 +152,7 @@ class Queue {
   // For a timestamp in the batch that ends at `value`: done when that is written, whatever follows it in the batch.
   Status wait(uint64_t value, const Timestamp& timestamp, WaitMode mode);
   Status waitIdle(WaitMode mode);
+  Status bindSparse(const VkBindSparseInfo& info, VkFence fence);
 
   Device& device() const { return device_; }
 

@@ -1,0 +1,142 @@
+#include "runtime/vk/sparse.h"
+
+#include <sys/mman.h>
+
+#include <vector>
+
+#include "runtime/vk/device.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
+  VkBufferCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+  info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+  info.size = size;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  const VkResult result = device.api().vkCreateBuffer(device.handle(), &info, nullptr, &out);
+  if (result != VK_SUCCESS) out = VK_NULL_HANDLE;
+  return device.status(result, "reserving addresses");
+}
+
+// False when the process has something at the same addresses.
+bool keepFree(AddressRange& range) {
+  void* const wanted = reinterpret_cast<void*>(range.address);  // NOLINT: addresses are numbers here
+  void* const got =
+      mmap(wanted, range.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == wanted) {
+    range.reserved = got;
+    return true;
+  }
+  if (got != MAP_FAILED) munmap(got, range.size);
+  return false;
+}
+
+}  // namespace
+
+bool hasSparseBuffers(const PhysicalDevice& physical) {
+  const auto& features = physical.features2.features;
+  if (!features.sparseBinding || !features.sparseResidencyBuffer) return false;
+  for (const VkQueueFamilyProperties& family : physical.queueFamilies)
+    if ((family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && (family.queueFlags & VK_QUEUE_SPARSE_BINDING_BIT) == 0)
+      return false;
+  return true;
+}
+
+Status createRange(Device& device, uint64_t size, AddressRange& out) {
+  constexpr int attempts = 8;
+  std::vector<AddressRange> aside;  // so that the driver gives other addresses
+  Status status = Status::OutOfMemory;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    AddressRange range;
+    range.size = size;
+    if (status = createSparseBuffer(device, size, range.buffer); status != Status::Ok) break;
+    VkBufferDeviceAddressInfo address{};
+    address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    address.buffer = range.buffer;
+    range.address = device.api().vkGetBufferDeviceAddress(device.handle(), &address);
+    // A CPU device's addresses are the process's own.
+    if (device.physical().isCpu() || keepFree(range)) {
+      out = range;
+      break;
+    }
+    aside.push_back(range);
+    status = Status::OutOfMemory;
+  }
+  for (AddressRange& range : aside) destroyRange(device, range);
+  return status;
+}
+
+void destroyRange(Device& device, AddressRange& range) {
+  if (range.buffer != VK_NULL_HANDLE) device.api().vkDestroyBuffer(device.handle(), range.buffer, nullptr);
+  if (range.reserved) munmap(range.reserved, range.size);
+  range = {};
+}
+
+Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  if (Status status = createSparseBuffer(device, sparseGranularity, buffer); status != Status::Ok) return status;
+  VkMemoryRequirements requirements{};
+  device.api().vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
+  device.api().vkDestroyBuffer(device.handle(), buffer, nullptr);
+  const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
+  for (uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
+    if ((requirements.memoryTypeBits >> type & 1) == 0) continue;
+    if ((memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) == 0) continue;
+    if (size > memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size) continue;
+    VkMemoryAllocateFlagsInfo flags{};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    info.pNext = &flags;
+    info.allocationSize = size;
+    info.memoryTypeIndex = type;
+    const VkResult result = device.api().vkAllocateMemory(device.handle(), &info, nullptr, &out.memory);
+    out.size = size;
+    if (result != VK_SUCCESS) out = {};
+    return device.status(result, "allocating memory to map");
+  }
+  return Status::OutOfMemory;
+}
+
+void destroyPhysicalMemory(Device& device, PhysicalMemory& memory) {
+  if (memory.memory != VK_NULL_HANDLE) device.api().vkFreeMemory(device.handle(), memory.memory, nullptr);
+  memory = {};
+}
+
+Status bindRange(Device& device, const AddressRange& range, uint64_t offset, uint64_t size,
+                 const PhysicalMemory* memory, uint64_t memoryOffset) {
+  VkSparseMemoryBind bind{};
+  bind.resourceOffset = offset;
+  bind.size = size;
+  if (memory) {
+    bind.memory = memory->memory;
+    bind.memoryOffset = memoryOffset;
+  }
+  VkSparseBufferMemoryBindInfo buffer{};
+  buffer.buffer = range.buffer;
+  buffer.bindCount = 1;
+  buffer.pBinds = &bind;
+  VkBindSparseInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO;
+  info.bufferBindCount = 1;
+  info.pBufferBinds = &buffer;
+  VkFenceCreateInfo fenceInfo{};
+  fenceInfo.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+  VkFence fence = VK_NULL_HANDLE;
+  const VolkDeviceTable& api = device.api();
+  if (Status status = device.status(api.vkCreateFence(device.handle(), &fenceInfo, nullptr, &fence), "making a fence");
+      status != Status::Ok)
+    return status;
+  Status status = device.queue(0).bindSparse(info, fence);
+  if (status == Status::Ok)
+    status = device.status(api.vkWaitForFences(device.handle(), 1, &fence, VK_TRUE, UINT64_MAX), "mapping memory");
+  api.vkDestroyFence(device.handle(), fence, nullptr);
+  return status;
+}
+
+}  // namespace mulciber::vk

@@ -1,0 +1,39 @@
+// Ranges of device addresses that memory comes and goes in: sparse buffers, and memory to bind to them.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/vk/status.h"
+#include "runtime/vk/volk.h"
+
+namespace mulciber::vk {
+
+class Device;
+struct PhysicalDevice;
+
+struct AddressRange {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  uint64_t address = 0, size = 0;
+  void* reserved = nullptr;  // the same addresses of the process, kept free of everything else
+};
+
+struct PhysicalMemory {
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  uint64_t size = 0;
+};
+
+bool hasSparseBuffers(const PhysicalDevice& physical);
+
+// What sizes and places must be multiples of.
+inline constexpr uint64_t sparseGranularity = 2u << 20;
+
+Status createRange(Device& device, uint64_t size, AddressRange& out);
+void destroyRange(Device& device, AddressRange& range);
+Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out);
+void destroyPhysicalMemory(Device& device, PhysicalMemory& memory);
+
+// Waits until it is done. Null memory takes away what was there. Work that uses the range must have ended.
+Status bindRange(Device& device, const AddressRange& range, uint64_t offset, uint64_t size,
+                 const PhysicalMemory* memory, uint64_t memoryOffset);
+
+}  // namespace mulciber::vk
