@@ -5,6 +5,7 @@
 
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
+#include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/module.h"
 #include "runtime/core/platform.h"
@@ -18,7 +19,8 @@ namespace {
 
 std::atomic<uint64_t> nextContextId{1}, nextAllocationId{1};
 
-constexpr std::array<size_t, 7> defaultLimits = {1024, 1u << 20, 8u << 20, 2, 2048, 128, 0};
+constexpr std::array<size_t, 9> defaultLimits = {1024, 1u << 20, 8u << 20, 2, 2048, 128, 0, 0, 0};
+constexpr size_t mostStackBytes = 512u << 10;
 
 enum ScheduleFlag : uint32_t { ScheduleSpin = 1, ScheduleYield = 2, ScheduleBlocking = 4 };
 
@@ -40,6 +42,7 @@ Error Context::create(Device& device, uint32_t flags, ContextRef& out) {
   if (const Error error = device.open(vulkan); error != Error::Success) return error;
   ContextRef context(new Context(device, std::move(vulkan), flags));
   if (const Error error = context->create(); error != Error::Success) return error;
+  Platform::get().remember(context);
   out = std::move(context);
   return Error::Success;
 }
@@ -143,7 +146,7 @@ bool Context::forget(const AllocationRef& allocation) {
 }
 
 void Context::giveBack(const Allocation& allocation) {
-  if (allocation.pool) allocation.pool->giveBack(allocation.memory, 0, nullptr);
+  if (allocation.pool) allocation.pool->giveBack(allocation.memory, allocation.size, 0, nullptr);
   else vulkan_->allocator().free(allocation.memory);
 }
 
@@ -167,8 +170,9 @@ Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uin
 Error Context::freeAsync(uint64_t address, Stream& stream) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
   const AllocationRef allocation = Platform::get().memory().find(address);
-  if (!allocation || allocation->deviceAddress != address || allocation->kind != MemoryKind::Device)
-    return Error::InvalidValue;
+  if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
+  if (allocation->kind == MemoryKind::Managed) return Error::NotSupported;
+  if (allocation->kind != MemoryKind::Device) return Error::InvalidValue;
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
   if (!allocation->pool || &stream.context() != owner.get()) {
@@ -177,7 +181,8 @@ Error Context::freeAsync(uint64_t address, Stream& stream) {
   }
   MarkerRef marker;
   if (const Error failed = stream.place(marker); failed != Error::Success) return failed;
-  if (owner->forget(allocation)) allocation->pool->giveBack(allocation->memory, stream.id(), std::move(marker));
+  if (owner->forget(allocation))
+    allocation->pool->giveBack(allocation->memory, allocation->size, stream.id(), std::move(marker));
   return Error::Success;
 }
 
@@ -250,6 +255,7 @@ Error Context::allocateManaged(size_t bytes, uint32_t flags, uint64_t& address) 
     releaseMemory(allocation);
     return Error::OutOfMemory;
   }
+  allocation->advice = std::make_shared<AdviceMap>(bytes);
   address = allocation->deviceAddress;
   return Error::Success;
 }
@@ -318,6 +324,28 @@ Error Context::readMemory(uint64_t address, void* out, size_t bytes) {
   if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
   if (status == vk::Status::Ok) std::memcpy(out, staging.host, bytes);
   vulkan_->allocator().free(staging);
+  return errorFrom(status);
+}
+
+Error Context::writeMemory(uint64_t address, const void* data, size_t bytes) {
+  const AllocationRef allocation = Platform::get().memory().find(address, bytes);
+  if (!allocation) return Error::InvalidValue;
+  const uint64_t offset = allocation->offsetOf(address);
+  if (allocation->memory.host) {
+    std::memcpy(static_cast<char*>(allocation->memory.host) + offset, data, bytes);
+    return Error::Success;
+  }
+  vk::Queue& queue = vulkan_->queue(0);
+  vk::Position position(queue);
+  vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
+    void* host = nullptr;
+    uint64_t source = 0;
+    if (const auto uploaded = recorder.upload(bytes, host, source); uploaded != vk::Status::Ok) return uploaded;
+    std::memcpy(host, data, bytes);
+    recorder.copy({allocation->deviceAddress + offset, source, bytes});
+    return vk::Status::Ok;
+  });
+  if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
   return errorFrom(status);
 }
 
@@ -401,8 +429,8 @@ std::vector<StreamRef> Context::streams() const {
 Error Context::createEvent(uint32_t flags, Event*& out) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
   if ((flags & ~7u) != 0) return Error::InvalidValue;
-  if ((flags & Event::Interprocess) != 0)
-    return (flags & Event::DisableTiming) == 0 ? Error::InvalidValue : Error::NotSupported;
+  // One for other processes serves this one as well; asking for its handle is what is refused.
+  if ((flags & Event::Interprocess) != 0 && (flags & Event::DisableTiming) == 0) return Error::InvalidValue;
   out = events_.add(std::make_shared<Event>(shared_from_this(), flags));
   return Error::Success;
 }
@@ -442,7 +470,8 @@ std::vector<ModuleRef> Context::modules() const { return modules_.all(); }
 
 Error Context::limit(Limit limit, size_t& value) const {
   const auto index = static_cast<size_t>(limit);
-  if (index >= limits_.size()) return Error::UnsupportedLimit;
+  if (index >= limits_.size()) return Error::InvalidValue;
+  if (limit == Limit::DeviceRuntimeSyncDepth) return Error::UnsupportedLimit;
   std::shared_lock lock(mutex_);
   value = limits_[index];
   return Error::Success;
@@ -450,11 +479,25 @@ Error Context::limit(Limit limit, size_t& value) const {
 
 Error Context::setLimit(Limit limit, size_t value) {
   const auto index = static_cast<size_t>(limit);
-  if (index >= limits_.size()) return Error::UnsupportedLimit;
-  if (limit == Limit::PrintfFifoSize)
-    if (const Error failed = services_->setPrintfBytes(value); failed != Error::Success) return failed;
-  if (limit == Limit::MallocHeapSize)
-    if (const Error failed = services_->setHeapBytes(value); failed != Error::Success) return failed;
+  if (index >= limits_.size()) return Error::InvalidValue;
+  switch (limit) {
+    case Limit::StackSize:
+      if (value > mostStackBytes) return Error::InvalidValue;
+      break;
+    case Limit::PrintfFifoSize:
+      if (const Error failed = services_->setPrintfBytes(value); failed != Error::Success) return failed;
+      break;
+    case Limit::MallocHeapSize:
+      if (const Error failed = services_->setHeapBytes(value); failed != Error::Success) return failed;
+      break;
+    case Limit::DeviceRuntimeSyncDepth: return Error::UnsupportedLimit;
+    case Limit::MaxL2FetchGranularity:
+      if (value > 128) return Error::InvalidValue;
+      break;
+    case Limit::SharedMemorySize:
+    case Limit::Cigs: return Error::NotPermitted;  // what only contexts shared with graphics have
+    default: break;
+  }
   std::unique_lock lock(mutex_);
   limits_[index] = value;
   return Error::Success;

@@ -45,6 +45,8 @@ enum class Limit : int {  // as CUlimit numbers them
   DeviceRuntimePendingLaunchCount = 4,
   MaxL2FetchGranularity = 5,
   PersistingL2CacheSize = 6,
+  SharedMemorySize = 7,
+  Cigs = 8,
 };
 
 class Context : public std::enable_shared_from_this<Context> {
@@ -85,6 +87,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // Blocking transfers of device memory on the side, for what the runtime itself wants to know; not ordered with
   // streams.
   Error readMemory(uint64_t address, void* out, size_t bytes);
+  Error writeMemory(uint64_t address, const void* data, size_t bytes);
   void readString(uint64_t address, std::string& out);  // zero-terminated; empty when there is none
   void memoryInfo(size_t& freeBytes, size_t& totalBytes) const;
 
@@ -140,7 +143,7 @@ class Context : public std::enable_shared_from_this<Context> {
   mutable std::shared_mutex mutex_;  // guards what is below, up to the limits
   std::unordered_map<std::thread::id, StreamRef> perThread_;
   std::unordered_set<AllocationRef> allocations_;
-  std::array<size_t, 7> limits_;
+  std::array<size_t, 9> limits_;
 
   StreamRef legacyStream_;
   std::unique_ptr<StreamOrder> order_;

@@ -1,12 +1,17 @@
 #include "runtime/core/copy.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <vector>
 
 #include "runtime/core/context.h"
+#include "runtime/core/device.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/stream.h"
 #include "runtime/vk/device.h"
@@ -30,6 +35,14 @@ bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slic
          !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, width, &out);
 }
 
+// Whether the process has memory there: a pointer that was once the device's would end the program.
+bool isReadable(uint64_t address) {
+  char byte = 0;
+  const iovec to{&byte, 1};
+  const iovec from{reinterpret_cast<void*>(address), 1};  // NOLINT: addresses are numbers here
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
+}
+
 // One end of a copy: memory the device knows, or the program's own.
 struct End {
   AllocationRef allocation;  // null: pageable
@@ -40,11 +53,12 @@ struct End {
 };
 
 // `wantsDevice`: the caller's word for this end. InvalidValue when it is not what the caller says.
-Error resolve(uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out) {
+Error resolve(const Context& context, uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out) {
   MemoryMap& memory = Platform::get().memory();
   const AllocationRef allocation = memory.find(address);
   if (!allocation) {
     if (wantsDevice && kind != CopyKind::Default) return Error::InvalidValue;
+    if (!isReadable(address) || !isReadable(address + bytes - 1)) return Error::InvalidValue;
     out.address = address;
     out.isHost = true;
     return Error::Success;
@@ -53,6 +67,12 @@ Error resolve(uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, E
   if (bytes > allocation->size - inside) return Error::InvalidValue;
   out.address = allocation->deviceAddress + inside;
   out.isHost = allocation->kind == MemoryKind::Pinned || allocation->kind == MemoryKind::Registered;
+  if (allocation->device != context.device().ordinal() && allocation->isHostVisible()) {
+    // Pinned for another device: this one does not reach it.
+    out.address = allocation->hostAddress + inside;
+    out.isHost = true;
+    return Error::Success;
+  }
   out.allocation = allocation;
   return Error::Success;
 }
@@ -76,7 +96,9 @@ void copyOnHost(const Copy& copy, char* destination, const char* source) {
 
 Error copyOnDevice(Stream& stream, const Copy& copy, const End& destination, const End& source) {
   const vk::CopyRegion region = regionOf(copy, destination.address, source.address);
-  if (isLinear(copy) && copy.width >= engineBytes && destination.isHost != source.isHost)
+  // Mapped memory has no one buffer.
+  const bool haveBuffers = destination.allocation->memory.chunk && source.allocation->memory.chunk;
+  if (isLinear(copy) && copy.width >= engineBytes && destination.isHost != source.isHost && haveBuffers)
     return stream.enqueue([to = destination.allocation, from = source.allocation, toOffset = destination.offset(),
                            fromOffset = source.offset(), bytes = copy.width](vk::Recorder& recorder) {
       recorder.copyBuffer(to->memory, toOffset, from->memory, fromOffset, bytes);
@@ -206,6 +228,39 @@ class Staging {
   std::deque<InFlight> inFlight_;
 };
 
+// Between devices, a piece at a time (MDEV-03). Both sides have done their work before, and the host waits.
+Error copyBetweenDevices(Stream& stream, const Copy& copy, const End& destination, const End& source) {
+  if (const Error error = stream.synchronize(); error != Error::Success) return error;
+  ContextRef to, from;
+  for (const auto& [end, owner] : {std::pair{&destination, &to}, std::pair{&source, &from}}) {
+    if (!end->allocation) continue;
+    *owner = end->allocation->context.lock();
+    if (!*owner) return Error::InvalidValue;
+    if (const Error error = (*owner)->synchronize(); error != Error::Success) return error;
+  }
+  std::vector<char> piece(std::min(copy.width, pieceBytes));
+  for (size_t z = 0; z < copy.depth; ++z)
+    for (size_t y = 0; y < copy.height; ++y)
+      for (size_t x = 0; x < copy.width; x += pieceBytes) {
+        const size_t bytes = std::min(pieceBytes, copy.width - x);
+        const uint64_t target = destination.address + z * copy.destinationSlice + y * copy.destinationPitch + x;
+        const uint64_t origin = source.address + z * copy.sourceSlice + y * copy.sourcePitch + x;
+        char* const here = reinterpret_cast<char*>(target);         // NOLINT: addresses are numbers here
+        const char* const there = reinterpret_cast<char*>(origin);  // NOLINT
+        Error error = Error::Success;
+        if (from) error = from->readMemory(origin, piece.data(), bytes);
+        else std::memcpy(piece.data(), there, bytes);
+        if (error == Error::Success && to) error = to->writeMemory(target, piece.data(), bytes);
+        else if (error == Error::Success) std::memcpy(here, piece.data(), bytes);
+        if (error != Error::Success) return error;
+      }
+  return Error::Success;
+}
+
+bool isOfAnotherDevice(const End& end, const Stream& stream) {
+  return end.allocation && end.allocation->device != stream.context().device().ordinal();
+}
+
 // Where the host can reach the device's memory (a CPU device), the program's thread copies itself.
 char* directly(const End& end) {
   if (!end.allocation) return reinterpret_cast<char*>(end.address);  // NOLINT: addresses are numbers here
@@ -248,12 +303,16 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   const bool toDevice = copy.kind == CopyKind::HostToDevice || copy.kind == CopyKind::DeviceToDevice;
   const bool fromDevice = copy.kind == CopyKind::DeviceToHost || copy.kind == CopyKind::DeviceToDevice;
   End destination, source;
-  if (const Error error = resolve(copy.destination, destinationBytes, copy.kind, toDevice, destination);
+  if (copy.destination == 0 || copy.source == 0) return Error::InvalidValue;
+  const Context& context = stream.context();
+  if (const Error error = resolve(context, copy.destination, destinationBytes, copy.kind, toDevice, destination);
       error != Error::Success)
     return error;
-  if (const Error error = resolve(copy.source, sourceBytes, copy.kind, fromDevice, source); error != Error::Success)
+  if (const Error error = resolve(context, copy.source, sourceBytes, copy.kind, fromDevice, source);
+      error != Error::Success)
     return error;
-  if (copy.destination == 0 || copy.source == 0) return Error::InvalidValue;
+  if (isOfAnotherDevice(destination, stream) || isOfAnotherDevice(source, stream))
+    return copyBetweenDevices(stream, copy, destination, source);
   if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source);
   if (const Error error = copyOnDevice(stream, copy, destination, source); error != Error::Success) return error;
   const bool hostWaits = !async && (destination.isHost || source.isHost);
@@ -270,9 +329,10 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
   if (fill.destination % fill.valueBytes != 0) return Error::InvalidValue;
   if (!extent(row, fill.height, fill.depth, fill.pitch, fill.slice, bytes)) return Error::InvalidValue;
   End destination;
-  if (const Error error = resolve(fill.destination, bytes, CopyKind::HostToDevice, true, destination);
+  if (const Error error = resolve(stream.context(), fill.destination, bytes, CopyKind::HostToDevice, true, destination);
       error != Error::Success)
     return error;
+  if (!destination.allocation || isOfAnotherDevice(destination, stream)) return Error::InvalidValue;
   const vk::FillRegion region{destination.address, fill.value, fill.valueBytes, fill.width,
                               fill.height,         fill.depth, fill.pitch,      fill.slice};
   const Error error = stream.enqueue([region](vk::Recorder& recorder) {

@@ -11,6 +11,7 @@
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/sparse.h"
 #include "util/environment.h"
 #include "util/log.h"
 
@@ -180,8 +181,13 @@ bool Device::trimPools(uint64_t keepBytes) {
   return true;
 }
 
+bool Device::areContextFlags(uint32_t flags) {
+  const uint32_t schedule = flags & 7;
+  return (flags & ~contextFlagMask) == 0 && (schedule & (schedule - 1)) == 0;
+}
+
 Error Device::createContext(uint32_t flags, ContextRef& out) {
-  if ((flags & ~contextFlagMask) != 0) return Error::InvalidValue;
+  if (!areContextFlags(flags)) return Error::InvalidValue;
   return Context::create(*this, flags, out);
 }
 
@@ -221,8 +227,13 @@ void Device::primaryState(uint32_t& flags, bool& active) const {
   active = primary_ != nullptr;
 }
 
+ContextRef Device::activePrimary() const {
+  std::lock_guard lock(mutex_);
+  return primary_;
+}
+
 Error Device::setPrimaryFlags(uint32_t flags) {
-  if ((flags & ~contextFlagMask) != 0) return Error::InvalidValue;
+  if (!areContextFlags(flags)) return Error::InvalidValue;
   std::lock_guard lock(mutex_);
   primaryFlags_ = flags;
   if (primary_) primary_->setFlags(flags);

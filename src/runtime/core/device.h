@@ -52,7 +52,10 @@ class Device {
   Error resetPrimary();  // destroys it whatever the count; the next retain makes a fresh one
   void primaryState(uint32_t& flags, bool& active) const;
   Error setPrimaryFlags(uint32_t flags);
+  ContextRef activePrimary() const;  // null when there is none
   Error createContext(uint32_t flags, ContextRef& out);
+  // Whether they name no more than one way of waiting, and nothing CUDA does not have.
+  static bool areContextFlags(uint32_t flags);
 
   // Memory pools: the default one is always there, another may take its place for cudaMallocAsync.
   MemoryPoolRef defaultPool();

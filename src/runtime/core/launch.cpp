@@ -36,7 +36,8 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
     return Error::InvalidValue;
   int mostDynamic = 0;
   if (const Error error = function.attribute(8, mostDynamic); error != Error::Success) return error;
-  if (launch.dynamicSharedBytes > static_cast<uint32_t>(mostDynamic)) return Error::InvalidValue;
+  if (launch.dynamicSharedBytes > static_cast<uint32_t>(mostDynamic))
+    return launch.isCooperative ? Error::CooperativeLaunchTooLarge : Error::InvalidValue;
   if (launch.isCooperative) {
     int blocks = 0;
     if (const Error error = function.maxActiveBlocks(static_cast<uint32_t>(threads), launch.dynamicSharedBytes, blocks);

@@ -86,8 +86,6 @@ vk::Memory MemoryPool::take(Pieces::iterator found, uint64_t bytes) {
     addPiece(address + bytes, std::move(rest));
   }
   segment.used += bytes;
-  used_ += bytes;
-  usedHigh_ = std::max(usedHigh_, used_);
   vk::Memory memory = segment.memory;
   const uint64_t offset = address - segment.memory.address;
   memory.offset += offset;
@@ -141,16 +139,18 @@ Error MemoryPool::allocate(Stream& stream, uint64_t wanted, vk::Memory& out) {
   }
   if (found->second.marker && found->second.stream != stream.id()) stream.follow(found->second.marker);
   out = take(found, bytes);
+  used_ += wanted;
+  usedHigh_ = std::max(usedHigh_, used_);
   return Error::Success;
 }
 
-void MemoryPool::giveBack(const vk::Memory& memory, uint64_t stream, std::shared_ptr<Marker> marker) {
+void MemoryPool::giveBack(const vk::Memory& memory, uint64_t bytes, uint64_t stream, std::shared_ptr<Marker> marker) {
   std::lock_guard lock(mutex_);
   for (Segment& segment : segments_) {
     if (segment.memory.chunk != memory.chunk || memory.address - segment.memory.address >= segment.memory.size)
       continue;
     segment.used -= memory.size;
-    used_ -= memory.size;
+    used_ -= bytes;
     if (!marker) stream = 0;
     addPiece(memory.address, {&segment, memory.size, stream, std::move(marker)});
     return;

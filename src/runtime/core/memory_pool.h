@@ -43,9 +43,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Device& device() const { return device_; }
 
   // Memory that work given to the stream from now on may use.
-  Error allocate(Stream& stream, uint64_t bytes, vk::Memory& out);
+  Error allocate(Stream& stream, uint64_t bytes, vk::Memory& out);  // `out` may be a little larger
   // Memory that work behind the marker may use; null: anyone, now.
-  void giveBack(const vk::Memory& memory, uint64_t stream, std::shared_ptr<Marker> marker);
+  void giveBack(const vk::Memory& memory, uint64_t bytes, uint64_t stream, std::shared_ptr<Marker> marker);
 
   // Gives back segments that hold nothing, while more than that many bytes are reserved.
   void trim(uint64_t keepBytes);

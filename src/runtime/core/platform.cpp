@@ -104,6 +104,21 @@ Device* Platform::device(int ordinal) const {
   return devices_[static_cast<size_t>(ordinal)].get();
 }
 
+void Platform::remember(const ContextRef& context) {
+  std::lock_guard lock(contextsMutex_);
+  contexts_.erase(std::remove_if(contexts_.begin(), contexts_.end(), [](const auto& held) { return held.expired(); }),
+                  contexts_.end());
+  contexts_.push_back(context);
+}
+
+std::vector<ContextRef> Platform::contexts() const {
+  std::vector<ContextRef> all;
+  std::lock_guard lock(contextsMutex_);
+  for (const auto& held : contexts_)
+    if (ContextRef context = held.lock()) all.push_back(std::move(context));
+  return all;
+}
+
 ContextRef currentContext() {
   const ThreadState& state = thread();
   return state.stack.empty() ? nullptr : state.stack.back();
@@ -123,6 +138,35 @@ void setCurrentContext(ContextRef context) {
   if (context) state.stack.push_back(std::move(context));
 }
 
+namespace {
+
+// `look` asks one context for the handle.
+template <typename Look>
+Error findInContexts(Look&& look) {
+  if (!Platform::get().isInitialized()) return Error::NotInitialized;
+  const ThreadState& state = thread();
+  const ContextRef current = state.stack.empty() ? nullptr : state.stack.back();
+  const Error error = current ? look(*current) : Error::InvalidHandle;
+  if (error == Error::Success) return current->error();
+  for (const ContextRef& context : Platform::get().contexts())
+    if (context != current && look(*context) == Error::Success) return context->error();
+  return error;
+}
+
+}  // namespace
+
+Error findStream(uintptr_t handle, StreamRef& out) {
+  return findInContexts([&](Context& context) { return context.stream(handle, false, out); });
+}
+
+Error findEvent(Event* handle, EventRef& out) {
+  return findInContexts([&](Context& context) { return context.event(handle, out); });
+}
+
+Error findModule(Module* handle, ModuleRef& out) {
+  return findInContexts([&](Context& context) { return context.module(handle, out); });
+}
+
 void pushContext(ContextRef context) { thread().stack.push_back(std::move(context)); }
 
 Error popContext(ContextRef& out) {
@@ -131,6 +175,29 @@ Error popContext(ContextRef& out) {
   out = std::move(state.stack.back());
   state.stack.pop_back();
   return Error::Success;
+}
+
+namespace {
+
+// The context an address belongs to.
+Error ownerOf(uint64_t address, ContextRef& out) {
+  const AllocationRef allocation = Platform::get().memory().find(address);
+  out = allocation ? allocation->context.lock() : currentContext();
+  return out ? Error::Success : allocation ? Error::InvalidValue : Error::InvalidContext;
+}
+
+}  // namespace
+
+Error freeAnywhere(uint64_t address) {
+  ContextRef owner;
+  if (const Error error = ownerOf(address, owner); error != Error::Success) return error;
+  return owner->free(address);
+}
+
+Error freeHostAnywhere(void* pointer) {
+  ContextRef owner;
+  if (const Error error = ownerOf(reinterpret_cast<uint64_t>(pointer), owner); error != Error::Success) return error;
+  return owner->freeHost(pointer);
 }
 
 int runtimeDevice() {

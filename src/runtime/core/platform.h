@@ -29,9 +29,15 @@ class Platform {
 
   MemoryMap& memory() { return memory_; }
 
+  // Every context there is.
+  void remember(const ContextRef& context);
+  std::vector<ContextRef> contexts() const;
+
  private:
   Platform();
   std::mutex mutex_;
+  mutable std::mutex contextsMutex_;
+  std::vector<std::weak_ptr<Context>> contexts_;
   std::atomic<bool> ready_{false};
   bool tried_ = false;
   Error result_ = Error::NotInitialized;
@@ -46,6 +52,15 @@ Error currentContext(ContextRef& out);  // InvalidContext when there is none; th
 void setCurrentContext(ContextRef context);
 void pushContext(ContextRef context);
 Error popContext(ContextRef& out);
+
+// Streams, events and modules by their handles, whatever context is current: the thread's own is looked at first.
+Error findStream(uintptr_t handle, StreamRef& out);
+Error findEvent(Event* handle, EventRef& out);
+Error findModule(Module* handle, ModuleRef& out);
+
+// Memory of whatever context, current or not.
+Error freeAnywhere(uint64_t address);
+Error freeHostAnywhere(void* pointer);
 
 // What the runtime API does before everything else: the primary context of the thread's device, made if need be, is
 // made current unless the thread has a context already.

@@ -116,8 +116,14 @@ Error Stream::waitFor(const Marker& marker) {
 }
 
 Error Stream::query() {
-  if (const Error error = before(); error != Error::Success) return error;
+  // No operation: what was given to the stream so far is asked about, not what the next one would come after.
+  if (const Error error = context_.error(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
+  {
+    std::lock_guard lock(mutex_);
+    std::erase_if(position_.waits,
+                  [](const vk::Point& point) { return point.queue->poll(point.value) == vk::Status::Ok; });
+  }
   if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
   if (!marker->isResolved()) return Error::NotReady;
   const vk::Status status = marker->poll();
@@ -145,8 +151,12 @@ Error Stream::record(Event& event) {
 }
 
 Error Stream::wait(const Event& event) {
+  const std::shared_ptr<Marker> marker = event.marker();
+  // Timelines belong to one device: for that of another the worker waits.
+  if (marker && &event.context().vulkan() != &context_.vulkan())
+    return waitUntil([marker] { return marker->isResolved() && marker->poll() != vk::Status::NotReady; });
   if (const Error error = before(); error != Error::Success) return error;
-  follow(event.marker());
+  follow(marker);
   return after(vk::Status::Ok);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/api/common/library.h"
 
 #include <algorithm>
+#include <cctype>
 #include <shared_mutex>
 #include <unordered_set>
 
@@ -36,11 +37,37 @@ Error report(const fatbin::Error& error, core::JitLog* log) {
 
 }  // namespace
 
+namespace {
+
+// PTX begins with .version, after blanks and comments: what does not is no image at all.
+bool isPtx(std::string_view text) {
+  while (!text.empty()) {
+    if (std::isspace(static_cast<unsigned char>(text.front()))) {
+      text.remove_prefix(1);
+    } else if (text.substr(0, 2) == "//") {
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+    } else if (text.substr(0, 2) == "/*") {
+      const size_t end = text.find("*/", 2);
+      text.remove_prefix(end == text.npos ? text.size() : end + 2);
+    } else {
+      break;
+    }
+  }
+  return !text.empty() && text.front() == '.';
+}
+
+}  // namespace
+
 Error readImage(const void* image, fatbin::PtxModules& out, core::JitLog* log) {
   if (!image) return Error::InvalidValue;
   fatbin::Error error;
   auto modules = fatbin::readImage(image, computeCapability(), error);
   if (!modules) return report(error, log);
+  for (const fatbin::PtxModule& module : *modules)
+    if (!isPtx(module.text)) {
+      util::log().error("the image is neither PTX nor anything else that CUDA loads");
+      return Error::InvalidImage;
+    }
   out = std::move(*modules);
   return Error::Success;
 }
@@ -174,6 +201,8 @@ Error Library::readNames(core::JitLog* log) {
     return Error::InvalidPtx;
   }
   names_ = kernelNames(linked ? *linked : *pointers.front());
+  for (const ModuleData::Symbol& symbol : moduleData(linked ? *linked : *pointers.front()).symbols)
+    if (symbol.isManaged) managedNames_.push_back(symbol.name);
   hasNames_ = true;
   return Error::Success;
 }
@@ -181,6 +210,12 @@ Error Library::readNames(core::JitLog* log) {
 Error Library::check(core::JitLog* log) {
   std::lock_guard lock(mutex_);
   return readNames(log);
+}
+
+bool Library::isManaged(std::string_view variable) {
+  std::lock_guard lock(mutex_);
+  return readNames(nullptr) == Error::Success &&
+         std::find(managedNames_.begin(), managedNames_.end(), variable) != managedNames_.end();
 }
 
 Error Library::kernel(std::string_view name, Kernel*& out) {

@@ -79,6 +79,7 @@ class Library {
   core::Error kernels(std::vector<Kernel*>& out);
   // Parses and links, without any context.
   core::Error check(core::JitLog* log);
+  bool isManaged(std::string_view variable);
 
  private:
   core::Error read(core::JitLog* log);
@@ -89,18 +90,21 @@ class Library {
   fatbin::PtxModules modules_;
   bool isRead_ = false, hasNames_ = false;
   core::Error readError_ = core::Error::Success;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, managedNames_;
   std::map<std::string, Kernel, std::less<>> kernels_;
   std::unordered_map<uint64_t, std::weak_ptr<core::Module>> loaded_;  // by context id
 };
 
-// A CUfunction or CUkernel as a function of the given context.
-inline core::Error functionOf(const void* handle, core::Context& context, core::Function*& out) {
+// A CUfunction, or a CUkernel as a function of the given context.
+inline core::Error functionOf(const void* handle, core::Context* context, core::Function*& out) {
   if (!handle) return core::Error::InvalidHandle;
-  if (Kernel* kernel = Kernel::of(handle)) return kernel->function(context, out);
+  if (Kernel* kernel = Kernel::of(handle)) return kernel->function(*context, out);
   out = static_cast<core::Function*>(const_cast<void*>(handle));
   return core::Error::Success;
 }
+
+// Whether a text has the form "[domain:]bus:device[.function]".
+bool isPciBusId(const char* text);
 
 // The dynamic shared memory that still lets `blocks` blocks of that size fit a multiprocessor (HOST-22).
 core::Error availableDynamicShared(core::Function& function, int blocks, int blockThreads, size_t& bytes);

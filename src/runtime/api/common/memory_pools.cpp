@@ -35,10 +35,11 @@ Error poolsDevice(const CUmemLocation* location, CUmemAllocationType type, core:
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return Error::NotSupported;
-    default: return Error::InvalidValue;
+    case CU_MEM_LOCATION_TYPE_INVALID: return Error::InvalidValue;
+    default: return Error::NotSupported;
   }
   out = core::Platform::get().device(location->id);
-  return out ? Error::Success : Error::InvalidDevice;
+  return out ? Error::Success : Error::InvalidValue;
 }
 
 Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
@@ -46,7 +47,8 @@ Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
   core::Device* device = nullptr;
   if (Error error = poolsDevice(&properties->location, properties->allocType, device); error != Error::Success)
     return error;
-  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return Error::NotSupported;
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)  // CUDA has these, Mulciber does not share memory yet
+    return properties->handleTypes <= CU_MEM_HANDLE_TYPE_FABRIC ? Error::NotSupported : Error::InvalidValue;
   *out = handleOf(device->createPool(properties->maxSize));
   return Error::Success;
 }
@@ -80,8 +82,8 @@ Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const
 Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location) {
   if (!flags || !location) return Error::InvalidValue;
   return withPool(handle, [&](core::MemoryPool& pool) {
-    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::InvalidValue;
-    if (!core::Platform::get().device(location->id)) return Error::InvalidDevice;
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || !core::Platform::get().device(location->id))
+      return Error::InvalidValue;
     const bool isOwn = location->id == pool.device().ordinal();
     *flags = isOwn ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return Error::Success;
@@ -89,15 +91,22 @@ Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocat
 }
 
 Error setPoolAccess(CUmemoryPool handle, const CUmemAccessDesc* access, size_t count) {
-  if (count != 0 && !access) return Error::InvalidValue;
+  if (!access) return Error::InvalidValue;
   return withPool(handle, [&](core::MemoryPool& pool) {
     for (size_t i = 0; i < count; ++i) {
-      if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::InvalidValue;
+      if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::NotSupported;
       if (!core::Platform::get().device(access[i].location.id)) return Error::InvalidDevice;
       const bool isOwn = access[i].location.id == pool.device().ordinal();
-      const bool isAll = access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-      if (isOwn && !isAll) return Error::InvalidValue;  // a device cannot be kept from its own memory
-      if (!isOwn && access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) return Error::InvalidValue;
+      switch (access[i].flags) {
+        case CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+          if (!isOwn) return Error::InvalidValue;
+          break;
+        case CU_MEM_ACCESS_FLAGS_PROT_NONE:
+          if (isOwn) return Error::InvalidDevice;  // a device cannot be kept from its own memory
+          break;
+        case CU_MEM_ACCESS_FLAGS_PROT_READ: return Error::NotSupported;
+        default: return Error::InvalidValue;
+      }
     }
     return Error::Success;
   });

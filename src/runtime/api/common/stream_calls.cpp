@@ -8,18 +8,27 @@ namespace mulciber::api {
 
 using core::Error;
 
-// The runtime API's flags have the same numbers.
+namespace {
+
+// Flags for graphs: only a stream that is being captured may have them. The runtime API's have the same numbers.
+Error checkFlags(unsigned flags, unsigned external) {
+  if (flags == external) return Error::IllegalState;
+  return flags == 0 ? Error::Success : Error::InvalidValue;
+}
+
+}  // namespace
+
 Error recordEvent(core::Stream& stream, void* event, unsigned flags) {
-  if (flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) return Error::InvalidValue;
+  if (Error error = checkFlags(flags, CU_EVENT_RECORD_EXTERNAL); error != Error::Success) return error;
   core::EventRef recorded;
-  const Error error = stream.context().event(static_cast<core::Event*>(event), recorded);
+  const Error error = core::findEvent(static_cast<core::Event*>(event), recorded);
   return error == Error::Success ? stream.record(*recorded) : error;
 }
 
 Error waitForEvent(core::Stream& stream, void* event, unsigned flags) {
-  if (flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) return Error::InvalidValue;
   core::EventRef awaited;
-  const Error error = stream.context().event(static_cast<core::Event*>(event), awaited);
+  if (Error error = core::findEvent(static_cast<core::Event*>(event), awaited); error != Error::Success) return error;
+  const Error error = checkFlags(flags, CU_EVENT_WAIT_EXTERNAL);
   return error == Error::Success ? stream.wait(*awaited) : error;
 }
 
@@ -39,14 +48,8 @@ Error attachMemory(uint64_t address, size_t bytes, unsigned flags) {
     return Error::InvalidValue;
   }
   const core::AllocationRef found = core::Platform::get().memory().find(address);
-  if (!found || found->kind != core::MemoryKind::Managed) return Error::InvalidValue;
+  if (!found || found->kind != core::MemoryKind::Managed || found->deviceAddress != address) return Error::InvalidValue;
   return bytes == 0 || bytes == found->size ? Error::Success : Error::InvalidValue;
-}
-
-Error prefetchMemory(uint64_t address, size_t bytes, unsigned flags) {
-  if (bytes == 0 || flags != 0) return Error::InvalidValue;
-  const core::AllocationRef found = core::Platform::get().memory().find(address, bytes);
-  return found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
 }
 
 }  // namespace mulciber::api

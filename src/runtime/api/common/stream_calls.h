@@ -17,7 +17,7 @@ core::Error give(To* out, Value value) {
   return core::Error::Success;
 }
 
-// Events are those of the stream's context. `flags` are those of the ...WithFlags functions.
+// Events are found whatever their context is. `flags` are those of the ...WithFlags functions.
 core::Error recordEvent(core::Stream& stream, void* event, unsigned flags = 0);
 core::Error waitForEvent(core::Stream& stream, void* event, unsigned flags);
 
@@ -25,8 +25,7 @@ core::Error waitForEvent(core::Stream& stream, void* event, unsigned flags);
 core::Error addCallback(core::Stream& stream, unsigned flags, std::function<void(core::Error status)> callback);
 core::Error launchHostFunction(core::Stream& stream, void (*function)(void*), void* data);
 
-// Managed memory stays visible to everyone and where it is: only the arguments are checked.
+// Managed memory stays visible to everyone: only the arguments are checked.
 core::Error attachMemory(uint64_t address, size_t bytes, unsigned flags);
-core::Error prefetchMemory(uint64_t address, size_t bytes, unsigned flags);
 
 }  // namespace mulciber::api

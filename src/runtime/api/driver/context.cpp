@@ -72,8 +72,9 @@ CUDA_API(CUresult, cuCtxCreate_v4)(CUcontext* out, CUctxCreateParams* parameters
 
 CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
   return withDriver([&] {
+    if (!handle) return Error::InvalidValue;
     core::ContextRef context = contextOf(handle);
-    if (!context) return Error::InvalidContext;
+    if (!context || context == context->device().activePrimary()) return Error::InvalidContext;
     if (core::ContextRef current = core::currentContext(); current == context) {
       core::ContextRef popped;
       if (Error error = core::popContext(popped); error != Error::Success) return error;
@@ -87,6 +88,7 @@ CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
 
 CUDA_API(CUresult, cuCtxPushCurrent_v2)(CUcontext handle) {
   return withDriver([&] {
+    if (!handle) return Error::InvalidValue;
     core::ContextRef context = contextOf(handle);
     if (!context) return Error::InvalidContext;
     core::pushContext(context);
@@ -133,14 +135,14 @@ CUDA_API(CUresult, cuCtxGetDevice)(CUdevice* out) {
 CUDA_API(CUresult, cuCtxGetFlags)(unsigned int* out) {
   return withContext([&](core::Context& context) {
     if (!out) return Error::InvalidValue;
-    *out = context.flags();
+    *out = context.flags() | CU_CTX_MAP_HOST;  // always so
     return Error::Success;
   });
 }
 
 CUDA_API(CUresult, cuCtxSetFlags)(unsigned int flags) {
   return withContext([&](core::Context& context) {
-    if (flags & ~CU_CTX_FLAGS_MASK) return Error::InvalidValue;
+    if (!core::Device::areContextFlags(flags)) return Error::InvalidValue;
     context.setFlags(flags);
     return Error::Success;
   });
@@ -237,8 +239,8 @@ CUDA_API(CUresult, cuCtxResetPersistingL2Cache)() {
 
 CUDA_API(CUresult, cuCtxEnablePeerAccess)(CUcontext peer, unsigned int flags) {
   return withContext([&](core::Context&) {
-    if (flags != 0) return Error::InvalidValue;
-    return contextOf(peer) ? Error::PeerAccessUnsupported : Error::InvalidContext;
+    if (!contextOf(peer)) return Error::InvalidContext;
+    return flags != 0 ? Error::InvalidValue : Error::PeerAccessUnsupported;
   });
 }
 

@@ -28,8 +28,8 @@ CUDA_API(CUresult, cuDeviceGetName)(char* name, int bytes, CUdevice ordinal) {
 }
 
 CUDA_API(CUresult, cuDeviceGetUuid_v2)(CUuuid* uuid, CUdevice ordinal) {
+  if (!uuid) return CUDA_ERROR_INVALID_VALUE;
   return withDevice(ordinal, [&](core::Device& device) {
-    if (!uuid) return Error::InvalidValue;
     const auto bytes = device.uuid();
     std::memcpy(uuid->bytes, bytes.data(), bytes.size());
     return Error::Success;
@@ -37,8 +37,9 @@ CUDA_API(CUresult, cuDeviceGetUuid_v2)(CUuuid* uuid, CUdevice ordinal) {
 }
 
 CUDA_API(CUresult, cuDeviceTotalMem_v2)(size_t* bytes, CUdevice ordinal) {
+  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  *bytes = 0;
   return withDevice(ordinal, [&](core::Device& device) {
-    if (!bytes) return Error::InvalidValue;
     *bytes = device.totalMemory();
     return Error::Success;
   });
@@ -50,8 +51,8 @@ CUDA_API(CUresult, cuDeviceGetAttribute)(int* value, CUdevice_attribute attribut
 }
 
 CUDA_API(CUresult, cuDeviceComputeCapability)(int* major, int* minor, CUdevice ordinal) {
+  if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
   return withDevice(ordinal, [&](core::Device& device) {
-    if (!major || !minor) return Error::InvalidValue;
     *major = static_cast<int>(device.computeCapability() / 10);
     *minor = static_cast<int>(device.computeCapability() % 10);
     return Error::Success;
@@ -59,8 +60,8 @@ CUDA_API(CUresult, cuDeviceComputeCapability)(int* major, int* minor, CUdevice o
 }
 
 CUDA_API(CUresult, cuDeviceGetProperties)(CUdevprop* properties, CUdevice ordinal) {
+  if (!properties) return CUDA_ERROR_INVALID_VALUE;
   return withDevice(ordinal, [&](core::Device& device) {
-    if (!properties) return Error::InvalidValue;
     struct {
       CUdevice_attribute attribute;
       int* value;
@@ -88,7 +89,11 @@ CUDA_API(CUresult, cuDeviceGetProperties)(CUdevprop* properties, CUdevice ordina
 }
 
 CUDA_API(CUresult, cuDeviceGetPCIBusId)(char* id, int bytes, CUdevice ordinal) {
-  return withDevice(ordinal, [&](core::Device& device) { return copyText(device.pciBusId(), id, bytes); });
+  return withDevice(ordinal, [&](core::Device& device) {
+    const std::string text = device.pciBusId();
+    if (!id || bytes <= static_cast<int>(text.size())) return Error::InvalidValue;
+    return copyText(text, id, bytes);
+  });
 }
 
 CUDA_API(CUresult, cuDeviceGetByPCIBusId)(CUdevice* out, const char* id) {
@@ -100,14 +105,14 @@ CUDA_API(CUresult, cuDeviceGetByPCIBusId)(CUdevice* out, const char* id) {
         return Error::Success;
       }
     }
-    return Error::InvalidDevice;
+    return isPciBusId(id) ? Error::InvalidDevice : Error::InvalidValue;
   });
 }
 
 // Devices cannot reach each other's memory; copies between them go through the host.
 CUDA_API(CUresult, cuDeviceCanAccessPeer)(int* can, CUdevice ordinal, CUdevice peer) {
+  if (!can) return CUDA_ERROR_INVALID_VALUE;
   return withDevice(ordinal, [&](core::Device&) {
-    if (!can) return Error::InvalidValue;
     if (!core::Platform::get().device(peer)) return Error::InvalidDevice;
     *can = 0;
     return Error::Success;
@@ -116,11 +121,12 @@ CUDA_API(CUresult, cuDeviceCanAccessPeer)(int* can, CUdevice ordinal, CUdevice p
 
 CUDA_API(CUresult, cuDeviceGetP2PAttribute)(int* value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
   return withDevice(from, [&](core::Device&) {
-    if (!value || attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+    if (!value) return Error::InvalidValue;
+    if (from == to || !core::Platform::get().device(to)) return Error::InvalidDevice;
+    if (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
         attribute > CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED) {
       return Error::InvalidValue;
     }
-    if (from == to || !core::Platform::get().device(to)) return Error::InvalidDevice;
     *value = 0;
     return Error::Success;
   });
@@ -147,13 +153,13 @@ CUDA_API(CUresult, cuDevicePrimaryCtxReset_v2)(CUdevice ordinal) {
 
 CUDA_API(CUresult, cuDevicePrimaryCtxSetFlags_v2)(CUdevice ordinal, unsigned int flags) {
   return withDevice(ordinal, [&](core::Device& device) {
-    return flags & ~CU_CTX_FLAGS_MASK ? Error::InvalidValue : device.setPrimaryFlags(flags);
+    return flags & CU_CTX_MAP_HOST ? Error::InvalidValue : device.setPrimaryFlags(flags);
   });
 }
 
 CUDA_API(CUresult, cuDevicePrimaryCtxGetState)(CUdevice ordinal, unsigned int* flags, int* active) {
+  if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
   return withDevice(ordinal, [&](core::Device& device) {
-    if (!flags || !active) return Error::InvalidValue;
     bool isActive = false;
     device.primaryState(*flags, isActive);
     *active = isActive;

@@ -54,19 +54,25 @@ CUresult withContext(Body&& body) {
 
 template <class Body>
 CUresult withStream(CUstream handle, Body&& body) {
-  return withContext([&](core::Context& context) {
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number <= core::perThreadStreamHandle)  // these are the current context's
+    return withContext([&](core::Context& context) {
+      core::StreamRef stream;
+      if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return error;
+      return body(*stream);
+    });
+  return guarded([&] {
     core::StreamRef stream;
-    const auto number = reinterpret_cast<uintptr_t>(handle);
-    if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return error;
+    if (Error error = core::findStream(number, stream); error != Error::Success) return error;
     return body(*stream);
   });
 }
 
 template <class Body>
 CUresult withEvent(CUevent handle, Body&& body) {
-  return withContext([&](core::Context& context) {
+  return guarded([&] {
     core::EventRef event;
-    if (Error error = context.event(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
+    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
       return error;
     }
     return body(*event);
@@ -75,9 +81,13 @@ CUresult withEvent(CUevent handle, Body&& body) {
 
 template <class Body>
 CUresult withFunction(const void* handle, Body&& body) {
-  return withContext([&](core::Context& context) {
+  return withDriver([&] {
+    // A function knows its context; a kernel is a function of the current one.
+    core::ContextRef context;
+    if (Kernel::of(handle))
+      if (Error error = core::currentContext(context); error != Error::Success) return error;
     core::Function* function = nullptr;
-    if (Error error = functionOf(handle, context, function); error != Error::Success) return error;
+    if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
     return body(*function);
   });
 }

@@ -71,6 +71,7 @@ CUDA_API(CUresult, cuFuncSetSharedMemConfig)(CUfunction handle, CUsharedconfig c
 }
 
 CUDA_API(CUresult, cuFuncGetModule)(CUmodule* out, CUfunction handle) {
+  if (!out || !handle) return CUDA_ERROR_INVALID_VALUE;
   return withFunction(handle, [&](core::Function& function) {
     if (!out) return Error::InvalidValue;
     *out = reinterpret_cast<CUmodule>(&function.module());
@@ -79,6 +80,7 @@ CUDA_API(CUresult, cuFuncGetModule)(CUmodule* out, CUfunction handle) {
 }
 
 CUDA_API(CUresult, cuFuncGetName)(const char** name, CUfunction handle) {
+  if (!name || !handle) return CUDA_ERROR_INVALID_VALUE;
   return withFunction(handle, [&](core::Function& function) {
     if (!name) return Error::InvalidValue;
     *name = function.name().c_str();
@@ -87,6 +89,7 @@ CUDA_API(CUresult, cuFuncGetName)(const char** name, CUfunction handle) {
 }
 
 CUDA_API(CUresult, cuFuncGetParamInfo)(CUfunction handle, size_t index, size_t* offset, size_t* size) {
+  if (!handle) return CUDA_ERROR_INVALID_VALUE;
   return withFunction(handle, [&](core::Function& function) {
     if (!offset) return Error::InvalidValue;
     const mulciber::KernelInfo* info = nullptr;
@@ -107,6 +110,7 @@ CUDA_API(CUresult, cuFuncLoad)(CUfunction handle) {
 
 CUDA_API(CUresult, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 (int* blocks, CUfunction handle, int blockThreads, size_t dynamicShared, unsigned int flags) {
+  if (!blocks) return CUDA_ERROR_INVALID_VALUE;
   return withFunction(handle, [&](core::Function& function) {
     if (!blocks || blockThreads <= 0 || (flags & ~unsigned{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE})) {
       return Error::InvalidValue;
@@ -123,8 +127,10 @@ CUDA_API(CUresult, cuOccupancyMaxActiveBlocksPerMultiprocessor)
 CUDA_API(CUresult, cuOccupancyMaxPotentialBlockSizeWithFlags)
 (int* grid, int* block, CUfunction handle, CUoccupancyB2DSize sharedOf, size_t dynamicShared, int limit,
  unsigned int flags) {
+  if (!grid || !block || limit < 0) return CUDA_ERROR_INVALID_VALUE;
   return withFunction(handle, [&](core::Function& function) {
-    if (!grid || !block || (flags & ~unsigned{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE})) return Error::InvalidValue;
+    *grid = *block = 0;
+    if (flags & ~unsigned{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE}) return Error::InvalidValue;
     return bestBlock(function, {sharedOf, dynamicShared}, limit, *grid, *block);
   });
 }
@@ -136,8 +142,7 @@ CUDA_API(CUresult, cuOccupancyMaxPotentialBlockSize)
 
 CUDA_API(CUresult, cuOccupancyAvailableDynamicSMemPerBlock)
 (size_t* bytes, CUfunction handle, int blocks, int blockThreads) {
-  return withFunction(handle, [&](core::Function& function) {
-    if (!bytes || blocks <= 0 || blockThreads <= 0) return Error::InvalidValue;
-    return availableDynamicShared(function, blocks, blockThreads, *bytes);
-  });
+  if (!bytes || blocks <= 0 || blockThreads <= 0) return CUDA_ERROR_INVALID_VALUE;
+  return withFunction(
+      handle, [&](core::Function& function) { return availableDynamicShared(function, blocks, blockThreads, *bytes); });
 }

@@ -57,8 +57,8 @@ Error globalOf(Library& library, const char* name, uint64_t& address, size_t& by
 }
 
 CUresult getGlobal(CUdeviceptr* out, size_t* outBytes, CUlibrary handle, const char* name) {
+  if (!name || !*name || (!out && !outBytes)) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
-    if (!name || (!out && !outBytes)) return Error::InvalidValue;
     uint64_t address = 0;
     size_t bytes = 0;
     if (Error error = globalOf(library, name, address, bytes); error != Error::Success) return error;
@@ -85,8 +85,9 @@ CUDA_API(CUresult, cuLibraryLoadData)
 CUDA_API(CUresult, cuLibraryLoadFromFile)
 (CUlibrary* out, const char* path, CUjit_option* options, void** values, unsigned int optionCount, CUlibraryOption*,
  void**, unsigned int) {
-  return loadLibrary(out, optionCount, options, values,
-                     [&](fatbin::PtxModules& modules, core::JitLog* log) { return readFile(path, modules, log); });
+  return loadLibrary(out, optionCount, options, values, [&](fatbin::PtxModules& modules, core::JitLog* log) {
+    return path && !*path ? Error::InvalidValue : readFile(path, modules, log);
+  });
 }
 
 CUDA_API(CUresult, cuLibraryUnload)(CUlibrary handle) {
@@ -98,8 +99,8 @@ CUDA_API(CUresult, cuLibraryUnload)(CUlibrary handle) {
 }
 
 CUDA_API(CUresult, cuLibraryGetKernel)(CUkernel* out, CUlibrary handle, const char* name) {
+  if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
-    if (!out || !name) return Error::InvalidValue;
     Kernel* kernel = nullptr;
     if (Error error = library.kernel(name, kernel); error != Error::Success) return error;
     *out = static_cast<CUkernel>(kernel->handle());
@@ -108,8 +109,8 @@ CUDA_API(CUresult, cuLibraryGetKernel)(CUkernel* out, CUlibrary handle, const ch
 }
 
 CUDA_API(CUresult, cuLibraryGetKernelCount)(unsigned int* count, CUlibrary handle) {
+  if (!count) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
-    if (!count) return Error::InvalidValue;
     std::vector<Kernel*> kernels;
     if (Error error = library.kernels(kernels); error != Error::Success) return error;
     *count = static_cast<unsigned int>(kernels.size());
@@ -119,7 +120,7 @@ CUDA_API(CUresult, cuLibraryGetKernelCount)(unsigned int* count, CUlibrary handl
 
 CUDA_API(CUresult, cuLibraryEnumerateKernels)(CUkernel* out, unsigned int count, CUlibrary handle) {
   return withLibrary(handle, [&](Library& library) {
-    if (!out || count == 0) return Error::InvalidValue;
+    if (!out) return Error::InvalidValue;
     std::vector<Kernel*> kernels;
     if (Error error = library.kernels(kernels); error != Error::Success) return error;
     for (size_t i = 0; i < kernels.size() && i < count; ++i) out[i] = static_cast<CUkernel>(kernels[i]->handle());
@@ -128,8 +129,8 @@ CUDA_API(CUresult, cuLibraryEnumerateKernels)(CUkernel* out, unsigned int count,
 }
 
 CUDA_API(CUresult, cuLibraryGetModule)(CUmodule* out, CUlibrary handle) {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
-    if (!out) return Error::InvalidValue;
     core::ContextRef context;
     if (Error error = core::currentContext(context); error != Error::Success) return error;
     core::Module* module = nullptr;
@@ -144,12 +145,15 @@ CUDA_API(CUresult, cuLibraryGetGlobal)(CUdeviceptr* address, size_t* bytes, CUli
 }
 
 CUDA_API(CUresult, cuLibraryGetManaged)(CUdeviceptr* address, size_t* bytes, CUlibrary handle, const char* name) {
-  return getGlobal(address, bytes, handle, name);
+  if (!name || !*name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult managed =
+      withLibrary(handle, [&](Library& library) { return library.isManaged(name) ? Error::Success : Error::NotFound; });
+  return managed == CUDA_SUCCESS ? getGlobal(address, bytes, handle, name) : managed;
 }
 
 CUDA_API(CUresult, cuKernelGetFunction)(CUfunction* out, CUkernel handle) {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
   return withKernel(handle, [&](Kernel& kernel) {
-    if (!out) return Error::InvalidValue;
     core::ContextRef context;
     if (Error error = core::currentContext(context); error != Error::Success) return error;
     core::Function* function = nullptr;
@@ -160,33 +164,41 @@ CUDA_API(CUresult, cuKernelGetFunction)(CUfunction* out, CUkernel handle) {
 }
 
 CUDA_API(CUresult, cuKernelGetLibrary)(CUlibrary* out, CUkernel handle) {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
   return withKernel(handle, [&](Kernel& kernel) {
-    if (!out) return Error::InvalidValue;
     *out = reinterpret_cast<CUlibrary>(&kernel.library());
     return Error::Success;
   });
 }
 
 CUDA_API(CUresult, cuKernelGetName)(const char** name, CUkernel handle) {
+  if (!name || !handle) return CUDA_ERROR_INVALID_VALUE;
   return withKernel(handle, [&](Kernel& kernel) {
-    if (!name) return Error::InvalidValue;
     *name = kernel.name().c_str();
     return Error::Success;
   });
 }
 
-CUDA_API(CUresult, cuKernelGetAttribute)(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
+CUDA_API(CUresult, cuKernelGetAttribute)
+(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
+  if (!kernel) return CUDA_ERROR_INVALID_HANDLE;
+  if (!core::Platform::get().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   return cuFuncGetAttribute(value, attribute, reinterpret_cast<CUfunction>(kernel));
 }
 
-CUDA_API(CUresult, cuKernelSetAttribute)(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
+CUDA_API(CUresult, cuKernelSetAttribute)(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
+  if (!kernel) return CUDA_ERROR_INVALID_HANDLE;
+  if (!core::Platform::get().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
 }
 
-CUDA_API(CUresult, cuKernelSetCacheConfig)(CUkernel kernel, CUfunc_cache config, CUdevice) {
+CUDA_API(CUresult, cuKernelSetCacheConfig)(CUkernel kernel, CUfunc_cache config, CUdevice device) {
+  if (!kernel) return CUDA_ERROR_INVALID_HANDLE;
+  if (!core::Platform::get().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
 }
 
 CUDA_API(CUresult, cuKernelGetParamInfo)(CUkernel kernel, size_t index, size_t* offset, size_t* size) {
+  if (!kernel) return CUDA_ERROR_INVALID_VALUE;
   return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, size);
 }

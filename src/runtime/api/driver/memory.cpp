@@ -1,4 +1,5 @@
 // Allocation, and what is known about an address.
+#include "runtime/api/common/managed.h"
 #include "runtime/api/driver/driver.h"
 
 using namespace mulciber::api;
@@ -10,7 +11,8 @@ namespace {
 Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   const core::AllocationRef found = core::Platform::get().memory().find(address);
   if (!found) return Error::InvalidValue;
-  const bool isDevice = found->kind == core::MemoryKind::Device || found->kind == core::MemoryKind::Module;
+  const bool isDevice = found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered &&
+                        found->kind != core::MemoryKind::Managed;
   const uint64_t start = address - found->deviceAddress < found->size ? found->deviceAddress : found->hostAddress;
   const uint64_t offset = address - start;
   switch (attribute) {
@@ -28,6 +30,7 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
       *static_cast<CUdeviceptr*>(data) = found->deviceAddress + offset;
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      *static_cast<uint64_t*>(data) = 0;
       if (isDevice || !found->isHostVisible()) return Error::InvalidValue;
       *static_cast<uint64_t*>(data) = found->hostAddress + offset;
       return Error::Success;
@@ -42,6 +45,7 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<size_t*>(data) = found->size; return Error::Success;
     case CU_POINTER_ATTRIBUTE_MAPPED: *static_cast<unsigned*>(data) = 1; return Error::Success;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *static_cast<unsigned long long*>(data) = 0; return Error::Success;
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: *static_cast<unsigned*>(data) = 0; return Error::Success;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       *static_cast<unsigned*>(data) = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
@@ -56,14 +60,19 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
 }  // namespace
 
 CUDA_API(CUresult, cuMemGetInfo_v2)(size_t* free, size_t* total) {
+  if (free) *free = 0;
+  if (total) *total = 0;
   return withContext([&](core::Context& context) {
-    if (!free || !total) return Error::InvalidValue;
-    context.memoryInfo(*free, *total);
+    size_t available = 0, all = 0;
+    context.memoryInfo(available, all);
+    if (free) *free = available;
+    if (total) *total = all;
     return Error::Success;
   });
 }
 
 CUDA_API(CUresult, cuMemAlloc_v2)(CUdeviceptr* out, size_t bytes) {
+  if (out) *out = 0;
   return withContext([&](core::Context& context) {
     if (!out || bytes == 0) return Error::InvalidValue;
     uint64_t address = 0;
@@ -75,6 +84,8 @@ CUDA_API(CUresult, cuMemAlloc_v2)(CUdeviceptr* out, size_t bytes) {
 
 CUDA_API(CUresult, cuMemAllocPitch_v2)
 (CUdeviceptr* out, size_t* pitch, size_t width, size_t height, unsigned int elementBytes) {
+  if (out) *out = 0;
+  if (pitch) *pitch = 0;
   return withContext([&](core::Context& context) {
     if (!out || !pitch || width == 0 || height == 0) return Error::InvalidValue;
     if (elementBytes != 4 && elementBytes != 8 && elementBytes != 16) return Error::InvalidValue;
@@ -86,10 +97,12 @@ CUDA_API(CUresult, cuMemAllocPitch_v2)
 }
 
 CUDA_API(CUresult, cuMemFree_v2)(CUdeviceptr address) {
-  return withContext([&](core::Context& context) { return address == 0 ? Error::Success : context.free(address); });
+  return withDriver([&] { return address == 0 ? Error::Success : core::freeAnywhere(address); });
 }
 
 CUDA_API(CUresult, cuMemGetAddressRange_v2)(CUdeviceptr* start, size_t* bytes, CUdeviceptr address) {
+  if (start) *start = 0;
+  if (bytes) *bytes = 0;
   return withContext([&](core::Context&) {
     const core::AllocationRef found = core::Platform::get().memory().find(address);
     if (!found) return Error::NotFound;
@@ -100,20 +113,23 @@ CUDA_API(CUresult, cuMemGetAddressRange_v2)(CUdeviceptr* start, size_t* bytes, C
 }
 
 CUDA_API(CUresult, cuMemHostAlloc)(void** out, size_t bytes, unsigned int flags) {
+  if (out) *out = nullptr;
   return withContext([&](core::Context& context) {
     constexpr unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-    if (!out || bytes == 0 || (flags & ~known)) return Error::InvalidValue;
-    return context.allocateHost(bytes, flags, *out);
+    if (!out || (flags & ~known)) return Error::InvalidValue;
+    // All pinned memory is mapped.
+    return bytes == 0 ? Error::Success : context.allocateHost(bytes, flags | CU_MEMHOSTALLOC_DEVICEMAP, *out);
   });
 }
 
 CUDA_API(CUresult, cuMemAllocHost_v2)(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 
 CUDA_API(CUresult, cuMemFreeHost)(void* pointer) {
-  return withContext([&](core::Context& context) { return pointer ? context.freeHost(pointer) : Error::InvalidValue; });
+  return withDriver([&] { return pointer ? core::freeHostAnywhere(pointer) : Error::Success; });
 }
 
 CUDA_API(CUresult, cuMemHostGetDevicePointer_v2)(CUdeviceptr* out, void* pointer, unsigned int flags) {
+  if (out) *out = 0;
   return withContext([&](core::Context& context) {
     if (!out || !pointer || flags != 0) return Error::InvalidValue;
     uint64_t address = 0;
@@ -127,6 +143,10 @@ CUDA_API(CUresult, cuMemHostGetFlags)(unsigned int* flags, void* pointer) {
   return withContext([&](core::Context&) {
     if (!flags || !pointer) return Error::InvalidValue;
     const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
+    if (found && found->kind == core::MemoryKind::Managed) {
+      *flags = CU_MEMHOSTALLOC_DEVICEMAP;
+      return Error::Success;
+    }
     if (!found || (found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered)) {
       return Error::InvalidValue;
     }
@@ -150,6 +170,7 @@ CUDA_API(CUresult, cuMemHostUnregister)(void* pointer) {
 }
 
 CUDA_API(CUresult, cuMemAllocManaged)(CUdeviceptr* out, size_t bytes, unsigned int flags) {
+  if (out) *out = 0;
   return withContext([&](core::Context& context) {
     if (!out || bytes == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
       return Error::InvalidValue;
@@ -161,19 +182,29 @@ CUDA_API(CUresult, cuMemAllocManaged)(CUdeviceptr* out, size_t bytes, unsigned i
 }
 
 // Managed memory stays where both sides reach it: advice about placement changes nothing.
-CUDA_API(CUresult, cuMemAdvise_v2)(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation) {
+CUDA_API(CUresult, cuMemAdvise_v2)(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location) {
+  return withContext([&](core::Context&) { return adviseManaged(address, bytes, advice, location); });
+}
+
+CUDA_API(CUresult, cuMemRangeGetAttribute)
+(void* data, size_t dataBytes, CUmem_range_attribute attribute, CUdeviceptr address, size_t bytes) {
+  return withContext([&](core::Context&) { return managedAttribute(data, dataBytes, attribute, address, bytes); });
+}
+
+CUDA_API(CUresult, cuMemRangeGetAttributes)
+(void** data, size_t* dataBytes, CUmem_range_attribute* attributes, size_t count, CUdeviceptr address, size_t bytes) {
   return withContext([&](core::Context&) {
-    if (bytes == 0 || advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY) {
-      return Error::InvalidValue;
+    if (!data || !dataBytes || !attributes || count == 0) return Error::InvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      const Error error = managedAttribute(data[i], dataBytes[i], attributes[i], address, bytes);
+      if (error != Error::Success) return error;
     }
-    const core::AllocationRef found = core::Platform::get().memory().find(address, bytes);
-    return found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
+    return Error::Success;
   });
 }
 
 CUDA_API(CUresult, cuPointerGetAttribute)(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
-  return withContext(
-      [&](core::Context&) { return data ? pointerAttribute(data, attribute, address) : Error::InvalidValue; });
+  return withDriver([&] { return data ? pointerAttribute(data, attribute, address) : Error::InvalidValue; });
 }
 
 // Unlike the singular form, what an address does not have is left zero.

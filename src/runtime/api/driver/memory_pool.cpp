@@ -26,6 +26,13 @@ CUresult withPoolsOf(const CUmemLocation* location, CUmemAllocationType type, Bo
   });
 }
 
+// Unlike elsewhere, a device there is not is just a wrong value.
+template <class Body>
+CUresult withPoolDevice(CUdevice ordinal, Body&& body) {
+  const CUresult error = withDevice(ordinal, body);
+  return error == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : error;
+}
+
 }  // namespace
 
 CUDA_API(CUresult, cuDeviceGetDefaultMemPool)(CUmemoryPool* out, CUdevice ordinal) {
@@ -34,12 +41,12 @@ CUDA_API(CUresult, cuDeviceGetDefaultMemPool)(CUmemoryPool* out, CUdevice ordina
 }
 
 CUDA_API(CUresult, cuDeviceGetMemPool)(CUmemoryPool* out, CUdevice ordinal) {
-  return withDevice(ordinal,
-                    [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+  return withPoolDevice(
+      ordinal, [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
 }
 
 CUDA_API(CUresult, cuDeviceSetMemPool)(CUdevice ordinal, CUmemoryPool pool) {
-  return withDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+  return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
 }
 
 CUDA_API(CUresult, cuMemGetDefaultMemPool)(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {

@@ -16,9 +16,9 @@ Error load(core::Context& context, const fatbin::PtxModules& modules, core::JitL
 
 template <class Body>
 CUresult withModule(CUmodule handle, Body&& body) {
-  return withContext([&](core::Context& context) {
+  return guarded([&] {
     core::ModuleRef module;
-    if (Error error = context.module(reinterpret_cast<core::Module*>(handle), module); error != Error::Success) {
+    if (Error error = core::findModule(reinterpret_cast<core::Module*>(handle), module); error != Error::Success) {
       return error;
     }
     return body(*module);
@@ -96,7 +96,7 @@ namespace fatbin = mulciber::fatbin;
 
 CUDA_API(CUresult, cuModuleLoad)(CUmodule* module, const char* path) {
   return withContext([&](core::Context& context) {
-    if (!module || !path) return Error::InvalidValue;
+    if (!module || !path || !*path) return Error::InvalidValue;
     fatbin::PtxModules modules;
     if (Error error = readFile(path, modules, nullptr); error != Error::Success) return error;
     return load(context, modules, nullptr, module);
@@ -126,13 +126,13 @@ CUDA_API(CUresult, cuModuleLoadFatBinary)(CUmodule* module, const void* image) {
 }
 
 CUDA_API(CUresult, cuModuleUnload)(CUmodule handle) {
-  return withContext(
-      [&](core::Context& context) { return context.unloadModule(reinterpret_cast<core::Module*>(handle)); });
+  return withModule(handle, [](core::Module& module) { return module.context().unloadModule(&module); });
 }
 
 CUDA_API(CUresult, cuModuleGetFunction)(CUfunction* out, CUmodule handle, const char* name) {
   return withModule(handle, [&](core::Module& module) {
-    if (!out || !name) return Error::InvalidValue;
+    if (!out || !name || !*name) return Error::InvalidValue;
+    *out = nullptr;
     core::Function* function = nullptr;
     if (Error error = module.function(name, function); error != Error::Success) return error;
     *out = reinterpret_cast<CUfunction>(function);
@@ -141,8 +141,8 @@ CUDA_API(CUresult, cuModuleGetFunction)(CUfunction* out, CUmodule handle, const 
 }
 
 CUDA_API(CUresult, cuModuleGetFunctionCount)(unsigned int* count, CUmodule handle) {
+  if (!count) return CUDA_ERROR_INVALID_VALUE;
   return withModule(handle, [&](core::Module& module) {
-    if (!count) return Error::InvalidValue;
     *count = static_cast<unsigned int>(module.functionNames().size());
     return Error::Success;
   });
@@ -150,7 +150,7 @@ CUDA_API(CUresult, cuModuleGetFunctionCount)(unsigned int* count, CUmodule handl
 
 CUDA_API(CUresult, cuModuleEnumerateFunctions)(CUfunction* functions, unsigned int count, CUmodule handle) {
   return withModule(handle, [&](core::Module& module) {
-    if (!functions || count == 0) return Error::InvalidValue;
+    if (!functions) return Error::InvalidValue;
     for (const std::string& name : module.functionNames()) {
       if (count-- == 0) break;
       core::Function* function = nullptr;
@@ -162,8 +162,10 @@ CUDA_API(CUresult, cuModuleEnumerateFunctions)(CUfunction* functions, unsigned i
 }
 
 CUDA_API(CUresult, cuModuleGetGlobal_v2)(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
+  if (address) *address = 0;
+  if (bytes) *bytes = 0;
   return withModule(handle, [&](core::Module& module) {
-    if (!name || (!address && !bytes)) return Error::InvalidValue;
+    if (!name || !*name || (!address && !bytes)) return Error::InvalidValue;
     uint64_t where = 0;
     size_t size = 0;
     if (Error error = module.global(name, where, size); error != Error::Success) return error;

@@ -1,5 +1,6 @@
 // Earlier versions of functions that still differ from the newest in nothing but their name, or in a parameter the
 // newest one has as well. Programs built long ago, and cuGetProcAddress for an old version, ask for them.
+#include "runtime/api/common/managed.h"
 #include "runtime/api/driver/driver.h"
 
 #undef cuCtxDestroy
@@ -37,7 +38,5 @@ CUDA_API(CUresult, cuMemHostRegister)(void* pointer, size_t bytes, unsigned int 
   return cuMemHostRegister_v2(pointer, bytes, flags);
 }
 CUDA_API(CUresult, cuMemAdvise)(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
-  const CUmemLocation location{device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
-                               device == CU_DEVICE_CPU ? 0 : device};
-  return cuMemAdvise_v2(address, bytes, advice, location);
+  return cuMemAdvise_v2(address, bytes, advice, mulciber::api::locationOf(device));
 }

@@ -21,8 +21,13 @@ CUDA_API(CUresult, cuStreamCreate)(CUstream* out, unsigned int flags) {
 }
 
 CUDA_API(CUresult, cuStreamDestroy_v2)(CUstream stream) {
-  return withContext(
-      [&](core::Context& context) { return context.destroyStream(reinterpret_cast<core::Stream*>(stream)); });
+  return guarded([&] {
+    core::StreamRef held;
+    const auto number = reinterpret_cast<uintptr_t>(stream);
+    if (number <= core::perThreadStreamHandle) return Error::InvalidHandle;
+    if (Error error = core::findStream(number, held); error != Error::Success) return error;
+    return held->context().destroyStream(held.get());
+  });
 }
 
 // Capture needs graphs, which are not there: no stream is ever capturing, whatever the mode.
@@ -40,7 +45,6 @@ CUDA_API(CUresult, cuEventCreate)(CUevent* out, unsigned int flags) {
     constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (!out || (flags & ~known)) return Error::InvalidValue;
     if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING)) return Error::InvalidValue;
-    if (flags & CU_EVENT_INTERPROCESS) return Error::NotSupported;
     core::Event* event = nullptr;
     const Error error = context.createEvent(flags, event);
     if (error == Error::Success) *out = reinterpret_cast<CUevent>(event);
@@ -49,8 +53,7 @@ CUDA_API(CUresult, cuEventCreate)(CUevent* out, unsigned int flags) {
 }
 
 CUDA_API(CUresult, cuEventDestroy_v2)(CUevent event) {
-  return withContext(
-      [&](core::Context& context) { return context.destroyEvent(reinterpret_cast<core::Event*>(event)); });
+  return withEvent(event, [](core::Event& held) { return held.context().destroyEvent(&held); });
 }
 
 CUDA_API(CUresult, cuEventQuery)(CUevent handle) {
@@ -62,11 +65,12 @@ CUDA_API(CUresult, cuEventSynchronize)(CUevent handle) {
 }
 
 CUDA_API(CUresult, cuEventElapsedTime_v2)(float* milliseconds, CUevent from, CUevent to) {
-  return withContext([&](core::Context& context) {
-    if (!milliseconds) return Error::InvalidValue;
+  return guarded([&] {
+    if (!milliseconds) return Error::InvalidHandle;
     core::EventRef start, end;
-    if (Error error = context.event(reinterpret_cast<core::Event*>(from), start); error != Error::Success) return error;
-    if (Error error = context.event(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
+    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(from), start); error != Error::Success)
+      return error;
+    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
     return core::Event::elapsed(*start, *end, *milliseconds);
   });
 }

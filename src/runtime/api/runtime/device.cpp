@@ -49,7 +49,6 @@ CUDA_API(cudaError_t, cudaSetValidDevices)(int* devices, int count) {
 
 CUDA_API(cudaError_t, cudaInitDevice)(int ordinal, unsigned int deviceFlags, unsigned int flags) {
   return withDevice(ordinal, [&](core::Device& device) {
-    if (flags & ~unsigned{cudaInitDeviceFlagsAreValid}) return Error::InvalidValue;
     if (flags & cudaInitDeviceFlagsAreValid) {
       if (deviceFlags & ~unsigned{cudaDeviceMask}) return Error::InvalidValue;
       if (Error error = device.setPrimaryFlags(deviceFlags); error != Error::Success) return error;
@@ -98,7 +97,7 @@ CUDA_API(cudaError_t, cudaDeviceGetByPCIBusId)(int* out, const char* id) {
         return cudaSuccess;
       }
     }
-    return cudaErrorInvalidDevice;
+    return isPciBusId(id) ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
   });
 }
 
@@ -178,10 +177,9 @@ CUDA_API(cudaError_t, cudaDeviceCanAccessPeer)(int* can, int ordinal, int peer) 
 }
 
 CUDA_API(cudaError_t, cudaDeviceEnablePeerAccess)(int peer, unsigned int flags) {
-  return withContext([&](core::Context& context) {
-    if (flags != 0) return Error::InvalidValue;
-    if (!core::Platform::get().device(peer) || peer == context.device().ordinal()) return Error::InvalidDevice;
-    return Error::PeerAccessUnsupported;
+  return withContext([&](core::Context&) {
+    if (!core::Platform::get().device(peer)) return Error::InvalidDevice;
+    return flags != 0 ? Error::InvalidValue : Error::PeerAccessUnsupported;
   });
 }
 
@@ -193,10 +191,11 @@ CUDA_API(cudaError_t, cudaDeviceDisablePeerAccess)(int peer) {
 
 CUDA_API(cudaError_t, cudaDeviceGetP2PAttribute)(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
   return withDevice(from, [&](core::Device&) {
-    if (!value || attribute < cudaDevP2PAttrPerformanceRank || attribute > cudaDevP2PAttrCudaArrayAccessSupported) {
+    if (!value) return Error::InvalidValue;
+    if (from == to || !core::Platform::get().device(to)) return Error::InvalidDevice;
+    if (attribute < cudaDevP2PAttrPerformanceRank || attribute > cudaDevP2PAttrCudaArrayAccessSupported) {
       return Error::InvalidValue;
     }
-    if (from == to || !core::Platform::get().device(to)) return Error::InvalidDevice;
     *value = 0;
     return Error::Success;
   });

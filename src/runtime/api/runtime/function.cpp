@@ -20,7 +20,6 @@ cudaError_t loadLibrary(cudaLibrary_t* out, fatbin::PtxModules&& modules) {
 }
 
 Error globalOf(Library& library, core::Context& context, const char* name, void** out, size_t* outBytes) {
-  if (!name || (!out && !outBytes)) return Error::InvalidValue;
   core::Module* module = nullptr;
   if (Error error = library.module(context, module); error != Error::Success) return error;
   uint64_t address = 0;
@@ -150,8 +149,8 @@ CUDA_API(cudaError_t, cudaLibraryUnload)(cudaLibrary_t handle) {
 }
 
 CUDA_API(cudaError_t, cudaLibraryGetKernel)(cudaKernel_t* out, cudaLibrary_t handle, const char* name) {
+  if (!out || !name) return record(cudaErrorInvalidValue);
   return withLibrary(handle, [&](Library& library, core::Context&) {
-    if (!out || !name) return Error::InvalidValue;
     Kernel* kernel = nullptr;
     if (Error error = library.kernel(name, kernel); error != Error::Success) return error;
     *out = static_cast<cudaKernel_t>(kernel->handle());
@@ -160,8 +159,8 @@ CUDA_API(cudaError_t, cudaLibraryGetKernel)(cudaKernel_t* out, cudaLibrary_t han
 }
 
 CUDA_API(cudaError_t, cudaLibraryGetKernelCount)(unsigned int* count, cudaLibrary_t handle) {
+  if (!count) return record(cudaErrorInvalidValue);
   return withLibrary(handle, [&](Library& library, core::Context&) {
-    if (!count) return Error::InvalidValue;
     std::vector<Kernel*> kernels;
     if (Error error = library.kernels(kernels); error != Error::Success) return error;
     *count = static_cast<unsigned int>(kernels.size());
@@ -171,7 +170,7 @@ CUDA_API(cudaError_t, cudaLibraryGetKernelCount)(unsigned int* count, cudaLibrar
 
 CUDA_API(cudaError_t, cudaLibraryEnumerateKernels)(cudaKernel_t* out, unsigned int count, cudaLibrary_t handle) {
   return withLibrary(handle, [&](Library& library, core::Context&) {
-    if (!out || count == 0) return Error::InvalidValue;
+    if (!out) return Error::InvalidValue;
     std::vector<Kernel*> kernels;
     if (Error error = library.kernels(kernels); error != Error::Success) return error;
     for (size_t i = 0; i < kernels.size() && i < count; ++i) out[i] = static_cast<cudaKernel_t>(kernels[i]->handle());
@@ -180,11 +179,14 @@ CUDA_API(cudaError_t, cudaLibraryEnumerateKernels)(cudaKernel_t* out, unsigned i
 }
 
 CUDA_API(cudaError_t, cudaLibraryGetGlobal)(void** out, size_t* bytes, cudaLibrary_t handle, const char* name) {
+  if (!name || !*name || (!out && !bytes)) return record(cudaErrorInvalidValue);
   return withLibrary(
       handle, [&](Library& library, core::Context& context) { return globalOf(library, context, name, out, bytes); });
 }
 
 CUDA_API(cudaError_t, cudaLibraryGetManaged)(void** out, size_t* bytes, cudaLibrary_t handle, const char* name) {
-  return withLibrary(
-      handle, [&](Library& library, core::Context& context) { return globalOf(library, context, name, out, bytes); });
+  if (!name || !*name || (!out && !bytes)) return record(cudaErrorInvalidValue);
+  return withLibrary(handle, [&](Library& library, core::Context& context) {
+    return library.isManaged(name) ? globalOf(library, context, name, out, bytes) : Error::NotFound;
+  });
 }

@@ -1,4 +1,5 @@
 // Allocation. Unlike the driver API, sizes of 0 give a null pointer and no error (MEM).
+#include "runtime/api/common/managed.h"
 #include "runtime/api/runtime/runtime.h"
 
 using namespace mulciber::api;
@@ -20,6 +21,11 @@ cudaError_t allocateInto(void** out, size_t bytes, Allocate&& allocate) {
   });
 }
 
+cudaError_t checkDevices(int one, int other) {
+  return withDevice(
+      one, [&](core::Device&) { return core::Platform::get().device(other) ? Error::Success : Error::InvalidDevice; });
+}
+
 }  // namespace
 
 CUDA_API(cudaError_t, cudaMalloc)(void** out, size_t bytes) {
@@ -28,6 +34,7 @@ CUDA_API(cudaError_t, cudaMalloc)(void** out, size_t bytes) {
 
 CUDA_API(cudaError_t, cudaMallocPitch)(void** out, size_t* pitch, size_t width, size_t height) {
   if (!pitch) return record(cudaErrorInvalidValue);
+  if (out) *pitch = 0;
   return allocateInto(out, width && height ? 1 : 0, [&](core::Context& context, uint64_t& at) {
     return context.allocatePitched(width, height, 1, at, *pitch);
   });
@@ -45,8 +52,8 @@ CUDA_API(cudaError_t, cudaMalloc3D)(cudaPitchedPtr* out, cudaExtent extent) {
 }
 
 CUDA_API(cudaError_t, cudaMallocManaged)(void** out, size_t bytes, unsigned int flags) {
-  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return record(cudaErrorInvalidValue);
-  if (bytes == 0) return record(cudaErrorInvalidValue);
+  if (out) *out = nullptr;
+  if (bytes != 0 && flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return record(cudaErrorInvalidValue);
   return allocateInto(out, bytes,
                       [&](core::Context& context, uint64_t& at) { return context.allocateManaged(bytes, flags, at); });
 }
@@ -58,11 +65,12 @@ CUDA_API(cudaError_t, cudaFree)(void* pointer) {
 }
 
 CUDA_API(cudaError_t, cudaHostAlloc)(void** out, size_t bytes, unsigned int flags) {
+  if (out) *out = nullptr;
   return withContext([&](core::Context& context) {
     constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if (!out || (flags & ~known)) return Error::InvalidValue;
-    *out = nullptr;
-    return bytes == 0 ? Error::Success : context.allocateHost(bytes, flags, *out);
+    // All pinned memory is mapped.
+    return bytes == 0 ? Error::Success : context.allocateHost(bytes, flags | cudaHostAllocMapped, *out);
   });
 }
 
@@ -87,6 +95,7 @@ CUDA_API(cudaError_t, cudaHostUnregister)(void* pointer) {
 }
 
 CUDA_API(cudaError_t, cudaHostGetDevicePointer)(void** out, void* pointer, unsigned int flags) {
+  if (out && pointer) *out = nullptr;
   return withContext([&](core::Context& context) {
     if (!out || !pointer || flags != 0) return Error::InvalidValue;
     uint64_t address = 0;
@@ -100,6 +109,10 @@ CUDA_API(cudaError_t, cudaHostGetFlags)(unsigned int* flags, void* pointer) {
   return withContext([&](core::Context&) {
     if (!flags || !pointer) return Error::InvalidValue;
     const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
+    if (found && found->kind == core::MemoryKind::Managed) {
+      *flags = cudaHostAllocMapped;
+      return Error::Success;
+    }
     if (!found || (found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered)) {
       return Error::InvalidValue;
     }
@@ -110,16 +123,42 @@ CUDA_API(cudaError_t, cudaHostGetFlags)(unsigned int* flags, void* pointer) {
 
 CUDA_API(cudaError_t, cudaMemGetInfo)(size_t* free, size_t* total) {
   return withContext([&](core::Context& context) {
-    if (!free || !total) return Error::InvalidValue;
-    context.memoryInfo(*free, *total);
+    size_t available = 0, all = 0;
+    context.memoryInfo(available, all);
+    if (free) *free = available;
+    if (total) *total = all;
     return Error::Success;
   });
 }
 
 // Addresses say which device they belong to.
-CUDA_API(cudaError_t, cudaMemcpyPeer)(void* to, int, const void* from, int, size_t bytes) {
+CUDA_API(cudaError_t, cudaMemcpyPeer)(void* to, int toDevice, const void* from, int fromDevice, size_t bytes) {
+  if (const cudaError_t error = checkDevices(toDevice, fromDevice); error != cudaSuccess) return error;
   return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
 }
-CUDA_API(cudaError_t, cudaMemcpyPeerAsync)(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+CUDA_API(cudaError_t, cudaMemcpyPeerAsync)
+(void* to, int toDevice, const void* from, int fromDevice, size_t bytes, cudaStream_t stream) {
+  if (const cudaError_t error = checkDevices(toDevice, fromDevice); error != cudaSuccess) return error;
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}
+
+CUDA_API(cudaError_t, cudaMemRangeGetAttribute)
+(void* data, size_t dataBytes, cudaMemRangeAttribute attribute, const void* pointer, size_t bytes) {
+  return withContext([&](core::Context&) {
+    return managedAttribute(data, dataBytes, static_cast<CUmem_range_attribute>(attribute),
+                            reinterpret_cast<uintptr_t>(pointer), bytes);
+  });
+}
+
+CUDA_API(cudaError_t, cudaMemRangeGetAttributes)
+(void** data, size_t* dataBytes, cudaMemRangeAttribute* attributes, size_t count, const void* pointer, size_t bytes) {
+  return withContext([&](core::Context&) {
+    if (!data || !dataBytes || !attributes || count == 0) return Error::InvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      const Error error = managedAttribute(data[i], dataBytes[i], static_cast<CUmem_range_attribute>(attributes[i]),
+                                           reinterpret_cast<uintptr_t>(pointer), bytes);
+      if (error != Error::Success) return error;
+    }
+    return Error::Success;
+  });
 }

@@ -33,6 +33,15 @@ cudaError_t withPoolsOf(const cudaMemLocation* location, cudaMemAllocationType t
   });
 }
 
+// Unlike elsewhere, a device there is not is just a wrong value.
+template <class Body>
+cudaError_t withPoolDevice(int ordinal, Body&& body) {
+  return withPlatform([&]() -> cudaError_t {
+    core::Device* device = core::Platform::get().device(ordinal);
+    return device ? codeOf(body(*device)) : cudaErrorInvalidValue;
+  });
+}
+
 }  // namespace
 
 CUDA_API(cudaError_t, cudaDeviceGetDefaultMemPool)(cudaMemPool_t* out, int ordinal) {
@@ -41,12 +50,12 @@ CUDA_API(cudaError_t, cudaDeviceGetDefaultMemPool)(cudaMemPool_t* out, int ordin
 }
 
 CUDA_API(cudaError_t, cudaDeviceGetMemPool)(cudaMemPool_t* out, int ordinal) {
-  return withDevice(ordinal,
-                    [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+  return withPoolDevice(
+      ordinal, [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
 }
 
 CUDA_API(cudaError_t, cudaDeviceSetMemPool)(int ordinal, cudaMemPool_t pool) {
-  return withDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+  return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
 }
 
 CUDA_API(cudaError_t, cudaMemGetDefaultMemPool)

@@ -200,10 +200,10 @@ CUDA_API(cudaError_t, __cudaPopCallConfiguration)(dim3* grid, dim3* block, size_
 
 CUDA_API(cudaError_t, cudaGetSymbolAddress)(void** out, const void* symbol) {
   return withContext([&](core::Context& context) {
-    if (!out) return cudaErrorInvalidValue;
     uint64_t address = 0;
     size_t bytes = 0;
     const cudaError_t error = findSymbol(symbol, context, address, bytes);
+    if (error == cudaSuccess && !out) return cudaErrorInvalidValue;
     if (error == cudaSuccess) *out = reinterpret_cast<void*>(address);
     return error;
   });
@@ -211,8 +211,11 @@ CUDA_API(cudaError_t, cudaGetSymbolAddress)(void** out, const void* symbol) {
 
 CUDA_API(cudaError_t, cudaGetSymbolSize)(size_t* out, const void* symbol) {
   return withContext([&](core::Context& context) {
-    if (!out) return cudaErrorInvalidValue;
     uint64_t address = 0;
-    return findSymbol(symbol, context, address, *out);
+    size_t bytes = 0;
+    const cudaError_t error = findSymbol(symbol, context, address, bytes);
+    if (error == cudaSuccess && !out) return cudaErrorInvalidValue;
+    if (error == cudaSuccess) *out = bytes;
+    return error;
   });
 }

@@ -62,19 +62,25 @@ cudaError_t withContext(Body&& body) {
 
 template <class Body>
 cudaError_t withStream(cudaStream_t handle, Body&& body) {
-  return withContext([&](core::Context& context) -> cudaError_t {
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number <= core::perThreadStreamHandle)  // these are the current context's
+    return withContext([&](core::Context& context) -> cudaError_t {
+      core::StreamRef stream;
+      if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return codeOf(error);
+      return static_cast<cudaError_t>(body(*stream));
+    });
+  return guarded([&]() -> cudaError_t {
     core::StreamRef stream;
-    const auto number = reinterpret_cast<uintptr_t>(handle);
-    if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return codeOf(error);
+    if (Error error = core::findStream(number, stream); error != Error::Success) return codeOf(error);
     return static_cast<cudaError_t>(body(*stream));
   });
 }
 
 template <class Body>
 cudaError_t withEvent(cudaEvent_t handle, Body&& body) {
-  return withContext([&](core::Context& context) -> cudaError_t {
+  return guarded([&]() -> cudaError_t {
     core::EventRef event;
-    if (Error error = context.event(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
+    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
       return codeOf(error);
     }
     return static_cast<cudaError_t>(body(*event));

@@ -23,8 +23,13 @@ CUDA_API(cudaError_t, cudaStreamCreateWithFlags)(cudaStream_t* out, unsigned int
 CUDA_API(cudaError_t, cudaStreamCreate)(cudaStream_t* out) { return cudaStreamCreateWithPriority(out, 0, 0); }
 
 CUDA_API(cudaError_t, cudaStreamDestroy)(cudaStream_t stream) {
-  return withContext(
-      [&](core::Context& context) { return context.destroyStream(reinterpret_cast<core::Stream*>(stream)); });
+  return guarded([&] {
+    core::StreamRef held;
+    const auto number = reinterpret_cast<uintptr_t>(stream);
+    if (number <= core::perThreadStreamHandle) return Error::InvalidHandle;
+    if (Error error = core::findStream(number, held); error != Error::Success) return error;
+    return held->context().destroyStream(held.get());
+  });
 }
 
 // Capture needs graphs, which are not there: no stream is ever capturing, whatever the mode.
@@ -42,7 +47,6 @@ CUDA_API(cudaError_t, cudaEventCreateWithFlags)(cudaEvent_t* out, unsigned int f
     constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (!out || (flags & ~known)) return Error::InvalidValue;
     if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming)) return Error::InvalidValue;
-    if (flags & cudaEventInterprocess) return Error::NotSupported;
     core::Event* event = nullptr;
     const Error error = context.createEvent(flags, event);
     if (error == Error::Success) *out = reinterpret_cast<cudaEvent_t>(event);
@@ -53,8 +57,7 @@ CUDA_API(cudaError_t, cudaEventCreateWithFlags)(cudaEvent_t* out, unsigned int f
 CUDA_API(cudaError_t, cudaEventCreate)(cudaEvent_t* out) { return cudaEventCreateWithFlags(out, cudaEventDefault); }
 
 CUDA_API(cudaError_t, cudaEventDestroy)(cudaEvent_t event) {
-  return withContext(
-      [&](core::Context& context) { return context.destroyEvent(reinterpret_cast<core::Event*>(event)); });
+  return withEvent(event, [](core::Event& held) { return held.context().destroyEvent(&held); });
 }
 
 CUDA_API(cudaError_t, cudaEventQuery)(cudaEvent_t handle) {
@@ -66,11 +69,12 @@ CUDA_API(cudaError_t, cudaEventSynchronize)(cudaEvent_t handle) {
 }
 
 CUDA_API(cudaError_t, cudaEventElapsedTime)(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  return withContext([&](core::Context& context) {
+  return guarded([&] {
     if (!milliseconds) return Error::InvalidValue;
     core::EventRef start, end;
-    if (Error error = context.event(reinterpret_cast<core::Event*>(from), start); error != Error::Success) return error;
-    if (Error error = context.event(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
+    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(from), start); error != Error::Success)
+      return error;
+    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
     return core::Event::elapsed(*start, *end, *milliseconds);
   });
 }

@@ -19,7 +19,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/api/common/stream_calls.h"
+#include "runtime/api/common/managed.h"
 #include "runtime/api/runtime/properties.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/device.h"
@@ -213,24 +213,23 @@ cudaError_t functionAttributes(cudaFuncAttributes* out, size_t bytes, const void
 }
 
 // Placement of managed memory is advice that changes nothing: both sides always reach it.
-cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice) {
+cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, CUmemLocation location) {
   return withContext([&](core::Context&) {
-    if (bytes == 0 || advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
-      return Error::InvalidValue;
-    }
-    const auto found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer), bytes);
-    return found && found->kind == core::MemoryKind::Managed ? Error::Success : Error::InvalidValue;
+    return adviseManaged(reinterpret_cast<uintptr_t>(pointer), bytes, static_cast<CUmem_advise>(advice), location);
   });
 }
 
-cudaError_t prefetch(const void* pointer, size_t bytes, cudaStream_t handle, bool perThread) {
-  return withContext([&](core::Context& context) {
-    core::StreamRef stream;
-    if (Error error = context.stream(reinterpret_cast<uintptr_t>(handle), perThread, stream); error != Error::Success) {
-      return error;
-    }
-    return prefetchMemory(reinterpret_cast<uintptr_t>(pointer), bytes, 0);
-  });
+#if MULCIBER_CUDART_MAJOR >= 12
+CUmemLocation locationOf(const cudaMemLocation& location) {
+  return {static_cast<CUmemLocationType>(location.type), location.id};
+}
+#endif
+
+cudaError_t prefetch(const void* pointer, size_t bytes, CUmemLocation location, cudaStream_t handle, bool perThread) {
+  // The stream of the per-thread name.
+  if (!handle && perThread) handle = cudaStreamPerThread;
+  return withStream(
+      handle, [&](core::Stream&) { return prefetchManaged(reinterpret_cast<uintptr_t>(pointer), bytes, location); });
 }
 
 // The driver API's functions by name, from the libcuda.so.1 beside this library.
@@ -268,8 +267,9 @@ CUDA_API(cudaError_t, cudaChooseDevice)(int* device, const cudaDeviceProp* wante
 CUDA_API(cudaError_t, cudaPointerGetAttributes)(cudaPointerAttributes* out, const void* pointer) {
   return pointerAttributes(out, sizeof(*out), pointer);
 }
-CUDA_API(cudaError_t, cudaMemAdvise)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
-  return advise(pointer, bytes, advice);
+CUDA_API(cudaError_t, cudaMemAdvise)
+(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+  return advise(pointer, bytes, advice, locationOf(location));
 }
 #endif
 #if MULCIBER_CUDART_MAJOR < 13
@@ -282,8 +282,8 @@ CUDA_API(cudaError_t, cudaChooseDevice)(int* device, const DeviceProperties12* w
 CUDA_API(cudaError_t, cudaPointerGetAttributes)(cudaPointerAttributes* out, const void* pointer) {
   return pointerAttributes(out, pointerAttributes12Bytes, pointer);
 }
-CUDA_API(cudaError_t, cudaMemAdvise)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int) {
-  return advise(pointer, bytes, advice);
+CUDA_API(cudaError_t, cudaMemAdvise)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
+  return advise(pointer, bytes, advice, mulciber::api::locationOf(device));
 }
 CUDA_API(cudaError_t, cudaThreadSynchronize)() { return cudaDeviceSynchronize(); }
 CUDA_API(cudaError_t, cudaThreadExit)() { return cudaDeviceReset(); }
@@ -296,8 +296,9 @@ CUDA_API(cudaError_t, cudaThreadSetCacheConfig)(cudaFuncCache config) { return c
 CUDA_API(cudaError_t, cudaGetDeviceProperties_v2)(DeviceProperties12* out, int device) {
   return getProperties<DeviceProperties12>(out, sizeof(*out), device);
 }
-CUDA_API(cudaError_t, cudaMemAdvise_v2)(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
-  return advise(pointer, bytes, advice);
+CUDA_API(cudaError_t, cudaMemAdvise_v2)
+(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+  return advise(pointer, bytes, advice, locationOf(location));
 }
 #endif
 
@@ -315,30 +316,30 @@ CUDA_API(cudaError_t, cudaFuncGetAttributes)(cudaFuncAttributes* out, const void
 // Managed memory stays where it is: prefetching checks its arguments and is done.
 #if MULCIBER_CUDART_MAJOR >= 13
 CUDA_API(cudaError_t, cudaMemPrefetchAsync)
-(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
-  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, false);
+(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, false);
 }
 CUDA_API(cudaError_t, cudaMemPrefetchAsync_ptsz)
-(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
-  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, true);
+(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, true);
 }
 #endif
 #if MULCIBER_CUDART_MAJOR < 13
-CUDA_API(cudaError_t, cudaMemPrefetchAsync)(const void* pointer, size_t bytes, int, cudaStream_t stream) {
-  return prefetch(pointer, bytes, stream, false);
+CUDA_API(cudaError_t, cudaMemPrefetchAsync)(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
+  return prefetch(pointer, bytes, mulciber::api::locationOf(device), stream, false);
 }
-CUDA_API(cudaError_t, cudaMemPrefetchAsync_ptsz)(const void* pointer, size_t bytes, int, cudaStream_t stream) {
-  return prefetch(pointer, bytes, stream, true);
+CUDA_API(cudaError_t, cudaMemPrefetchAsync_ptsz)(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
+  return prefetch(pointer, bytes, mulciber::api::locationOf(device), stream, true);
 }
 #endif
 #if MULCIBER_CUDART_MAJOR == 12
 CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2)
-(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
-  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, false);
+(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, false);
 }
 CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2_ptsz)
-(const void* pointer, size_t bytes, cudaMemLocation, unsigned int flags, cudaStream_t stream) {
-  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, stream, true);
+(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
+  return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, true);
 }
 #endif
 

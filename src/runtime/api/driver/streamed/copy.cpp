@@ -87,6 +87,10 @@ CUresult copyBox(const Description* d, CUstream stream, bool async) {
   if (copy.sourcePitch < d->srcXInBytes + copy.width || copy.destinationPitch < d->dstXInBytes + copy.width) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  // Slices hold all the rows that are copied.
+  if (d->Depth > 1 && ((d->srcHeight != 0 && d->srcHeight < d->srcY + d->Height) ||
+                       (d->dstHeight != 0 && d->dstHeight < d->dstY + d->Height)))
+    return CUDA_ERROR_INVALID_VALUE;
   copy.sourceSlice = copy.sourcePitch * (d->srcHeight ? d->srcHeight : d->srcY + copy.height);
   copy.destinationSlice = copy.destinationPitch * (d->dstHeight ? d->dstHeight : d->dstY + copy.height);
   copy.source += d->srcXInBytes + d->srcY * copy.sourcePitch + d->srcZ * copy.sourceSlice;

@@ -21,7 +21,7 @@ CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream st
                       void** extra) {
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
-    if (Error error = functionOf(handle, stream.context(), function); error != Error::Success) return error;
+    if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;
     if (parameters && extra) return Error::InvalidValue;
     core::Arguments arguments;
     arguments.pointers = parameters;

@@ -8,7 +8,10 @@ namespace core = mulciber::core;
 namespace {
 
 Error allocate(CUdeviceptr* out, size_t bytes, const core::MemoryPoolRef& pool, core::Stream& stream) {
-  if (!out || bytes == 0 || !pool) return Error::InvalidValue;
+  if (!out) return Error::InvalidValue;
+  *out = 0;
+  if (!pool) return Error::InvalidValue;
+  if (bytes == 0) return Error::Success;
   uint64_t address = 0;
   const Error error = stream.context().allocateAsync(*pool, bytes, stream, address);
   if (error == Error::Success) *out = address;
@@ -29,5 +32,7 @@ CUDA_API_PTSZ(CUresult, cuMemAllocFromPoolAsync)
 }
 
 CUDA_API_PTSZ(CUresult, cuMemFreeAsync)(CUdeviceptr address, CUstream handle) {
-  return withStream(handle, [&](core::Stream& stream) { return stream.context().freeAsync(address, stream); });
+  return withStream(handle, [&](core::Stream& stream) {
+    return address == 0 ? Error::Success : stream.context().freeAsync(address, stream);
+  });
 }

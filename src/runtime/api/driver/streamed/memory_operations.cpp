@@ -8,26 +8,25 @@ namespace core = mulciber::core;
 
 namespace {
 
-bool isKnownWait(unsigned int flags) {
-  constexpr unsigned conditions = 3;
-  return (flags & ~(conditions | unsigned{CU_STREAM_WAIT_VALUE_FLUSH})) == 0;
+Error checkWait(unsigned int flags) {
+  if (flags & CU_STREAM_WAIT_VALUE_FLUSH) return Error::NotSupported;  // as the device's attribute says
+  return flags <= CU_STREAM_WAIT_VALUE_NOR ? Error::Success : Error::InvalidValue;
 }
 
-// The device sees everything that was written before it goes on, so that a flush is nothing more to do.
 core::WordWait waitOf(CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags) {
   return {address, value, bytes, static_cast<core::WordWait::Condition>(flags & 3)};
 }
 
 CUresult wait(CUstream handle, CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags) {
   return withStream(handle, [&](core::Stream& stream) {
-    if (!isKnownWait(flags)) return Error::InvalidValue;
+    if (Error error = checkWait(flags); error != Error::Success) return error;
     return core::waitForWord(stream, waitOf(address, value, bytes, flags));
   });
 }
 
 CUresult write(CUstream handle, CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags) {
   return withStream(handle, [&](core::Stream& stream) {
-    if (flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) return Error::InvalidValue;
+    if (flags != CU_STREAM_WRITE_VALUE_DEFAULT) return Error::InvalidValue;
     return core::writeWord(stream, {address, value, bytes});
   });
 }
@@ -41,21 +40,20 @@ Error check(const CUstreamBatchMemOpParams& operation) {
   switch (operation.operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-      if (!isKnownWait(operation.waitValue.flags)) return Error::InvalidValue;
+      if (Error error = checkWait(operation.waitValue.flags); error != Error::Success) return error;
       return core::checkWord(operation.waitValue.address, bytesOf(operation));
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
       if (operation.writeValue.flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) return Error::InvalidValue;
       return core::checkWord(operation.writeValue.address, bytesOf(operation));
-    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-      return operation.flushRemoteWrites.flags == 0 ? Error::Success : Error::InvalidValue;
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: return Error::NotSupported;
     case CU_STREAM_MEM_OP_BARRIER:
       return operation.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU ? Error::Success : Error::InvalidValue;
     default: return Error::InvalidValue;
   }
 }
 
-// Operations of a stream are ordered as they are: barriers and flushes add nothing.
+// Operations of a stream are ordered as they are: barriers add nothing.
 Error carryOut(core::Stream& stream, const CUstreamBatchMemOpParams& operation) {
   const uint32_t bytes = bytesOf(operation);
   switch (operation.operation) {
@@ -101,7 +99,7 @@ CUDA_API_PTSZ(CUresult, cuStreamBatchMemOp_v2)
 (CUstream handle, unsigned int count, CUstreamBatchMemOpParams* operations, unsigned int flags) {
   return withStream(handle, [&](core::Stream& stream) {
     constexpr unsigned mostOperations = 256;  // CUDA's limit
-    if (!operations || count == 0 || count > mostOperations || flags != 0) return Error::InvalidValue;
+    if (flags != 0 || count > mostOperations || (count != 0 && !operations)) return Error::InvalidValue;
     for (unsigned i = 0; i < count; ++i)
       if (Error error = check(operations[i]); error != Error::Success) return error;
     for (unsigned i = 0; i < count; ++i)

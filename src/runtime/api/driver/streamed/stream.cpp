@@ -1,6 +1,7 @@
 // What is done in a stream, other than copies and launches.
 #include "runtime/api/common/stream_calls.h"
 
+#include "runtime/api/common/managed.h"
 #include "runtime/api/driver/driver.h"
 
 using namespace mulciber::api;
@@ -74,11 +75,13 @@ CUDA_API_PTSZ(CUresult, cuStreamAttachMemAsync)
 }
 
 CUDA_API_PTSZ(CUresult, cuMemPrefetchAsync_v2)
-(CUdeviceptr address, size_t bytes, CUmemLocation, unsigned int flags, CUstream handle) {
-  return withStream(handle, [&](core::Stream&) { return prefetchMemory(address, bytes, flags); });
+(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream handle) {
+  return withStream(handle, [&](core::Stream&) {
+    return flags != 0 ? Error::InvalidValue : prefetchManaged(address, bytes, location);
+  });
 }
 
 #undef cuMemPrefetchAsync
-CUDA_API_PTSZ(CUresult, cuMemPrefetchAsync)(CUdeviceptr address, size_t bytes, CUdevice, CUstream handle) {
-  return withStream(handle, [&](core::Stream&) { return prefetchMemory(address, bytes, 0); });
+CUDA_API_PTSZ(CUresult, cuMemPrefetchAsync)(CUdeviceptr address, size_t bytes, CUdevice device, CUstream handle) {
+  return withStream(handle, [&](core::Stream&) { return prefetchManaged(address, bytes, locationOf(device)); });
 }

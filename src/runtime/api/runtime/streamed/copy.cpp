@@ -72,17 +72,17 @@ cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cud
 
 // A copy to or from a variable, by its host shadow.
 cudaError_t copySymbol(const void* symbol, void* to, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                       cudaStream_t handle, bool async) {
+                       cudaStream_t handle, bool async, bool toSymbol) {
+  if (bytes == 0) return record(cudaSuccess);
   return withStream(handle, [&](core::Stream& stream) {
     uint64_t address = 0;
     size_t size = 0;
     if (cudaError_t error = findSymbol(symbol, stream.context(), address, size); error != cudaSuccess) return error;
     if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
-    const bool toSymbol = from != nullptr;
+    if (!(toSymbol ? from : to)) return cudaErrorInvalidValue;
     const bool fits = kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
                       kind == (toSymbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
     if (!fits) return cudaErrorInvalidMemcpyDirection;
-    if (bytes == 0) return cudaSuccess;
     Copy copy = linear(to, from, bytes);
     (toSymbol ? copy.destination : copy.source) = address + offset;
     copy.kind = static_cast<CopyKind>(kind);
@@ -125,23 +125,19 @@ CUDA_API_PTSZ(cudaError_t, cudaMemcpy3DPeerAsync)(const cudaMemcpy3DPeerParms* p
 
 CUDA_API_PTDS(cudaError_t, cudaMemcpyToSymbol)
 (const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  if (!from) return record(cudaErrorInvalidValue);
-  return copySymbol(symbol, nullptr, from, bytes, offset, kind, nullptr, false);
+  return copySymbol(symbol, nullptr, from, bytes, offset, kind, nullptr, false, true);
 }
 CUDA_API_PTSZ(cudaError_t, cudaMemcpyToSymbolAsync)
 (const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (!from) return record(cudaErrorInvalidValue);
-  return copySymbol(symbol, nullptr, from, bytes, offset, kind, stream, true);
+  return copySymbol(symbol, nullptr, from, bytes, offset, kind, stream, true, true);
 }
 CUDA_API_PTDS(cudaError_t, cudaMemcpyFromSymbol)
 (void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  if (!to) return record(cudaErrorInvalidValue);
-  return copySymbol(symbol, to, nullptr, bytes, offset, kind, nullptr, false);
+  return copySymbol(symbol, to, nullptr, bytes, offset, kind, nullptr, false, false);
 }
 CUDA_API_PTSZ(cudaError_t, cudaMemcpyFromSymbolAsync)
 (void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (!to) return record(cudaErrorInvalidValue);
-  return copySymbol(symbol, to, nullptr, bytes, offset, kind, stream, true);
+  return copySymbol(symbol, to, nullptr, bytes, offset, kind, stream, true, false);
 }
 
 CUDA_API_PTDS(cudaError_t, cudaMemset)(void* to, int value, size_t bytes) {

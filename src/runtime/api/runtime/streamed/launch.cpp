@@ -10,7 +10,11 @@ namespace {
 
 cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                          cudaStream_t streamHandle, bool isCooperative) {
+  if (sharedBytes > UINT32_MAX) return record(cudaErrorInvalidValue);
   return withStream(streamHandle, [&](core::Stream& stream) {
+    // STR-12: a launch is the current device's, where copies may go to any stream.
+    if (const core::ContextRef current = core::currentContext(); current && current.get() != &stream.context())
+      return cudaErrorInvalidResourceHandle;
     core::Function* function = nullptr;
     const Error found = findFunction(entry, stream.context(), function);
     if (found == Error::NotFound || found == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;

@@ -8,8 +8,9 @@ namespace core = mulciber::core;
 namespace {
 
 Error allocate(void** out, size_t bytes, const core::MemoryPoolRef& pool, core::Stream& stream) {
-  if (!out || !pool) return Error::InvalidValue;
+  if (!out) return Error::InvalidValue;
   *out = nullptr;
+  if (!pool) return Error::InvalidValue;
   if (bytes == 0) return Error::Success;
   uint64_t address = 0;
   const Error error = stream.context().allocateAsync(*pool, bytes, stream, address);
@@ -32,6 +33,6 @@ CUDA_API_PTSZ(cudaError_t, cudaMallocFromPoolAsync)
 
 CUDA_API_PTSZ(cudaError_t, cudaFreeAsync)(void* pointer, cudaStream_t handle) {
   return withStream(handle, [&](core::Stream& stream) {
-    return stream.context().freeAsync(reinterpret_cast<uintptr_t>(pointer), stream);
+    return !pointer ? Error::Success : stream.context().freeAsync(reinterpret_cast<uintptr_t>(pointer), stream);
   });
 }

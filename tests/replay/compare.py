@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Runs the replay of API calls and compares it with what NVIDIA's libraries answered.
+
+usage: compare.py API_REPLAY RECORDED DIFFERENCES          (LD_LIBRARY_PATH names the libraries to test)
+       compare.py --files OURS RECORDED DIFFERENCES
+
+DIFFERENCES holds the deliberate ones: a reason on a line that begins with "#", then patterns (regular expressions that
+a case's whole name matches) until the next reason. A pattern that explains nothing is a failure too.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def read(text):
+    return dict(line.split("\t") for line in text.splitlines() if "\t" in line)
+
+
+def main():
+    arguments = sys.argv[1:]
+    if len(arguments) == 4 and arguments[0] == "--files":
+        ours = pathlib.Path(arguments[1]).read_text()
+    elif len(arguments) == 3:
+        ours = subprocess.run([arguments[0]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    else:
+        sys.exit(__doc__)
+    ours, recorded = read(ours), read(pathlib.Path(arguments[-2]).read_text())
+    if not ours:
+        print("skipped: no case could be run, so there is no Vulkan device")
+        return
+    patterns = [line for line in pathlib.Path(arguments[-1]).read_text().splitlines() if line and line[0] != "#"]
+    used, wrong, deliberate, ended = set(), [], 0, 0
+    for name, answer in recorded.items():
+        if answer in ("crash", "hang"):  # nothing to compare with, but ours must not
+            ended += 1
+            if ours.get(name) in ("crash", "hang"):
+                wrong.append((name, "anything", ours[name]))
+        elif ours.get(name) != answer:
+            why = [pattern for pattern in patterns if re.fullmatch(pattern, name)]
+            used.update(why)
+            if why and ours.get(name) not in ("crash", "hang", None):
+                deliberate += 1
+            else:
+                wrong.append((name, answer, ours.get(name)))
+    for name, theirs, here in wrong:
+        print(f"{name}\n    recorded {theirs}\n    here     {here}")
+    for pattern in patterns:
+        if pattern not in used:
+            print(f"explains no difference: {pattern}")
+    print(f"{len(recorded)} cases: {len(recorded) - ended - deliberate - len(wrong)} agree, {deliberate} differ "
+          f"deliberately, {ended} end the process on NVIDIA's libraries, {len(wrong)} are wrong")
+    sys.exit(bool(wrong or set(patterns) - used))
+
+
+main()

@@ -1,0 +1,201 @@
+// What the cases' arguments are made of.
+#include <cstdio>
+#include <cstdlib>
+
+#include "replay.h"
+
+namespace mulciber::replay {
+
+// data[i] = data[i] * factor + offset, and a variable.
+const char* const modulePtx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 counter = 41;
+.visible .const .align 4 .u32 offsets[2] = {7, 8};
+.visible .entry scale(.param .u64 data, .param .u32 factor, .param .u32 count) {
+  .reg .pred %p;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<3>;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r1, %r1, %r2, %r3;
+  ld.param.u32 %r2, [count];
+  setp.ge.u32 %p, %r1, %r2;
+  @%p bra done;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r4, [factor];
+  cvta.to.global.u64 %rd1, %rd1;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  ld.global.u32 %r5, [%rd1];
+  ld.const.u32 %r6, [offsets];
+  mad.lo.u32 %r5, %r5, %r4, %r6;
+  st.global.u32 [%rd1], %r5;
+done:
+  ret;
+}
+)";
+
+namespace {
+
+void must(int error, const char* what) {
+  if (error == 0) return;
+  std::fprintf(stderr, "setting up: %s gives %d\n", what, error);
+  std::_Exit(3);
+}
+#define MUST(name, ...) must(FUNCTION(name)(__VA_ARGS__), REPLAY_NAME(name))
+
+}  // namespace
+
+void World::initialize() {
+  MUST(cuInit, 0u);
+  MUST(cuDevicePrimaryCtxRetain, &context, 0);
+  MUST(cuCtxSetCurrent, context);
+  MUST(cudaSetDevice, 0);
+  // Large enough that nothing else gets its address.
+  MUST(cuMemAlloc, &goneDevice, size_t{96} << 20);
+  MUST(cuMemFree, goneDevice);
+  MUST(cuStreamCreate, &goneStream, 0u);
+  MUST(cuStreamDestroy, goneStream);
+  MUST(cuEventCreate, &goneEvent, 0u);
+  MUST(cuEventDestroy, goneEvent);
+  pageable = static_cast<char*>(std::calloc(1, deviceBytes));
+  makeConsumables();
+}
+
+void World::makeConsumables() {
+  MUST(cuMemAlloc, &device, deviceBytes);
+  MUST(cuMemAlloc, &other, deviceBytes);
+  MUST(cuMemsetD8, device, 0, deviceBytes);
+  MUST(cuMemAllocHost, reinterpret_cast<void**>(&host), deviceBytes);
+  MUST(cuMemAllocManaged, &managed, deviceBytes, 1u);
+  MUST(cuStreamCreate, &stream, 0u);
+  MUST(cuEventCreate, &event, 0u);
+  MUST(cuEventCreate, &timed, 0u);
+  MUST(cuEventCreate, &untimed, unsigned{CU_EVENT_DISABLE_TIMING});
+  MUST(cuEventRecord, event, stream);
+  MUST(cuEventRecord, timed, stream);
+  MUST(cuModuleLoadData, &module, modulePtx);
+  MUST(cuModuleGetFunction, &function, module, "scale");
+  MUST(cuLibraryLoadData, &library, modulePtx, nullptr, nullptr, 0u, nullptr, nullptr, 0u);
+  MUST(cuLibraryGetKernel, &kernel, library, "scale");
+  MUST(cuDeviceGetDefaultMemPool, &defaultPool, 0);
+  MUST(cuDeviceSetMemPool, 0, defaultPool);
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  MUST(cuMemPoolCreate, &pool, &properties);
+  MUST(cuMemAllocAsync, &pooled, size_t{4096}, stream);
+  MUST(cuStreamSynchronize, stream);
+  parameterData = device;
+  kernelParameters[0] = &parameterData;
+  kernelParameters[1] = &parameterFactor;
+  kernelParameters[2] = &parameterCount;
+}
+
+namespace {
+
+std::string nameOf(uint64_t value) {
+  if (value < 1u << 20) return std::to_string(value);
+  if (static_cast<int32_t>(value) < 0 && static_cast<int32_t>(value) > -1000 && value <= UINT32_MAX)
+    return std::to_string(static_cast<int32_t>(value));
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "0x%llx", static_cast<unsigned long long>(value));
+  return buffer;
+}
+
+}  // namespace
+
+Choices of(std::string name, std::function<uint64_t(World&)> make) {
+  Choices made;
+  made.all.push_back({std::move(name), std::move(make)});
+  return made;
+}
+
+Choices number(uint64_t right, std::vector<uint64_t> wrong) {
+  Choices made = of(nameOf(right), [right](World&) { return right; });
+  for (const uint64_t value : wrong) made.all.push_back({nameOf(value), [value](World&) { return value; }});
+  return made;
+}
+
+Choices show(int slot, unsigned bytes) {
+  Choices made = of("out", [slot](World& world) { return bits(world.slot[slot]); }).add("null", [](World&) {
+    return uint64_t{0};
+  });
+  made.slot = slot;
+  made.shownBytes = bytes;
+  return made;
+}
+
+Choices out(int slot) { return show(slot, 0); }
+
+Choices text(const char* right, std::vector<const char*> wrong) {
+  Choices made = of(std::string("\"") + right + "\"", [right](World&) { return bits(right); });
+  for (const char* value : wrong)
+    made.all.push_back({value ? std::string("\"") + value + "\"" : "null", [value](World&) { return bits(value); }});
+  return made;
+}
+
+Choices stream() {
+  return of("stream", [](World& w) { return bits(w.stream); })
+      .add("0", [](World&) { return uint64_t{0}; })
+      .add("legacy", [](World&) { return uint64_t{1}; })
+      .add("perThread", [](World&) { return uint64_t{2}; })
+      .add("goneStream", [](World& w) { return bits(w.goneStream); });
+}
+
+Choices event() {
+  return of("event", [](World& w) { return bits(w.event); })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("goneEvent", [](World& w) { return bits(w.goneEvent); });
+}
+
+Choices deviceMemory() {
+  return of("device", [](World& w) { return w.device; })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("device+256", [](World& w) { return w.device + 256; })
+      .add("device+1", [](World& w) { return w.device + 1; })
+      .add("deviceEnd", [](World& w) { return w.device + World::deviceBytes; })
+      .add("goneDevice", [](World& w) { return w.goneDevice; })
+      .add("pinned", [](World& w) { return bits(w.host); })
+      .add("managed", [](World& w) { return w.managed; })
+      .add("pooled", [](World& w) { return w.pooled; })
+      .add("pageable", [](World& w) { return bits(w.pageable); });
+}
+
+Choices hostMemory() {
+  return of("pinned", [](World& w) { return bits(w.host); })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("pinned+16", [](World& w) { return bits(w.host + 16); })
+      .add("pageable", [](World& w) { return bits(w.pageable); })
+      .add("managed", [](World& w) { return w.managed; })
+      .add("device", [](World& w) { return w.device; });
+}
+
+Choices function() {
+  return of("function", [](World& w) { return bits(w.function); })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("kernel", [](World& w) { return bits(w.kernel); });
+}
+Choices module() {
+  return of("module", [](World& w) { return bits(w.module); }).add("null", [](World&) { return uint64_t{0}; });
+}
+Choices library() {
+  return of("library", [](World& w) { return bits(w.library); }).add("null", [](World&) { return uint64_t{0}; });
+}
+Choices kernel() {
+  return of("kernel", [](World& w) { return bits(w.kernel); }).add("null", [](World&) { return uint64_t{0}; });
+}
+Choices pool() {
+  return of("pool", [](World& w) { return bits(w.pool); })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("defaultPool", [](World& w) { return bits(w.defaultPool); });
+}
+Choices context() {
+  return of("context", [](World& w) { return bits(w.context); }).add("null", [](World&) { return uint64_t{0}; });
+}
+Choices ordinal() { return number(0, {0xFFFFFFFFu, 77}); }
+
+}  // namespace mulciber::replay
