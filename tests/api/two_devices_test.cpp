@@ -1,0 +1,92 @@
+// Several devices in one process. two_devices.py runs these with a CPU driver that the loader finds twice.
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "api_test.h"
+
+namespace mulciber::test {
+namespace {
+
+class TwoDevices : public WithDevice {
+ protected:
+  void SetUp() override {
+    WithDevice::SetUp();
+    if (IsSkipped()) return;
+    int count = 0;
+    ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+    if (count < 2) GTEST_SKIP() << "skipped: there is one device";
+  }
+  void TearDown() override {
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+    WithDevice::TearDown();
+  }
+  static int* allocate(int device, size_t count) {
+    void* memory = nullptr;
+    EXPECT_EQ(cudaSetDevice(device), cudaSuccess);
+    EXPECT_EQ(cudaMalloc(&memory, count * sizeof(int)), cudaSuccess);
+    return static_cast<int*>(memory);
+  }
+};
+
+TEST_F(TwoDevices, CopiesAndEventsCross) {  // MDEV-01, MDEV-03, STR-08, EVT-04
+  std::vector<int> sent(1'500'000), received(sent.size());
+  for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<int>(i);
+  const size_t bytes = sent.size() * sizeof(int);
+  cudaStream_t first = nullptr, second = nullptr;
+  cudaEvent_t event = nullptr;
+  int* const here = allocate(0, sent.size());
+  ASSERT_EQ(cudaStreamCreate(&first), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(here, sent.data(), bytes, cudaMemcpyHostToDevice, first), cudaSuccess);
+  ASSERT_EQ(cudaEventRecord(event, first), cudaSuccess);
+  int* const there = allocate(1, sent.size());
+  ASSERT_NE(here, there);
+  ASSERT_EQ(cudaStreamCreate(&second), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, second), cudaErrorInvalidResourceHandle);
+  ASSERT_EQ(cudaStreamWaitEvent(second, event, 0), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyPeerAsync(there, 1, here, 0, bytes, second), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(received.data(), there, bytes, cudaMemcpyDeviceToHost, second), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(second), cudaSuccess);
+  EXPECT_EQ(received, sent);
+  // Streams and events of the other device are used as they are.
+  EXPECT_EQ(cudaStreamSynchronize(first), cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
+  cudaPointerAttributes attributes{};
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, here), cudaSuccess);
+  EXPECT_EQ(attributes.device, 0);
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, there), cudaSuccess);
+  EXPECT_EQ(attributes.device, 1);
+  EXPECT_EQ(cudaFree(here), cudaSuccess);
+  EXPECT_EQ(cudaFree(there), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(first), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(second), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+}
+
+TEST_F(TwoDevices, AResetLeavesTheOtherAlone) {  // HOST-03
+  int* const here = allocate(0, 1000);
+  int* const there = allocate(1, 1000);
+  EXPECT_EQ(cudaMemset(here, 7, 4), cudaSuccess);
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_EQ(cudaFree(there), cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+  int seen = 0;
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&seen, here, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(seen, 0x07070707);
+  EXPECT_EQ(cudaFree(here), cudaSuccess);
+}
+
+TEST_F(TwoDevices, NeitherReachesTheOthersMemory) {  // MDEV-02
+  int can = 5;
+  EXPECT_EQ(cudaDeviceCanAccessPeer(&can, 0, 1), cudaSuccess);
+  EXPECT_EQ(can, 0);
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
+  EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
+}
+
+}  // namespace
+}  // namespace mulciber::test
