@@ -35,6 +35,7 @@ struct TargetProfile {
   bool subgroupShuffle = true, subgroupBallot = true, subgroupVote = true;
   bool maximalReconvergence = false;
   bool shaderSubgroupClock = false, shaderDeviceClock = false;
+  bool smBuiltins = false;                 // VK_NV_shader_sm_builtins: which multiprocessor, and how many
   bool integerDotProduct = false;
   bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
 
@@ -53,6 +54,8 @@ struct TargetProfile {
   bool warpsProgress = false;              // a warp that spins does not keep the others of its block from running
   bool barrierYields = false;              // if it does, a barrier in its loop lets each of them have a turn
   bool barrierOrdersGlobal = false;        // a workgroup barrier needs no fence to order the block's device memory
+
+  bool hasWarps() const { return subgroupSize == 32 && subgroupShuffle && subgroupBallot && subgroupVote; }
 };
 
 // Profiles as JSON; `fromJson` refuses what it does not know.
@@ -62,7 +65,7 @@ const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "la
 
 struct TranslateOptions {
   bool exactDenormals = false;   // repair every f32 operation the device would flush; costs speed
-  bool debugInfo = false;        // .loc lines into the SPIR-V
+  bool debugInfo = false;        // .loc lines and the names of registers into the SPIR-V
   bool validate = false;         // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
   void (*dump)(void* user, std::string_view stage, std::string_view text) = nullptr;

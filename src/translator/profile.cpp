@@ -181,7 +181,7 @@ TargetProfile nvidia() {
   p.atomicInt64 = p.atomicSharedInt64 = true;
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.atomicFloat16Vector = true;
-  p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
+  p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = p.smBuiltins = true;
   p.roundingRtz32 = p.roundingRtz64 = true;
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
   p.fusedFma32 = p.approximationsFlush32 = p.exactMinMax = p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = true;

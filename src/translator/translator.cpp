@@ -119,7 +119,9 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   spirv::Refusal refusal;
   auto words = spirv::emit(*program, profile, options, refusal);
   if (!words) {
-    holder.source.error(diagnostics, refusal.source, refused(refusal.reason));
+    std::string place = program->sourceMap.describe(refusal.source);
+    holder.source.error(diagnostics, refusal.source,
+                        refused(refusal.reason) + (place.empty() ? "" : " (" + place + ")"));
     return std::nullopt;
   }
   dump("spirv", [&] { return spirv::disassemble(*words); });

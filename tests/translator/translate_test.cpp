@@ -139,9 +139,9 @@ TEST(Translate, ListsKernelsAndPrintsTheModule) {
   EXPECT_THAT(printModule(*module), HasSubstr("fma.rn.f32"));
 }
 
-TEST(Translate, RefusesAReturnBeforeABarrierWhereDevicesWaitForExitedThreads) {
-  auto kernel = [](const char* index, const char* barrier) {
-    return std::string(R"(.version 8.0
+TEST(Translate, AReturnBeforeABarrierRunsInRoundsWhereDevicesWaitForExitedThreads) {
+  auto stages = [](const char* index, const char* barrier, const char* profile) {
+    std::string text = std::string(R"(.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 out, .param .u32 n)
@@ -151,22 +151,72 @@ TEST(Translate, RefusesAReturnBeforeABarrierWhereDevicesWaitForExitedThreads) {
   .reg .b64 %rd;
   ld.param.u64 %rd, [out];
   ld.param.u32 %r1, [n];
-  mov.u32 %r2, )") +
-           index + ";\n  setp.ge.u32 %p, %r2, %r1;\n  @%p ret;\n  " + barrier +
-           "\n  st.global.u32 [%rd], %r2;\n  ret;\n}\n";
+  mov.u32 %r2, )") + index +
+                       ";\n  setp.ge.u32 %p, %r2, %r1;\n  @%p ret;\n  " + barrier +
+                       "\n  st.global.u32 [%rd], %r2;\n  ret;\n}\n";
+    std::string rounds;
+    TranslateOptions options;
+    options.dumpUser = &rounds;
+    options.dump = [](void* user, std::string_view stage, std::string_view ir) {
+      if (stage == "rounds") *static_cast<std::string*>(user) = ir;
+    };
+    Translated result = translateText(text, "k", *builtinProfile(profile), options);
+    EXPECT_TRUE(result.kernel) << result.messages;
+    return rounds;
   };
-  Translated early = translateText(kernel("%tid.x", "bar.sync 0;"), "k", *builtinProfile("vulkan1.3"));
-  EXPECT_FALSE(early.kernel);
-  EXPECT_THAT(early.messages,
-              HasSubstr("kernel 'k' cannot be translated: threads may return while others of their block "
-                        "come to this barrier"));
-  EXPECT_THAT(early.messages, HasSubstr("bar.sync 0;"));
+  EXPECT_THAT(stages("%tid.x", "bar.sync 0;", "vulkan1.3"), HasSubstr("meeting"));
   for (const char* profile : {"nvidia", "lavapipe"})
-    EXPECT_TRUE(translateText(kernel("%tid.x", "bar.sync 0;"), "k", *builtinProfile(profile)).kernel) << profile;
-  Translated noBarrier = translateText(kernel("%tid.x", ""), "k", *builtinProfile("vulkan1.3"));
-  EXPECT_TRUE(noBarrier.kernel) << noBarrier.messages;
-  Translated together = translateText(kernel("%ctaid.x", "bar.sync 0;"), "k", *builtinProfile("vulkan1.3"));
-  EXPECT_TRUE(together.kernel) << together.messages;
+    EXPECT_THAT(stages("%tid.x", "bar.sync 0;", profile), Not(HasSubstr("meeting"))) << profile;
+  EXPECT_THAT(stages("%tid.x", "", "vulkan1.3"), Not(HasSubstr("meeting")));
+  EXPECT_THAT(stages("%ctaid.x", "bar.sync 0;", "vulkan1.3"), Not(HasSubstr("meeting")));
+}
+
+constexpr const char* withLines = R"(.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "saxpy.cu"
+.file 2 "inline.h"
+.visible .entry k(.param .u64 p)
+{
+  .reg .b64 %rd<3>;
+  .reg .f64 %fd<2>;
+  .reg .b32 %r<4>;
+  .loc 1 12 5
+  ld.param.u64 %rd1, [p];
+  ld.global.u32 %r1, [%rd1];
+  .loc 2 7 1, function_name $L__info_string0, inlined_at 1 12 5
+  add.u32 %r2, %r1, 5;
+  .loc 1 13 3
+  st.global.u32 [%rd1], %r2;
+  add.f64 %fd1, %fd1, %fd1;
+  st.global.f64 [%rd1], %fd1;
+  ret;
+}
+.section .debug_str
+{
+$L__info_string0:
+.b8 102,0
+}
+)";
+
+TEST(Translate, DebugInformationNamesLinesAndRegisters) {
+  TranslateOptions options;
+  options.debugInfo = true;
+  Translated with = translateText(withLines, "k", *builtinProfile("nvidia"), options);
+  ASSERT_TRUE(with.kernel) << with.messages;
+  std::string text = spirv::disassemble(with.kernel->spirv);
+  for (const char* expected :
+       {"OpString \"saxpy.cu\"", "OpString \"inline.h\"", " 12 5", " 7 1", " 13 3", "\"%r1\"", "\"%r2\""})
+    EXPECT_THAT(text, HasSubstr(expected));
+  Translated without = translateText(withLines, "k", *builtinProfile("nvidia"));
+  ASSERT_TRUE(without.kernel) << without.messages;
+  EXPECT_THAT(spirv::disassemble(without.kernel->spirv), Not(HasSubstr("OpLine")));
+}
+
+TEST(Translate, RefusalsNameTheLineOfTheCudaSource) {
+  Translated result = translateText(withLines, "k", *builtinProfile("vulkan1.3"));
+  EXPECT_FALSE(result.kernel);
+  EXPECT_THAT(result.messages, HasSubstr("(saxpy.cu:13)"));
 }
 
 TEST(Translate, ALoopUntilABarriersReductionIsFalseEndsForTheWholeBlock) {

@@ -59,7 +59,7 @@ void checkDevices(std::vector<Finding>& findings) {
       findings.push_back({Verdict::Good, "Vulkan device", name, {}});
     } else {
       findings.push_back({Verdict::Note, "Vulkan device",
-                          fmt::format("{} has subgroups of {}: kernels with warp operations are refused", name, lanes),
+                          fmt::format("{} has subgroups of {}: kernels with warp operations run slowly", name, lanes),
                           device->isCpu() ? softwareDriver : ""});
     }
   }

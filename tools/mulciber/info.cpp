@@ -39,7 +39,7 @@ std::vector<Feature> featuresOf(vk::Device& device) {
          false);
   native("float atomic add", profile.atomicFloat32Add, "by compare and swap");
   native("double atomic add", profile.atomicFloat64Add, "by compare and swap");
-  native("warp operations", profile.subgroupSize == 32, "the device's subgroups are not 32 wide", false);
+  native("warp operations", profile.hasWarps(), "through shared memory: the device's subgroups are not 32 wide");
   native("float denormals", profile.denormPreserve32 || profile.denormsByDefault32,
          "flushed to zero; MULCIBER_EXACT_DENORMALS=1 repairs that at a cost");
   native("fused multiply-add", profile.exactFma32, "repaired in software where the device is not exact");

@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
                                "Print a stage of the translation (ptx, ir, ssa, spirv, ..., or all)");
   translateCommand->add_flag("--text", translateOptions.asText, "SPIR-V as text; on standard output without -o");
   translateCommand->add_flag("--json", translateOptions.asJson, "Describe the kernels on standard output, as JSON");
-  translateCommand->add_flag("-g", translateOptions.debugInfo, "Keep source lines");
+  translateCommand->add_flag("-g,--debug", translateOptions.debugInfo,
+                             "Keep the lines of the CUDA source and the names of registers");
   translateCommand->add_flag("--exact-denormals", translateOptions.exactDenormals,
                              "Keep float denormals even where the device flushes them");
 

@@ -60,11 +60,13 @@ Error Function::translateOnce() {
   profile.computeCapability = module_.context().device().computeCapability();
   TranslateOptions options;
   options.exactDenormals = util::environment().exactDenormals;
+  options.debugInfo = util::environment().debugInfo;
   options.validate = util::environment().validateSpirv;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden.
-  cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
-                          vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals);
+  cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
+                          vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals,
+                          options.debugInfo);
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);

@@ -150,7 +150,9 @@ void Device::fillProfile() {
   profile.maxPushConstants = std::min(limits.maxPushConstantsSize, 256u);  // what a launch carries with it
   profile.maxSharedBytes = limits.maxComputeSharedMemorySize;
   profile.maxThreadsPerBlock = limits.maxComputeWorkGroupInvocations;
-  profile.subgroupSize = probes_.lanesLikeCuda ? 32 : physical_.properties11.subgroupSize;
+  // A device may say 32 and have fewer.
+  const uint32_t reported = physical_.properties11.subgroupSize;
+  profile.subgroupSize = probes_.lanesLikeCuda ? 32 : reported == 32 ? 1 : reported;
 
   profile.int8 = features12.shaderInt8;
   profile.int16 = features.shaderInt16;
@@ -175,6 +177,7 @@ void Device::fillProfile() {
   profile.maximalReconvergence = physical_.maximalReconvergence.shaderMaximalReconvergence;
   profile.shaderSubgroupClock = physical_.shaderClock.shaderSubgroupClock;
   profile.shaderDeviceClock = physical_.shaderClock.shaderDeviceClock;
+  profile.smBuiltins = physical_.smBuiltins.shaderSMBuiltins;
   profile.integerDotProduct = physical_.features13.shaderIntegerDotProduct;
   profile.roundingRtz16 = physical_.properties12.shaderRoundingModeRTZFloat16;
   profile.roundingRtz32 = physical_.properties12.shaderRoundingModeRTZFloat32;

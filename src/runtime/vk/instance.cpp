@@ -78,6 +78,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device) : handle(device) {
   features.add(maximalReconvergence, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR,
                has("VK_KHR_shader_maximal_reconvergence"));
   features.add(shaderClock, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, has("VK_KHR_shader_clock"));
+  features.add(smBuiltins, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
+               has("VK_NV_shader_sm_builtins"));
   features.add(mapPlaced, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT,
                has("VK_EXT_map_memory_placed") && has("VK_KHR_map_memory2"));
   vkGetPhysicalDeviceFeatures2(handle, &features2);

@@ -37,6 +37,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR explicitLayout{};
   VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR maximalReconvergence{};
   VkPhysicalDeviceShaderClockFeaturesKHR shaderClock{};
+  VkPhysicalDeviceShaderSMBuiltinsFeaturesNV smBuiltins{};
   VkPhysicalDeviceMapMemoryPlacedFeaturesEXT mapPlaced{};
 
   VkPhysicalDeviceMemoryProperties memory{};

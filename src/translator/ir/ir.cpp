@@ -1,5 +1,8 @@
 #include "translator/ir/ir.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace mulciber::ir {
 
 std::string_view mnemonic(Op op) {
@@ -86,6 +89,16 @@ Instruction* Function::clone(const Instruction& instruction) {
   Instruction& copy = instructionStorage_.emplace_back(instruction);
   copy.id = static_cast<uint32_t>(instructionStorage_.size() - 1);
   return &copy;
+}
+
+const SourceLine* SourceMap::find(uint32_t source) const {
+  auto next = std::ranges::upper_bound(lines, source, {}, &SourceLine::source);
+  return next == lines.begin() || std::prev(next)->line == 0 ? nullptr : &*std::prev(next);
+}
+
+std::string SourceMap::describe(uint32_t source) const {
+  const SourceLine* found = find(source);
+  return found ? files[found->file] + ":" + std::to_string(found->line) : std::string();
 }
 
 uint32_t Function::blockIdBound() const { return static_cast<uint32_t>(blockStorage_.size()); }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "translator/ir/type.h"
@@ -42,6 +43,7 @@ enum class InputKind : uint8_t {
   ModuleData,                     // i64: address of the module's .global and .const variables
   SubgroupId,                     // i32: which warp of the block
   ThreadIdX, ThreadIdY, ThreadIdZ,  // i32: LocalIndex taken apart by the block's dimensions
+  SmId, SmCount, SmWarps,         // i32: multiprocessors, on devices that tell (TargetProfile::smBuiltins)
 };
 
 // Where memory is. Const variables live in Global at run time: lowering adds the module's base.
@@ -146,6 +148,7 @@ struct Function {
   uint32_t localBytes = 0;
   std::optional<RecursiveFrame> frame;    // localBytes is then the size of one call's frame
   bool isStructured = false, isSsa = false;
+  std::unordered_map<const Instruction*, std::string> valueNames;  // of registers, kept by ssa for debugging
 
   Block* addBlock(std::string name = {});
   Instruction* create(Op op, Type type, std::span<Instruction* const> operands = {});
@@ -166,6 +169,23 @@ struct Function {
 // What the device does with denormal f32 operands and results in this kernel.
 enum class Denormals : uint8_t { Default, Preserve, Flush };
 
+// From `source` on, in the PTX text, code comes from this line of the CUDA source; a line of 0: nobody knows.
+struct SourceLine {
+  uint32_t source = 0;
+  uint32_t file = 0;                      // in SourceMap::files
+  uint32_t line = 0, column = 0;
+};
+struct SourceMap {
+  std::vector<SourceLine> lines;          // by source
+  std::vector<std::string> files;
+
+  const SourceLine* find(uint32_t source) const;  // null when nobody knows
+  std::string describe(uint32_t source) const;    // "file.cu:12", or nothing
+};
+
+// Shared memory that passes/rounds needs, and that it needs besides where the device has no warps.
+inline constexpr uint32_t roundsBytes = 16, roundsBytesPerThread = 8;
+
 // What one kernel needs: its function, the device functions it calls, and its static memory.
 struct Program {
   std::string kernel;
@@ -174,9 +194,13 @@ struct Program {
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
+  // Some threads wait for others at no barrier of the device: they yield by running into one.
+  bool waits = false;
+  uint32_t roundsOffset = 0;              // in shared memory: what passes/rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
   bool usesPrintf = false, usesHeap = false, usesScratch = false;
   Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
+  SourceMap sourceMap;                    // from .loc
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
   uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given
 };

@@ -105,7 +105,6 @@ class MbarrierLowering {
   }
 
   void wait(const ptx::Operand& destination, const ptx::Operand& address, const ptx::Operand& phase) {
-    if (!f.program().warpsWait()) return f.refuse(instruction, "waiting needs warps that run independently");
     f.yieldToWarps();
     ir::Order howOrdered = order(instruction, ir::Order::Acquire);
     ir::Instruction* word = b.load(ir::I64, place(address).value, access(howOrdered));

@@ -73,12 +73,7 @@ class BarrierLowering {
   }
 
   void counted(ir::Instruction* threads) {
-    if (!f.program().warpsWait()) {
-      if (f.program().usesArrive())
-        return f.refuse(instruction, "a barrier of some of a block's threads needs warps that run independently");
-      return f.fail(KernelFault::Trap);  // the device cannot: loudly, when it happens
-    }
-    WarpTools warp(f, instruction);
+    WarpTools warp(f);
     FunctionLowering::Address barrier = word(f.program().barrierWords());
     ir::Instruction* active = warp.members(nullptr);
     ir::Instruction* leader = warp.lowestLane(active);
@@ -116,23 +111,26 @@ class BarrierLowering {
   // Adds the predicate to a word of shared memory, reads the sum between two barriers, and takes it away again:
   // arrivals at the next reduction may already be in it.
   void reduce() {
-    WarpTools warp(f, instruction);
     FunctionLowering::Address sum = word(f.program().reductionWords());
     bool isAll = instruction.has(Mod::and_);
     ir::Instruction* condition = f.predicate(*predicate);
     if (isAll) condition = b.bitNot(condition);
-    ir::Instruction* lanes = warp.ballot(condition);
-    ir::Instruction* leader = warp.lowestLane(warp.members(nullptr));
-    ir::Instruction* isLeader = b.compare(ir::Op::IEq, f.laneId(), leader);
-    ir::Instruction* own = b.emit(ir::Op::PopCount, ir::I32, {lanes});
-    f.beginIf(isLeader);
+    // One thread of a warp adds for all of it; each for itself where the device has no warps.
+    ir::Instruction* adds = condition;
+    ir::Instruction* own = b.i32(1);
+    if (f.profile().hasWarps()) {
+      WarpTools warp(f);
+      own = b.emit(ir::Op::PopCount, ir::I32, {warp.ballot(condition)});
+      adds = b.compare(ir::Op::IEq, f.laneId(), warp.lowestLane(warp.members(nullptr)));
+    }
+    f.beginIf(adds);
     atomic(f, ir::Op::AtomicAdd, sum, access(ir::Order::Relaxed), {own});
     f.endIf();
     synchronise();
     // Nobody writes it between the two barriers: an ordinary load, which is known to be the same for the whole block.
     ir::Instruction* total = b.load(ir::I32, sum.value, access(ir::Order::Weak));
     synchronise();
-    f.beginIf(isLeader);
+    f.beginIf(adds);
     atomic(f, ir::Op::AtomicSub, sum, access(ir::Order::Relaxed), {own});
     f.endIf();
     if (instruction.has(Mod::popc)) return f.write(*destination, total);
@@ -151,7 +149,6 @@ class BarrierLowering {
 
 void lowerBarrier(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (instruction.has(Mod::warp)) {
-    WarpTools(f, instruction);
     f.b.emit(ir::Op::WarpBarrier, ir::Void, {});
     return;
   }
@@ -171,7 +168,7 @@ constexpr Lowering rows[] = {
 }  // namespace
 
 void FunctionLowering::yieldToWarps() {
-  if (!profile().warpsProgress && profile().barrierYields) b.emit(ir::Op::Barrier, ir::Void, {});
+  if (!profile().warpsProgress) b.emit(ir::Op::Barrier, ir::Void, {});
 }
 
 void FunctionLowering::clearBarrierWords() {

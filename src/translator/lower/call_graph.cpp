@@ -35,12 +35,30 @@ const ptx::TargetList* targetList(const ptx::Function& function, const ptx::Oper
   return nullptr;
 }
 
+bool isBarrier(const ptx::Instruction& instruction) {
+  return instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier;
+}
+
+bool isBlockBarrier(const ptx::Instruction& instruction) {
+  return isBarrier(instruction) && !instruction.has(ptx::Mod::warp);
+}
+
 // Barriers of a block that are more than bar.sync of all threads.
 bool countsThreads(const ptx::Instruction& instruction) {
-  using ptx::Mod;
-  if (instruction.opcode != ptx::Opcode::Bar && instruction.opcode != ptx::Opcode::Barrier) return false;
-  if (instruction.has(Mod::warp) || instruction.has(Mod::cluster)) return false;
-  return instruction.has(Mod::red) || instruction.operands.size() > 1;
+  if (!isBlockBarrier(instruction) || instruction.has(ptx::Mod::cluster)) return false;
+  return instruction.has(ptx::Mod::red) || instruction.operands.size() > 1;
+}
+
+bool isWarpOperation(const ptx::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case ptx::Opcode::Shfl:
+    case ptx::Opcode::Vote:
+    case ptx::Opcode::Match:
+    case ptx::Opcode::Redux:
+    case ptx::Opcode::Activemask:
+    case ptx::Opcode::Elect: return true;
+    default: return isBarrier(instruction) && instruction.has(ptx::Mod::warp);
+  }
 }
 
 bool usesStack(ptx::Opcode opcode) {
@@ -50,7 +68,6 @@ bool usesStack(ptx::Opcode opcode) {
 bool endsThread(const ptx::Instruction& instruction) {
   if (instruction.opcode == ptx::Opcode::Exit || instruction.opcode == ptx::Opcode::Trap) return true;
   if (instruction.opcode == ptx::Opcode::Alloca) return true;  // when the stack is full
-  if (countsThreads(instruction)) return true;                 // see BarrierLowering::counted
   if (instruction.opcode != ptx::Opcode::Call) return false;
   const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
   if (callee.kind != ptx::Operand::Kind::Function) return true;  // the pointer may name no function
@@ -116,10 +133,14 @@ void CallGraph::scanBarrier(const ptx::Instruction& instruction) {
   using ptx::Mod;
   if (instruction.opcode == ptx::Opcode::Mbarrier)
     barriers_.waits |= instruction.has(Mod::test_wait) || instruction.has(Mod::try_wait);
+  barriers_.warps |= isWarpOperation(instruction);
+  barriers_.any |= isBlockBarrier(instruction);
   if (!countsThreads(instruction)) return;
   barriers_.arrives |= instruction.has(Mod::arrive);
   barriers_.reduces |= instruction.has(Mod::red);
-  barriers_.counts |= !instruction.has(Mod::red) || instruction.operands.size() > 3;
+  const bool counts = !instruction.has(Mod::red) || instruction.operands.size() > 3;
+  barriers_.counts |= counts;
+  barriers_.warps |= counts;
 }
 
 std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Function& caller,

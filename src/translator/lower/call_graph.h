@@ -23,8 +23,10 @@ struct FunctionInfo {
   bool mayEndThread = false;                // exit, trap, or calls such a function
 };
 
-// What barriers the program's functions use.
+// What barriers and operations of warps the program's functions use.
 struct BarrierUse {
+  bool any = false;      // barriers of the block
+  bool warps = false;    // operations of a warp, also within barriers that count threads
   bool counts = false;   // of a number of threads
   bool arrives = false;  // without waiting
   bool reduces = false;

@@ -41,7 +41,10 @@ std::optional<ir::Program> ProgramLowering::run() {
   if (performance.requiredThreadCount > 0)
     for (unsigned i = 0; i < 3; i++) result_.requiredBlock[i] = std::max(1u, performance.requiredThreads[i]);
 
+  noteSourceLines();
   layOutParameters();
+  const BarrierUse& use = graph_.barriers();
+  result_.waits = use.arrives || use.counts || use.waits;
   layOutShared();
   for (const ptx::Function* function : graph_.functions()) {
     auto& lowered = result_.functions.emplace_back(std::make_unique<ir::Function>());
@@ -64,6 +67,7 @@ void ProgramLowering::refuse(uint32_t where, std::string_view what, std::string_
   std::string text = "kernel '" + std::string(kernel_.name) + "': ";
   if (!what.empty()) text += std::string(what) + ": ";
   text += why;
+  if (std::string place = result_.sourceMap.describe(where); !place.empty()) text += " (" + place + ")";
   holder_.source.error(diagnostics_, where, std::move(text));
 }
 
@@ -71,15 +75,48 @@ ir::Function& ProgramLowering::functionFor(const ptx::Function& function) { retu
 
 // Where a barrier is no more than a turn for each warp, waiting for a word of memory and the device's barriers do not
 // go together.
-bool ProgramLowering::countsAllBarriers() const {
+bool ProgramLowering::countsAllBarriers() const { return !profile_.warpsProgress && result_.waits; }
+
+// Memory for passes/rounds, which finds out whether the kernel has to run in rounds.
+uint32_t ProgramLowering::roundsBytes() const {
   const BarrierUse& use = graph_.barriers();
-  return !profile_.warpsProgress && profile_.barrierYields && (use.arrives || use.counts || use.waits);
+  if ((use.warps || countsAllBarriers()) && !profile_.hasWarps()) {
+    const uint32_t required = result_.requiredBlock[0] * result_.requiredBlock[1] * result_.requiredBlock[2];
+    const uint32_t threads = required             ? required
+                             : result_.maxThreads ? result_.maxThreads
+                                                  : profile_.maxThreadsPerBlock;
+    return ir::roundsBytes + ir::roundsBytesPerThread * std::min(threads, profile_.maxThreadsPerBlock);
+  }
+  const bool needsTurns = result_.waits && !profile_.warpsProgress && !profile_.barrierYields;
+  return needsTurns || (use.any && !profile_.exitedThreadsArrive) ? ir::roundsBytes : 0;
 }
 
 void ProgramLowering::noteGeneric(ir::Space space) {
   if (space == ir::Space::Shared) result_.hasGenericShared = true;
   if (space == ir::Space::Local) result_.hasGenericLocal = true;
   if (space == ir::Space::Param) result_.hasGenericParam = true;
+}
+
+// Each function's lines begin with its body; what a service is made of has none.
+void ProgramLowering::noteSourceLines() {
+  ir::SourceMap& map = result_.sourceMap;
+  std::unordered_map<uint32_t, uint32_t> places;
+  for (const ptx::Module::File& file : module().files) {
+    places[file.index] = static_cast<uint32_t>(map.files.size());
+    map.files.emplace_back(file.name);
+  }
+  for (const ptx::Function* function : graph_.functions()) {
+    if (isServiceFunction(*function)) continue;
+    map.lines.push_back({function->where, 0, 0, 0});
+    for (const ptx::Statement& statement : function->body) {
+      if (statement.kind != ptx::Statement::Kind::Location) continue;
+      const ptx::Location& location = *statement.location;
+      auto file = places.find(location.file);
+      if (file == places.end()) continue;
+      map.lines.push_back({statement.where, file->second, location.line, location.column});
+    }
+  }
+  std::ranges::sort(map.lines, {}, &ir::SourceLine::source);
 }
 
 void ProgramLowering::layOutParameters() {
@@ -117,6 +154,10 @@ void ProgramLowering::layOutShared() {
   if (hasBarrierWords_) {
     barrierWords_ = alignUp(offset, 16);
     offset = barrierWords_ + 128;
+  }
+  if (uint32_t bytes = roundsBytes()) {
+    result_.roundsOffset = alignUp(offset, 16);
+    offset = result_.roundsOffset + bytes;
   }
   result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
   for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;

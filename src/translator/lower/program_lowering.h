@@ -46,7 +46,6 @@ class ProgramLowering {
   // Barriers that count threads: some kernels need them, some devices then need them for all barriers, see barrier.cpp.
   bool usesArrive() const { return graph_.barriers().arrives; }
   bool countsAllBarriers() const;
-  bool warpsWait() const { return profile_.warpsProgress || profile_.barrierYields; }
   bool hasBarrierWords() const { return hasBarrierWords_; }
   uint32_t barrierWords() const { return barrierWords_; }         // 16 words of shared memory, zero at first
   uint32_t reductionWords() const { return barrierWords_ + 64; }  // and 16 more
@@ -57,8 +56,10 @@ class ProgramLowering {
   void refuse(uint32_t where, std::string_view what, std::string_view why);
 
  private:
+  void noteSourceLines();
   void layOutParameters();
   void layOutShared();
+  uint32_t roundsBytes() const;
 
   const ptx::ModuleHolder& holder_;
   const ptx::Function& kernel_;

@@ -51,9 +51,10 @@ ir::Instruction* FunctionLowering::specialRegister(Id which) {
     case Id::IsExplicitCluster: return b.boolean(false);
     case Id::LaneId: return laneId();
     case Id::WarpId: return b.lshr(b.input(InputKind::LocalIndex), b.i32(5));
-    case Id::NwarpId: return b.i32(64);
-    case Id::SmId: return b.i32(0);
-    case Id::NsmId: return b.i32(1);
+    // Without a device that tells: one multiprocessor, with room for a block and more.
+    case Id::NwarpId: return profile().smBuiltins ? b.input(InputKind::SmWarps) : b.i32(64);
+    case Id::SmId: return profile().smBuiltins ? b.input(InputKind::SmId) : b.i32(0);
+    case Id::NsmId: return profile().smBuiltins ? b.input(InputKind::SmCount) : b.i32(1);
     case Id::LanemaskEq: return b.shl(b.i32(1), laneId());
     case Id::LanemaskLt: return b.sub(b.shl(b.i32(1), laneId()), b.i32(1));
     case Id::LanemaskLe:
@@ -63,7 +64,12 @@ ir::Instruction* FunctionLowering::specialRegister(Id which) {
     case Id::LanemaskGe: return b.bitNot(b.sub(b.shl(b.i32(1), laneId()), b.i32(1)));
     case Id::DynamicSmemSize: return b.input(InputKind::DynamicSharedSize);
     case Id::TotalSmemSize:
-    case Id::AggrSmemSize: return b.add(b.input(InputKind::DynamicSharedSize), b.i32(program_.result().sharedBytes));
+    case Id::AggrSmemSize: {  // in units of what CUDA allocates
+      constexpr uint32_t unit = 128;
+      ir::Instruction* bytes =
+          b.add(b.input(InputKind::DynamicSharedSize), b.i32(program_.result().sharedBytes + unit - 1));
+      return b.bitAnd(bytes, b.i32(~(unit - 1)));
+    }
     case Id::ReservedSmemBegin:
     case Id::ReservedSmemEnd:
     case Id::ReservedSmemCap:

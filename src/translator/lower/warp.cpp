@@ -9,12 +9,6 @@ namespace mulciber::lower {
 
 using ptx::Mod;
 
-WarpTools::WarpTools(FunctionLowering& lowering, const ptx::Instruction& instruction) : f(lowering), b(lowering.b) {
-  if (f.profile().subgroupSize != 32)
-    f.refuse(instruction, "warp operations need subgroups of 32 lanes, and the device has " +
-                              std::to_string(f.profile().subgroupSize));
-}
-
 ir::Instruction* WarpTools::shuffle(ir::Instruction* value, ir::Instruction* lane) {
   if (value->type.totalBits() < 64) return b.emit(ir::Op::Shuffle, value->type, {value, lane});
   ir::Instruction* halves = b.bitcast(ir::I32.withLanes(2), value);
@@ -43,7 +37,7 @@ const ptx::Operand* maskOperand(const ptx::Instruction& instruction, size_t inde
 }
 
 void lowerShfl(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f, instruction);
+  WarpTools warp(f);
   ir::Builder& b = f.b;
   ir::Instruction* lane = f.laneId();
   ir::Instruction* distance = b.bitAnd(f.value(instruction.operands[2], ir::I32), b.i32(31));
@@ -72,7 +66,7 @@ void lowerShfl(FunctionLowering& f, const ptx::Instruction& instruction) {
 }
 
 void lowerVote(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f, instruction);
+  WarpTools warp(f);
   ir::Builder& b = f.b;
   const ptx::Operand* mask = maskOperand(instruction, 2);
   bool isFull = WarpTools::isFull(mask);
@@ -112,7 +106,7 @@ ir::Instruction* matchAny(FunctionLowering& f, WarpTools& warp, ir::Instruction*
 }
 
 void lowerMatch(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f, instruction);
+  WarpTools warp(f);
   ir::Builder& b = f.b;
   ir::Instruction* value = f.value(instruction.operands[1], irType(instruction.type()));
   ir::Instruction* members = warp.members(&instruction.operands[2]);
@@ -133,18 +127,36 @@ ir::Instruction* reduce(FunctionLowering& f, WarpTools& warp, ir::Instruction* v
   ir::Instruction* lane = f.laneId();
   ir::Instruction* above = b.bitAnd(members, f.specialRegister(ptx::SpecialRegister::LanemaskGt));
   ir::Instruction* next = b.binary(ir::Op::UMin, warp.lowestLane(above), b.i32(32));  // 32: no further member
-  for (unsigned step = 0; step < 5; step++) {
+  auto step = [&](bool isLast) {
     ir::Instruction* exists = b.compare(ir::Op::ULt, next, b.i32(32));
     ir::Instruction* source = b.select(exists, next, lane);
     ir::Instruction* gathered = combine(value, warp.shuffle(value, source));
     value = b.select(exists, gathered, value);
-    if (step < 4) next = b.select(exists, warp.shuffle(next, source), b.i32(32));
+    if (!isLast) next = b.select(exists, warp.shuffle(next, source), b.i32(32));
+  };
+  if (f.profile().hasWarps()) {
+    for (unsigned i = 0; i < 5; i++) step(i == 4);
+  } else {  // every shuffle is a round then, and what stands between them a piece of code of its own
+    ir::VariableId gathered = b.function().addVariable(value->type), far = b.function().addVariable(ir::I32);
+    ir::VariableId steps = b.function().addVariable(ir::I32);
+    b.write(gathered, value);
+    b.write(far, next);
+    b.write(steps, b.i32(0));
+    f.beginLoop();
+    value = b.read(gathered);
+    next = b.read(far);
+    step(false);
+    b.write(gathered, value);
+    b.write(far, next);
+    ir::Instruction* done = b.add(b.read(steps), b.i32(1));
+    b.write(steps, done);
+    f.endLoop(b.compare(ir::Op::ULt, done, b.i32(5)));
   }
   return warp.shuffle(value, warp.lowestLane(members));
 }
 
 void lowerRedux(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f, instruction);
+  WarpTools warp(f);
   ir::Builder& b = f.b;
   ptx::Type type = instruction.type();
   bool isSigned = ptx::isSigned(type), isFloat = ptx::isFloat(type);
@@ -172,12 +184,12 @@ void lowerRedux(FunctionLowering& f, const ptx::Instruction& instruction) {
 }
 
 void lowerActivemask(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f, instruction);
+  WarpTools warp(f);
   f.write(instruction.operands[0], warp.members(nullptr));
 }
 
 void lowerElect(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f, instruction);
+  WarpTools warp(f);
   auto [destination, predicate] = FunctionLowering::pair(instruction.operands[0]);
   ir::Instruction* leader = warp.lowestLane(warp.members(&instruction.operands[1]));
   f.write(*destination, leader);

@@ -9,8 +9,7 @@ namespace mulciber::lower {
 
 class WarpTools {
  public:
-  // Refuses the instruction when the device's subgroups are no warps.
-  WarpTools(FunctionLowering& lowering, const ptx::Instruction& instruction);
+  explicit WarpTools(FunctionLowering& lowering) : f(lowering), b(lowering.b) {}
 
   ir::Instruction* shuffle(ir::Instruction* value, ir::Instruction* lane);  // also of 64 bits
   ir::Instruction* ballot(ir::Instruction* condition);

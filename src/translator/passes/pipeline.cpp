@@ -12,6 +12,7 @@
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/recursion.h"
+#include "translator/passes/rounds.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
@@ -22,6 +23,7 @@ namespace {
 std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
   list.push_back(std::make_unique<FloatExactness>());
+  list.push_back(std::make_unique<Rounds>());
   list.push_back(std::make_unique<Structurize>());
   list.push_back(std::make_unique<Ssa>());
   list.push_back(std::make_unique<Simplify>());

@@ -15,8 +15,12 @@ using ir::VariableId;
 
 class SsaBuilder {
  public:
-  explicit SsaBuilder(ir::Function& function)
-      : function_(function), tree_(function), phis_(function.blockIdBound()), variables_(function.variables.size()) {}
+  SsaBuilder(ir::Function& function, bool keepsNames)
+      : function_(function),
+        keepsNames_(keepsNames),
+        tree_(function),
+        phis_(function.blockIdBound()),
+        variables_(function.variables.size()) {}
 
   void run() {
     findFrontiers();
@@ -124,6 +128,7 @@ class SsaBuilder {
     std::vector<std::pair<VariableId, Instruction*>> saved;
     replacements_.resize(function_.instructionIdBound());
     auto set = [&](VariableId id, Instruction* value) {
+      if (keepsNames_ && !value->isConstant()) function_.valueNames.try_emplace(value, function_.variables[id].name);
       saved.emplace_back(id, variables_[id].current);
       variables_[id].current = value;
     };
@@ -191,6 +196,7 @@ class SsaBuilder {
   }
 
   ir::Function& function_;
+  const bool keepsNames_;
   ir::DominatorTree tree_;
   std::vector<std::vector<Phi>> phis_;          // by block id
   std::vector<std::vector<Block*>> frontiers_;  // by block id
@@ -201,16 +207,16 @@ class SsaBuilder {
 
 }  // namespace
 
-void buildSsa(ir::Function& function) {
+void buildSsa(ir::Function& function, bool keepsNames) {
   function.computePredecessors();
-  SsaBuilder(function).run();
+  SsaBuilder(function, keepsNames).run();
   function.isSsa = true;
   removeTrivialPhis(function);
   function.renumber();
 }
 
-bool Ssa::run(ir::Function& function, PassContext&) {
-  buildSsa(function);
+bool Ssa::run(ir::Function& function, PassContext& context) {
+  buildSsa(function, context.options.debugInfo);
   return true;
 }
 

@@ -17,6 +17,7 @@ class Ssa : public Pass {
   bool run(ir::Function& function, PassContext& context) override;
 };
 
-void buildSsa(ir::Function& function);
+// With `keepsNames`, values remember the registers that they were written to.
+void buildSsa(ir::Function& function, bool keepsNames = false);
 
 }  // namespace mulciber::passes

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "mulciber/kernel_abi.h"
-#include "translator/spirv/exited_threads.h"
 #include "translator/spirv/memory.h"
 
 namespace mulciber::spirv {
@@ -51,8 +50,6 @@ std::optional<std::vector<uint32_t>> Emitter::run(Refusal& refusal) {
   module.capability(spv::Capability::PhysicalStorageBufferAddresses);
   if (!profile.int64) refuse("the device has no 64-bit integers, which addresses need");
 
-  refuseIfExitedThreadsAreMissed();
-
   Id main = module.newId();
   module.entryPoint(main, "main");
   module.name(main, program.kernel);
@@ -63,14 +60,6 @@ std::optional<std::vector<uint32_t>> Emitter::run(Refusal& refusal) {
     return std::nullopt;
   }
   return module.finish();
-}
-
-void Emitter::refuseIfExitedThreadsAreMissed() {
-  if (profile.exitedThreadsArrive) return;
-  const ir::Instruction* barrier = findBarrierWithoutExited(function);
-  if (!barrier) return;
-  current_ = barrier;
-  refuse("threads may return while others of their block come to this barrier, where the device would wait for them");
 }
 
 void Emitter::emitFunction() {
@@ -115,6 +104,7 @@ void Emitter::emitInstruction(const ir::Instruction& instruction) {
     case ir::Op::Input: return;  // made where they are used
     default: break;
   }
+  if (options.debugInfo) emitLine(instruction.source);
   auto family = familyOf(instruction.op);
   if (!family) {
     refuse(instruction.op == ir::Op::Call ? "a call remains that could not be inlined"
@@ -123,7 +113,22 @@ void Emitter::emitInstruction(const ir::Instruction& instruction) {
     return;
   }
   Id result = family(*this, instruction);
-  if (!instruction.type.isVoid()) values_[&instruction] = result;
+  if (instruction.type.isVoid()) return;
+  values_[&instruction] = result;
+  nameValue(instruction);
+}
+
+void Emitter::emitLine(uint32_t source) {
+  const ir::SourceLine* line = program.sourceMap.find(source);
+  if (!line || (line_ && line->file == line_->file && line->line == line_->line && line->column == line_->column))
+    return;
+  line_ = line;
+  module.emitVoid(spv::Op::OpLine, {module.string(program.sourceMap.files[line->file]), line->line, line->column});
+}
+
+void Emitter::nameValue(const ir::Instruction& instruction) {
+  auto found = function.valueNames.find(&instruction);
+  if (found != function.valueNames.end()) module.name(values_.at(&instruction), found->second);
 }
 
 void Emitter::emitPhi(const ir::Block& block, const ir::Instruction& phi) {
@@ -131,6 +136,7 @@ void Emitter::emitPhi(const ir::Block& block, const ir::Instruction& phi) {
   auto pairs = static_cast<uint32_t>(phi.operands.size());
   values_[&phi] = module.deferredPhi(type(phi.type), pairs, pending.firstOperand);
   phis_.push_back(pending);
+  nameValue(phi);
 }
 
 void Emitter::patchPhis() {

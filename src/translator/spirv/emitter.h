@@ -75,7 +75,10 @@ class Emitter {
   void endIf(If& state);
   // After endIf() of an if with both arms: the value that came out.
   Id merged(const If& state, ir::Type resultType, Id thenValue, Id elseValue);
-  void startBlock(Id label) { module.label(currentLabel_ = label); }
+  void startBlock(Id label) {
+    module.label(currentLabel_ = label);
+    line_ = nullptr;  // a line holds to the end of its block
+  }
   Id currentLabel() const { return currentLabel_; }
 
   // The target has atomic operations on integers of this width there.
@@ -87,10 +90,11 @@ class Emitter {
   MemoryEmitter& memory() { return *memory_; }
 
  private:
-  void refuseIfExitedThreadsAreMissed();
   void emitFunction();
   void emitBlock(const ir::Block& block);
   void emitInstruction(const ir::Instruction& instruction);
+  void emitLine(uint32_t source);
+  void nameValue(const ir::Instruction& instruction);
   void emitPhi(const ir::Block& block, const ir::Instruction& phi);
   void emitTerminator(const ir::Block& block);
   void patchPhis();
@@ -111,6 +115,7 @@ class Emitter {
   const BarrierHazards barrierHazards_;
   std::unique_ptr<MemoryEmitter> memory_;
   const ir::Instruction* current_ = nullptr;
+  const ir::SourceLine* line_ = nullptr;  // that the block's instructions come from
   Id currentLabel_ = 0;
   Refusal refusal_;
 };

@@ -74,6 +74,12 @@ Id Emitter::makeInput(InputKind kind) {
     Id at = module.prologue(spv::Op::OpAccessChain, pointer, {variable, module.constant32(component)});
     return module.prologueLoad(u32(), at);
   };
+  auto smBuiltin = [&](spv::BuiltIn which, const char* name) {
+    if (!profile.smBuiltins) refuse("the device does not tell which multiprocessor a block runs on");
+    module.capability(spv::Capability::ShaderSMBuiltinsNV);
+    module.extension("SPV_NV_shader_sm_builtins");
+    return module.prologueLoad(u32(), module.builtin(which, u32(), name));
+  };
   auto dimension = [kind](InputKind first) { return static_cast<unsigned>(kind) - static_cast<unsigned>(first); };
   switch (kind) {
     case InputKind::LocalIndex:
@@ -97,6 +103,9 @@ Id Emitter::makeInput(InputKind kind) {
     case InputKind::DynamicSharedSize: return module.specConstant32(abi::DynamicSharedBytes, 0, "dynamicSharedBytes");
     case InputKind::LaunchState: return memory_->pushConstant(0);
     case InputKind::ModuleData: return memory_->pushConstant(1);
+    case InputKind::SmId: return smBuiltin(spv::BuiltIn::SMIDNV, "smId");
+    case InputKind::SmCount: return smBuiltin(spv::BuiltIn::SMCountNV, "smCount");
+    case InputKind::SmWarps: return smBuiltin(spv::BuiltIn::WarpsPerSMNV, "warpsPerSm");
     case InputKind::SubgroupId: break;
   }
   return module.prologue(spv::Op::OpShiftRightLogical, u32(),

@@ -43,6 +43,17 @@ void ModuleBuilder::name(Id id, std::string_view text) {
   append(names_, spv::Op::OpName, words);
 }
 
+Id ModuleBuilder::string(const std::string& text) {
+  auto [entry, isNew] = strings_.try_emplace(text, 0);
+  if (isNew) {
+    entry->second = newId();
+    Words words{entry->second};
+    appendString(words, text);
+    append(stringSection_, spv::Op::OpString, words);
+  }
+  return entry->second;
+}
+
 void ModuleBuilder::decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> operands) {
   Words words{id, static_cast<uint32_t>(decoration)};
   words.insert(words.end(), operands);
@@ -231,7 +242,7 @@ std::vector<uint32_t> ModuleBuilder::finish() {
   entry.insert(entry.end(), interface_.begin(), interface_.end());
   append(module, spv::Op::OpEntryPoint, entry);
 
-  for (const Words* section : {&executionModes_, &names_, &decorations_, &globals_})
+  for (const Words* section : {&executionModes_, &stringSection_, &names_, &decorations_, &globals_})
     module.insert(module.end(), section->begin(), section->end());
 
   append(module, spv::Op::OpFunction, Words{voidId, entryPoint_, 0, functionType});

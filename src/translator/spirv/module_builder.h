@@ -28,6 +28,7 @@ class ModuleBuilder {
   void executionModeId(Id function, spv::ExecutionMode mode, std::initializer_list<Id> operands);
   void entryPoint(Id function, std::string_view name) { entryPoint_ = function, entryName_ = name; }
   void name(Id id, std::string_view text);
+  Id string(const std::string& text);  // for debug information; made once
   void decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> operands = {});
   void decorateMember(Id type, uint32_t member, spv::Decoration decoration,
                       std::initializer_list<uint32_t> operands = {});
@@ -101,7 +102,8 @@ class ModuleBuilder {
   Id glsl_ = 0, entryPoint_ = 0;
   std::string entryName_;
   Words interface_;
-  Words executionModes_, names_, decorations_, globals_, functionVariables_, prologue_, body_;
+  std::map<std::string, Id> strings_;
+  Words executionModes_, stringSection_, names_, decorations_, globals_, functionVariables_, prologue_, body_;
 };
 
 }  // namespace mulciber::spirv

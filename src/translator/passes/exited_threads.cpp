@@ -1,11 +1,11 @@
-#include "translator/spirv/exited_threads.h"
+#include "translator/passes/exited_threads.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "translator/ir/dominators.h"
 
-namespace mulciber::spirv {
+namespace mulciber::passes {
 namespace {
 
 using ir::Block;
@@ -37,6 +37,7 @@ class Divergence {
   explicit Divergence(const ir::Function& function)
       : function_(function),
         isVarying_(function.instructionIdBound()),
+        variableVaries_(function.variables.size()),
         isApart_(function.blockIdBound()),
         isJoin_(function.blockIdBound()),
         isDivergent_(function.blockIdBound()),
@@ -65,6 +66,7 @@ class Divergence {
       for (const Instruction* i : block.instructions) {
         if (isVarying_[i->id] || !varies(*i, block)) continue;
         isVarying_[i->id] = changed = true;
+        if (i->op == Op::WriteVar) variableVaries_[i->payload] = true;
       }
       const ir::Terminator& terminator = block.terminator;
       if (terminator.targets.size() < 2 || isDivergent_[block.id] || !isVarying_[terminator.value->id]) continue;
@@ -79,6 +81,9 @@ class Divergence {
       return true;
     switch (i.op) {
       case Op::Phi: return isApart_[block.id] || isJoin_[block.id];
+      // Threads that are apart have written it, or not yet, each at its own time.
+      case Op::WriteVar: return isApart_[block.id];
+      case Op::ReadVar: return variableVaries_[i.payload];
       case Op::Input: return isOfThread(static_cast<ir::InputKind>(i.payload));
       // Where threads go apart they may read at different times.
       case Op::Load: return isApart_[block.id] || mayReadDifferently(i.memory);
@@ -119,7 +124,8 @@ class Divergence {
   }
 
   const ir::Function& function_;
-  std::vector<bool> isVarying_;         // by instruction id
+  std::vector<bool> isVarying_;         // by instruction id; a write to a variable: what it writes, or when
+  std::vector<bool> variableVaries_;    // by variable: some write to it does
   std::vector<bool> isApart_, isJoin_;  // by block id: between a divergent branch and where its threads meet; there
   std::vector<bool> isDivergent_;       // by block id: threads may leave it for different targets
   std::vector<const Instruction*> barrierApart_;
@@ -153,4 +159,4 @@ const Instruction* findBarrierWithoutExited(const ir::Function& function) {
   return nullptr;
 }
 
-}  // namespace mulciber::spirv
+}  // namespace mulciber::passes

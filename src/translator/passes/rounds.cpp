@@ -1,0 +1,380 @@
+#include "translator/passes/rounds.h"
+
+#include <algorithm>
+
+#include "translator/ir/builder.h"
+#include "translator/ir/dominators.h"
+#include "translator/passes/control_flow.h"
+#include "translator/passes/exited_threads.h"
+#include "translator/passes/loop_forest.h"
+#include "translator/passes/program_order.h"
+#include "translator/passes/split_values.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Builder;
+using ir::Instruction;
+using ir::Op;
+using ir::VariableId;
+
+// Shared memory, from Program::roundsOffset on: a word for each kind of stop and parity of the round, which holds the
+// number of the last round in which a thread came to such a stop; then a pair of words for each thread, its stop and
+// its value. What the memory holds at first does no harm: a number that happens to fit costs a round more.
+constexpr uint32_t warpWord = 0, barrierWord = 8, slots = 16, slotBytes = 8;
+static_assert(slots == ir::roundsBytes && slotBytes == ir::roundsBytesPerThread);
+
+bool usesWarps(const ir::Function& function) {
+  for (const Block* block : function.blocks)
+    for (const Instruction* i : block->instructions)
+      if (i->op >= Op::WarpBarrier && i->op <= Op::Elect) return true;
+  return false;
+}
+
+class RoundMaker {
+ public:
+  RoundMaker(ir::Function& function, bool hasWarps, uint32_t sharedOffset)
+      : function_(function), hasWarps_(hasWarps), shared_(sharedOffset), b_(function) {}
+
+  void run() {
+    function_.removeUnreachableBlocks();
+    addEntry();
+    addLatches();
+    std::vector<Block*> blocks = programOrder(function_);
+    countStops(blocks);
+    addVariables();
+    for (Block* block : blocks) cut(block);
+    // As long as what follows a stop is reached from before it, values may cross: they become variables now.
+    splitCrossBlockValues(function_);
+    meeting_ = function_.addBlock("meeting");
+    for (Block* block : stopped_) block->terminator = {ir::Terminator::Kind::Branch, nullptr, {meeting_}, {}};
+    meet();
+  }
+
+ private:
+  bool isStop(const Instruction& i) const { return i.op == Op::Barrier || isWarpStop(i); }
+  bool isWarpStop(const Instruction& i) const { return !hasWarps_ && i.op >= Op::WarpBarrier && i.op <= Op::Elect; }
+
+  // They are written first in the entry: what is undefined there costs drivers registers.
+  void addVariables() {
+    stop_ = function_.addVariable(ir::I32, "stop");
+    round_ = function_.addVariable(ir::I32, "round");
+    std::vector<VariableId> zero{round_};
+    if (warpStops_ > 0)
+      for (auto [variable, name] : {std::pair{&value_, "value"},
+                                    {&source_, "source"},
+                                    {&members_, "members"},
+                                    {&votes_, "votes"},
+                                    {&first_, "first"},
+                                    {&answer_, "answer"}})
+        zero.push_back(*variable = function_.addVariable(ir::I32, name));
+    Block* entry = function_.blocks.front();
+    ir::Terminator start = std::move(entry->terminator);
+    entry->terminator = {};
+    b_.setBlock(entry);
+    for (VariableId variable : zero) b_.write(variable, b_.i32(0));
+    entry->terminator = std::move(start);
+  }
+
+  void addEntry() {
+    Block* entry = function_.blocks.front();
+    Block* fresh = function_.addBlock();
+    fresh->terminator = {ir::Terminator::Kind::Branch, nullptr, {entry}, {}};
+    std::rotate(function_.blocks.begin(), function_.blocks.end() - 1, function_.blocks.end());
+  }
+
+  // Where a thread may pass by a loop's warp operation it would be back at the begin of the loop before the others, and
+  // go first from there. It waits for them at the loop's end.
+  void addLatches() {
+    if (hasWarps_ || !usesWarps(function_)) return;
+    LoopForest forest = findLoops(function_);
+    function_.computePredecessors();
+    ir::DominatorTree tree(function_);
+    std::vector<Block*> stops;
+    for (Block* block : function_.blocks)
+      if (std::ranges::any_of(block->instructions, [&](const Instruction* i) { return isWarpStop(*i); }))
+        stops.push_back(block);
+    for (uint32_t loop = 0; loop < forest.loops.size(); ++loop) {
+      Block* header = forest.loops[loop].header;
+      std::vector<Block*> ends;
+      for (Block* from : header->predecessors)
+        if (forest.contains(loop, from)) ends.push_back(from);
+      bool mayPass = std::ranges::any_of(stops, [&](const Block* stop) {
+        return forest.contains(loop, stop) &&
+               std::ranges::any_of(ends, [&](const Block* end) { return !tree.dominates(stop, end); });
+      });
+      if (!mayPass) continue;
+      Block* latch = function_.addBlock();
+      for (Block* end : ends) redirect(*end, header, latch);
+      b_.setBlock(latch);
+      b_.emit(Op::WarpBarrier, ir::Void, {});
+      b_.branch(header);
+    }
+  }
+
+  // Warp operations have the lowest numbers, barriers follow, then the end.
+  void countStops(const std::vector<Block*>& blocks) {
+    uint32_t barriers = 0;
+    for (const Block* block : blocks)
+      for (const Instruction* i : block->instructions) {
+        warpStops_ += isWarpStop(*i);
+        barriers += i->op == Op::Barrier;
+      }
+    nextBarrier_ = warpStops_;
+    end_ = warpStops_ + barriers;
+    resume_.resize(end_);
+  }
+
+  // Ends the block at its first stop; what follows becomes a block, which is cut in turn.
+  void cut(Block* block) {
+    while (true) {
+      auto stop = std::ranges::find_if(block->instructions, [&](const Instruction* i) { return isStop(*i); });
+      if (stop == block->instructions.end()) break;
+      Instruction* operation = *stop;
+      Block* rest = function_.addBlock();
+      rest->instructions.assign(stop + 1, block->instructions.end());
+      rest->terminator = std::move(block->terminator);
+      rest->merge = block->merge;
+      block->terminator = {};
+      block->instructions.erase(stop, block->instructions.end());
+      uint32_t number = isWarpStop(*operation) ? nextWarpStop_++ : nextBarrier_++;
+      resume_[number] = rest;
+      b_.setBlock(block);
+      b_.setSource(operation->source);
+      prepare(*operation);
+      stopAt(number, block);
+      b_.branch(rest);
+      finish(*operation, *rest);
+      block = rest;
+    }
+    if (block->terminator.kind != ir::Terminator::Kind::Return) return;
+    b_.setBlock(block);
+    stopAt(end_, block);
+  }
+
+  void stopAt(uint32_t number, Block* block) {
+    b_.write(stop_, b_.i32(number));
+    stopped_.push_back(block);
+  }
+
+  // What the other lanes need to know of this one.
+  void prepare(const Instruction& operation) {
+    switch (operation.op) {
+      case Op::Shuffle:
+        b_.write(value_, toWord(operation.operands[0]));
+        b_.write(source_, operation.operands[1]);
+        return;
+      case Op::Ballot:
+      case Op::VoteAll:
+      case Op::VoteAny: b_.write(value_, b_.convert(Op::ZExt, ir::I32, operation.operands[0])); return;
+      default: return;
+    }
+  }
+
+  Instruction* toWord(Instruction* value) {
+    if (value->type == ir::Bool) return b_.convert(Op::ZExt, ir::I32, value);
+    value = b_.bitcast(ir::Type{ir::Kind::Int, static_cast<uint8_t>(value->type.totalBits())}, value);
+    return value->type == ir::I32 ? value : b_.convert(Op::ZExt, ir::I32, value);
+  }
+
+  // The operation itself becomes the last step of making its result, at the begin of `rest`.
+  void finish(Instruction& operation, Block& rest) {
+    if (operation.type.isVoid()) return;
+    std::vector<Instruction*> following = std::move(rest.instructions);
+    rest.instructions.clear();
+    ir::Terminator terminator = std::move(rest.terminator);
+    rest.terminator = {};
+    b_.setBlock(&rest);
+    auto become = [&](Op op, std::initializer_list<Instruction*> operands, uint64_t payload = 0) {
+      operation.op = op;
+      operation.operands.assign(operands.begin(), operands.end());
+      operation.payload = payload;
+    };
+    switch (operation.op) {
+      case Op::Ballot: become(Op::ReadVar, {}, votes_); break;
+      case Op::VoteAll: become(Op::IEq, {b_.read(votes_), b_.read(members_)}); break;
+      case Op::VoteAny: become(Op::INe, {b_.read(votes_), b_.i32(0)}); break;
+      case Op::Elect: become(Op::IEq, {b_.emit(Op::FindLsb, ir::I32, {b_.read(members_)}), lane()}); break;
+      default: fromWord(operation, become); break;
+    }
+    rest.instructions.push_back(&operation);
+    rest.instructions.insert(rest.instructions.end(), following.begin(), following.end());
+    rest.terminator = std::move(terminator);
+  }
+
+  template <typename Become>
+  void fromWord(const Instruction& operation, const Become& become) {
+    const ir::Type type = operation.type;
+    if (type == ir::I32) return become(Op::ReadVar, {}, answer_);
+    Instruction* word = b_.read(answer_);
+    if (type == ir::Bool) return become(Op::INe, {word, b_.i32(0)});
+    if (type.isInt() && !type.isVector()) return become(Op::Trunc, {word});
+    if (type.totalBits() < 32)
+      word = b_.convert(Op::Trunc, ir::Type{ir::Kind::Int, static_cast<uint8_t>(type.totalBits())}, word);
+    become(Op::Bitcast, {word});
+  }
+
+  ir::MemoryAccess access(ir::Order order, uint8_t alignment) const {
+    ir::MemoryAccess result;
+    result.space = ir::Space::Shared;
+    result.order = order;
+    result.scope = ir::Scope::Block;
+    result.alignment = alignment;
+    return result;
+  }
+
+  Instruction* lane() { return b_.bitAnd(b_.input(ir::InputKind::LocalIndex), b_.i32(31)); }
+  Instruction* slotOf(Instruction* thread) { return b_.add(b_.i32(shared_ + slots), b_.shl(thread, b_.i32(3))); }
+
+  Instruction* blockThreads() {
+    Instruction* area = b_.mul(b_.input(ir::InputKind::BlockDimX), b_.input(ir::InputKind::BlockDimY));
+    return b_.mul(area, b_.input(ir::InputKind::BlockDimZ));
+  }
+
+  // The loop: writes down where this thread stands, waits for the block, and sees who may go on.
+  void meet() {
+    b_.setSource(0);
+    b_.setBlock(meeting_);
+    meeting_->merge.dontUnroll = true;
+    Instruction* round = b_.add(b_.read(round_), b_.i32(1));
+    b_.write(round_, round);
+    Instruction* words = b_.add(b_.i32(shared_), b_.shl(b_.bitAnd(round, b_.i32(1)), b_.i32(2)));
+    Instruction* stop = b_.read(stop_);
+    if (warpStops_ > 0) {
+      Instruction* slot = slotOf(b_.input(ir::InputKind::LocalIndex));
+      b_.store(slot, b_.vector(std::array{stop, b_.read(value_)}), access(ir::Order::Weak, slotBytes));
+      note(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), words, warpWord, round);
+    }
+    Instruction* isWaiting = b_.compare(Op::ULt, b_.sub(stop, b_.i32(warpStops_)), b_.i32(end_ - warpStops_));
+    if (end_ > warpStops_) note(isWaiting, words, barrierWord, round);
+    b_.emit(Op::Barrier, ir::Void, {});
+
+    Instruction* atWarp = warpStops_ > 0 ? hasCome(words, warpWord, round) : b_.boolean(false);
+    Instruction* atBarrier = end_ > warpStops_ ? hasCome(words, barrierWord, round) : b_.boolean(false);
+    if (warpStops_ > 0) goOnAsWarps(atWarp);
+    Block* dispatch = function_.addBlock();
+    Block* finished = function_.addBlock();
+    // Also when threads stand at neither: all have ended.
+    b_.branch(b_.bitOr(atWarp, atBarrier), dispatch, finished);
+    b_.setBlock(finished);
+    b_.ret();
+    b_.setBlock(dispatch);
+    if (warpStops_ > 0 && end_ > warpStops_) {
+      // Threads at barriers stay while others are at warp operations.
+      Block* go = function_.addBlock();
+      b_.branch(b_.bitAnd(isWaiting, atWarp), meeting_, go);
+      b_.setBlock(go);
+    }
+    resume();
+  }
+
+  // Notes that a thread stands at a stop of this kind: all that do write the same.
+  void note(Instruction* condition, Instruction* words, uint32_t word, Instruction* round) {
+    Block* then = function_.addBlock();
+    Block* after = function_.addBlock();
+    b_.branch(condition, then, after);
+    b_.setBlock(then);
+    b_.store(b_.add(words, b_.i32(word)), round, access(ir::Order::Relaxed, 4));
+    b_.branch(after);
+    b_.setBlock(after);
+  }
+
+  Instruction* hasCome(Instruction* words, uint32_t word, Instruction* round) {
+    Instruction* last = b_.load(ir::I32, b_.add(words, b_.i32(word)), access(ir::Order::Weak, 4));
+    return b_.compare(Op::IEq, last, round);
+  }
+
+  // Threads at warp operations look through the stops of their warp; then all wait, so that no slot changes before.
+  void goOnAsWarps(Instruction* atWarp) {
+    Block* look = function_.addBlock();
+    Block* each = function_.addBlock();
+    Block* seen = function_.addBlock();
+    Block* stay = function_.addBlock();
+    Block* after = function_.addBlock();
+    Instruction* number = b_.read(stop_);
+    VariableId other = function_.addVariable(ir::I32, "other");
+    b_.write(first_, b_.i32(end_));
+    b_.branch(b_.bitAnd(atWarp, b_.compare(Op::ULt, number, b_.i32(warpStops_))), look, stay);
+
+    b_.setBlock(look);
+    Instruction* begin = b_.bitAnd(b_.input(ir::InputKind::LocalIndex), b_.i32(~31u));
+    Instruction* threads = b_.binary(Op::UMin, b_.sub(blockThreads(), begin), b_.i32(32));
+    b_.write(other, b_.i32(0));
+    b_.branch(each);
+
+    b_.setBlock(each);
+    each->merge.dontUnroll = true;
+    Instruction* index = b_.read(other);
+    Instruction* slot = b_.load(ir::I32.withLanes(2), slotOf(b_.add(begin, index)), access(ir::Order::Weak, slotBytes));
+    Instruction* stop = b_.extract(slot, 0);
+    Instruction* bit = b_.shl(b_.i32(1), index);
+    Instruction* vote = b_.select(b_.compare(Op::INe, b_.extract(slot, 1), b_.i32(0)), bit, b_.i32(0));
+    Instruction* first = b_.read(first_);
+    Instruction* isEarlier = b_.compare(Op::ULt, stop, first);
+    Instruction* isSame = b_.compare(Op::IEq, stop, first);
+    auto gather = [&](VariableId set, Instruction* mine) {
+      Instruction* old = b_.read(set);
+      b_.write(set, b_.select(isEarlier, mine, b_.select(isSame, b_.bitOr(old, mine), old)));
+    };
+    gather(members_, bit);
+    gather(votes_, vote);
+    b_.write(first_, b_.binary(Op::UMin, stop, first));
+    Instruction* next = b_.add(index, b_.i32(1));
+    b_.write(other, next);
+    b_.branch(b_.compare(Op::ULt, next, threads), each, seen);
+
+    b_.setBlock(seen);
+    Instruction* asked = b_.binary(Op::UMin, b_.read(source_), b_.sub(threads, b_.i32(1)));
+    Instruction* place = b_.add(slotOf(b_.add(begin, asked)), b_.i32(4));
+    b_.write(answer_, b_.load(ir::I32, place, access(ir::Order::Weak, 4)));
+    b_.branch(after);
+    b_.setBlock(stay);
+    b_.branch(after);
+    b_.setBlock(after);
+    b_.emit(Op::Barrier, ir::Void, {});
+  }
+
+  void resume() {
+    if (warpStops_ > 0) {
+      // Those behind the first operation of their warp that a thread stands at wait for it.
+      Block* go = function_.addBlock();
+      Instruction* isBehind = b_.bitAnd(b_.compare(Op::ULt, b_.read(stop_), b_.i32(warpStops_)),
+                                        b_.compare(Op::ULt, b_.read(first_), b_.read(stop_)));
+      b_.branch(isBehind, meeting_, go);
+      b_.setBlock(go);
+    }
+    std::vector<uint32_t> cases;
+    for (uint32_t number = 0; number < end_; ++number) cases.push_back(number);
+    b_.switchOn(b_.read(stop_), meeting_, cases, resume_);
+  }
+
+  ir::Function& function_;
+  const bool hasWarps_;
+  const uint32_t shared_;
+  Builder b_;
+  uint32_t warpStops_ = 0, nextWarpStop_ = 0, nextBarrier_ = 0, end_ = 0;
+  VariableId stop_ = 0, round_ = 0, value_ = 0, source_ = 0, members_ = 0, votes_ = 0, first_ = 0, answer_ = 0;
+  Block* meeting_ = nullptr;
+  std::vector<Block*> stopped_;
+  std::vector<Block*> resume_;  // by number of the stop
+};
+
+}  // namespace
+
+void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset) {
+  RoundMaker(function, hasWarps, sharedOffset).run();
+  function.removeUnreachableBlocks();
+}
+
+bool Rounds::run(ir::Function& function, PassContext& context) {
+  const TargetProfile& profile = context.profile;
+  const bool hasWarps = profile.hasWarps() || !usesWarps(function);
+  const bool waits = context.program.waits && !profile.warpsProgress && !profile.barrierYields;
+  const bool missesEnded = !profile.exitedThreadsArrive && findBarrierWithoutExited(function) != nullptr;
+  if (hasWarps && !waits && !missesEnded) return false;
+  runInRounds(function, hasWarps, context.program.roundsOffset);
+  return true;
+}
+
+}  // namespace mulciber::passes

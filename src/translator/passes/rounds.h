@@ -1,0 +1,31 @@
+// Runs a block in rounds, where the device lacks what the kernel needs of it: barriers that do not wait for ended
+// threads, warps of 32 lanes, or warps that run while others wait.
+//
+// A stop is a barrier, an operation of a warp, or the thread's end. Each thread runs to its next stop and goes to the
+// one loop in which the whole block meets, ended threads too, at the only barrier that is left. Who goes on from there:
+//
+//   warp operations  the threads of a warp that stand at the same one, the first in program order: those behind it wait
+//                    for the others to come, so threads meet again where structured code would have them
+//   barriers         all threads, once none stands at a warp operation
+//
+// What a warp operation needs of other lanes it finds in shared memory, where every thread writes its stop and a value.
+//
+//   needs   a function without calls, not structured; Program::roundsOffset
+//   leaves  when anything changes: no warp operations, and one barrier, which all threads reach together
+#pragma once
+
+#include "translator/passes/pass.h"
+
+namespace mulciber::passes {
+
+class Rounds : public Pass {
+ public:
+  std::string_view name() const override { return "rounds"; }
+  bool run(ir::Function& function, PassContext& context) override;
+};
+
+// Without asking whether it is needed. With `hasWarps`, warp operations stay as they are. `sharedOffset` is where the
+// memory begins that ir::roundsBytes speaks of.
+void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset);
+
+}  // namespace mulciber::passes
