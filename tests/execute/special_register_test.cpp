@@ -1,0 +1,93 @@
+// Special registers: what has a defined value has it, what changes changes as it should (docs/special_registers.md).
+#include "execute/ptx_test.h"
+
+namespace mulciber::test {
+namespace {
+
+class SpecialRegisterPtx : public PtxTest {
+ protected:
+  // The register's value in each thread of one block, as a word or, for 64 bits, two.
+  std::vector<uint32_t> values(const std::string& name, bool isWide = false, const std::string& declarations = "") {
+    if (isWide) return wordsOf("mov.u64 %rd1, " + name + "; st.global.u64 [%out], %rd1;", 2, 64, declarations);
+    return wordsOf("mov.u32 %r1, " + name + "; st.global.u32 [%out], %r1;", 1, 64, declarations);
+  }
+  void expectAll(const std::string& name, uint32_t value, bool isWide = false) {
+    for (uint32_t word : values(name, isWide)) ASSERT_EQ(word, value) << name;
+  }
+};
+
+TEST_F(SpecialRegisterPtx, OneBlockIsTheGridAndItsOwnCluster) {
+  for (const char* name :
+       {"%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.y", "%tid.z", "%clusterid.x", "%clusterid.y", "%clusterid.z",
+        "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z", "%cluster_ctarank"})
+    expectAll(name, 0);
+  for (const char* name :
+       {"%nctaid.x", "%nctaid.y", "%nctaid.z", "%ntid.y", "%ntid.z", "%nclusterid.x", "%nclusterid.y", "%nclusterid.z",
+        "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z", "%cluster_nctarank"})
+    expectAll(name, 1);
+  expectAll("%ntid.x", 64);
+}
+
+TEST_F(SpecialRegisterPtx, NothingIsCountedOrReserved) {
+  for (unsigned i = 0; i < 8; i++) expectAll("%pm" + std::to_string(i), 0);
+  expectAll("%pm3_64", 0, true);
+  for (const char* name : {"%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap",
+                           "%reserved_smem_offset_0", "%reserved_smem_offset_1"})
+    expectAll(name, 0);
+  expectAll("%current_graph_exec", 0, true);
+  expectAll("%envreg31", 0);
+}
+
+TEST_F(SpecialRegisterPtx, EnvironmentRegistersHoldTheGridsWorkspace) {
+  // An ordinary launch has none.
+  expectAll("%envreg1", 0);
+  expectAll("%envreg2", 0);
+}
+
+TEST_F(SpecialRegisterPtx, SharedMemoryIsCountedInUnits) {
+  auto words = wordsOf(R"(
+    mov.u32 %r1, cells; st.shared.u32 [%r1], %t; mov.u32 %r2, %total_smem_size; mov.u32 %r3, %dynamic_smem_size;
+    mov.u32 %r4, %aggr_smem_size; st.global.v4.u32 [%out], {%r2, %r3, %r4, 0};
+  )",
+                       4, 32, ".shared .align 4 .b8 cells[200];");
+  EXPECT_EQ(words[0] % 128, 0u);
+  EXPECT_GE(words[0], 200u);
+  EXPECT_EQ(words[1], 0u);
+  EXPECT_GE(words[2], words[0]);
+}
+
+TEST_F(SpecialRegisterPtx, MultiprocessorsAreNumberedBelowTheirCount) {
+  auto words = wordsOf(
+      "mov.u32 %r1, %smid; mov.u32 %r2, %nsmid; mov.u32 %r3, %warpid; mov.u32 %r4, %nwarpid;\n"
+      "st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};",
+      4, 64);
+  for (uint32_t t = 0; t < 64; t++) {
+    EXPECT_LT(words[4 * t], words[4 * t + 1]);
+    EXPECT_EQ(words[4 * t], words[0]);  // a block stays on one
+    EXPECT_EQ(words[4 * t + 2], t / 32);
+    EXPECT_LT(words[4 * t + 2], words[4 * t + 3]);
+  }
+  EXPECT_GT(words[1], device->profile().smBuiltins ? 1u : 0u);
+}
+
+TEST_F(SpecialRegisterPtx, ClocksGoForward) {
+  const TargetProfile& profile = device->profile();
+  if (!profile.shaderSubgroupClock || !profile.shaderDeviceClock) GTEST_SKIP() << "no clocks";
+  auto words = wordsOf(R"(
+    mov.u64 %rd1, %clock64; mov.u64 %rd2, %globaltimer; mov.u32 %r9, 0; mov.u32 %r8, %t;
+  SPIN:
+    mad.lo.u32 %r8, %r8, 1664525, 1013904223; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 10000; @%p1 bra SPIN;
+    mov.u64 %rd3, %clock64; mov.u64 %rd4, %globaltimer;
+    setp.gt.u64 %p2, %rd3, %rd1; setp.ge.u64 %p3, %rd4, %rd2; selp.u32 %r1, 1, 0, %p2; selp.u32 %r2, 1, 0, %p3;
+    mov.u32 %r3, %clock; mov.u32 %r4, %clock_hi; mov.u32 %r5, %globaltimer_lo; mov.u32 %r6, %globaltimer_hi;
+    st.global.v4.u32 [%out], {%r1, %r2, %r8, 0};
+  )",
+                       4);
+  for (uint32_t lane = 0; lane < 32; lane++) {
+    EXPECT_EQ(words[4 * lane], 1u);
+    EXPECT_EQ(words[4 * lane + 1], 1u);
+  }
+}
+
+}  // namespace
+}  // namespace mulciber::test
