@@ -34,8 +34,10 @@ struct LaunchState {
   uint64_t scratch;        // block memory beyond the device's shared memory; 0 when unused
   uint64_t scratchStride;  // bytes of scratch for each block
   uint64_t gridWorkspace;  // of a cooperative launch, else 0: two uint32, its size and a zero (%envreg1 and 2)
-  uint64_t reserved[2];
+  uint64_t locks;          // `lockCount` uint32, 0 when free: for atomics wider than the device's; 0 when unused
+  uint64_t reserved;
 };
+inline constexpr uint32_t lockCount = 1024;
 
 enum class KernelError : uint32_t { None = 0, Trap = 1, Assert = 2, OutOfStack = 3, IllegalAddress = 4 };
 

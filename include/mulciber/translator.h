@@ -111,7 +111,8 @@ struct KernelInfo {
   uint32_t localBytes = 0;
   uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
-  bool usesPrintf = false, usesHeap = false, usesScratch = false, usesWarpOperations = false;
+  bool usesPrintf = false, usesHeap = false, usesScratch = false, usesLocks = false;
+  bool usesWarpOperations = false;
 };
 
 struct Kernel {

@@ -52,6 +52,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   info.usesPrintf = program.usesPrintf;
   info.usesHeap = program.usesHeap;
   info.usesScratch = program.usesScratch;
+  info.usesLocks = program.usesLocks;
   for (const ir::Block* block : program.functions.front()->blocks)
     for (const ir::Instruction* instruction : block->instructions)
       info.usesWarpOperations |= isWarpOperation(instruction->op);

@@ -6,7 +6,15 @@
 namespace mulciber::test {
 namespace {
 
-class BlockPtx : public PtxTest {};
+class BlockPtx : public PtxTest {
+ protected:
+  // "0, 1, 2, ...": bytes that say where they are.
+  static std::string numbers(uint32_t count) {
+    std::string text;
+    for (uint32_t i = 0; i < count; i++) text += (i == 0 ? "" : ", ") + std::to_string(i % 251);
+    return text;
+  }
+};
 
 TEST_F(BlockPtx, BarriersReducePredicates) {
   auto words = wordsOf(R"(
@@ -155,6 +163,111 @@ TEST_F(BlockPtx, CopiesAsynchronouslyAndFillsWithZeros) {
   for (uint32_t thread = 0; thread < 32; thread++)
     for (uint32_t byte = 0; byte < 16; byte++)
       EXPECT_EQ(words[4 * thread + byte / 4] >> byte % 4 * 8 & 0xFF, byte < thread ? byte : 0) << thread;
+}
+
+// The source of partial copies ends with the buffer: what lies behind is another's.
+TEST_F(BlockPtx, CopiesOnlyWhatIsAskedFor) {
+  for (const TargetProfile& profile : {profiles()[0], profiles()[2]}) {
+    for (uint32_t bytes : {4u, 8u, 16u}) {
+      std::string body = R"(
+        mul.lo.u32 %r1, %t, 16; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2;
+        st.shared.v4.u32 [%r1], {-1, -1, -1, -1};
+        mad.wide.u32 %rd1, %t, 16, 0; mov.u64 %rd2, source; add.u64 %rd1, %rd1, %rd2;
+        and.b32 %r3, %t, BYTESLESSONE;
+        cp.async.ca.shared.global [%r1], [%rd1], BYTES, %r3;
+        cp.async.wait_all;
+        ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r1];
+        st.global.v4.u32 [%out], {%r4, %r5, %r6, %r7};
+)";
+      body.replace(body.find("BYTESLESSONE"), 12, std::to_string(bytes - 1));
+      body.replace(body.find("BYTES"), 5, std::to_string(bytes));
+      auto words =
+          wordsOf(profile, body, 4, 32,
+                  ".shared .align 16 .b8 tile[512];\n.global .align 16 .b8 source[512] = {" + numbers(512) + "};");
+      for (uint32_t thread = 0; thread < 32; thread++) {
+        for (uint32_t byte = 0; byte < 16; byte++) {
+          uint32_t expected = byte >= bytes ? 0xFF : byte < thread % bytes ? (16 * thread + byte) % 251 : 0;
+          EXPECT_EQ(words[4 * thread + byte / 4] >> byte % 4 * 8 & 0xFF, expected) << bytes << " " << thread;
+        }
+      }
+    }
+  }
+}
+
+// cp.reduce.async.bulk, masked cp.async.bulk and st.bulk, each by one thread, and what completes their transactions.
+TEST_F(BlockPtx, BulkOperationsReduceMaskAndClear) {
+  std::vector<TargetProfile> all = profiles(), locking = profilesThatLock();
+  all.insert(all.end(), locking.begin(), locking.end());
+  for (const TargetProfile& profile : all) {
+    auto words = wordsOf(profile, R"(
+      mad.wide.u32 %rd3, %t, 8, 0;
+      mov.u64 %rd1, sums; mov.u64 %rd2, masked;
+      mov.u32 %r1, own; mad.lo.u32 %r1, %t, 8, %r1; cvt.u32.u64 %r2, %rd3;
+      st.shared.v2.u32 [%r1], {%t, %t};
+      mov.u32 %r1, other; mad.lo.u32 %r1, %t, 8, %r1;
+      st.shared.v2.u32 [%r1], {100, 100};
+      mov.u32 %r1, cleared; mad.lo.u32 %r1, %t, 8, %r1;
+      st.shared.v2.u32 [%r1], {-1, -1};
+      setp.ne.u32 %p1, %t, 0;
+      @%p1 bra READY;
+      mbarrier.init.shared.b64 [barrier], 1;
+      mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [barrier], 256;
+      cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.u32 [other], [own], 256, [barrier];
+      cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [own], 256;
+      cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [%rd1], [own], 128;
+      mov.b16 %rs1, 0x0F03;
+      cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd2], [own], 32, %rs1;
+      cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+      mov.u64 %rd4, 200;
+      st.bulk.weak.shared::cta [cleared], %rd4, 0;
+    READY:
+      bar.sync 0;
+    WAIT:
+      mbarrier.try_wait.parity.shared.b64 %p2, [barrier], 0;
+      @!%p2 bra WAIT;
+      mov.u32 %r1, other; mad.lo.u32 %r1, %t, 8, %r1; ld.shared.u32 %r3, [%r1];
+      mov.u32 %r1, cleared; mad.lo.u32 %r1, %t, 8, %r1; ld.shared.u32 %r4, [%r1];
+      add.u64 %rd1, %rd1, %rd3; ld.volatile.global.u32 %r5, [%rd1];
+      mad.wide.u32 %rd2, %t, 4, %rd2; mov.u32 %r6, 0;
+      setp.lt.u32 %p1, %t, 8; @%p1 ld.volatile.global.u32 %r6, [%rd2];
+      st.global.v4.u32 [%out], {%r3, %r4, %r5, %r6};
+    )",
+                         4, 32, R"(.shared .align 8 .b64 barrier; .shared .align 16 .b8 own[256];
+      .shared .align 16 .b8 other[256]; .shared .align 16 .b8 cleared[256];
+      .global .align 16 .b8 sums[256]; .global .align 16 .b8 masked[32];)",
+                         ".version 8.7\n.target sm_100\n");
+    if (HasFatalFailure()) return;
+    for (uint32_t thread = 0; thread < 32; thread++) {
+      EXPECT_EQ(words[4 * thread], std::max(100u, thread)) << profile.name;
+      EXPECT_EQ(words[4 * thread + 1], thread < 25 ? 0 : ~0u) << profile.name;
+      EXPECT_EQ(words[4 * thread + 2], thread < 16 ? 2 * thread : thread) << profile.name;
+      uint32_t copied = thread / 2, mask = thread % 4 == 0 ? 0xFFFF : thread % 4 == 2 ? 0xFFFFFFFF : 0;
+      EXPECT_EQ(words[4 * thread + 3], thread < 8 ? copied & mask : 0) << profile.name << " " << thread;
+    }
+  }
+}
+
+TEST_F(BlockPtx, RequestsForMoreBlocksAreDeclined) {
+  auto words = wordsOf(device->profile(), R"(
+      .reg .b128 %q;
+      setp.ne.u32 %p1, %t, 0;
+      @%p1 bra READY;
+      mbarrier.init.shared.b64 [barrier], 1;
+      mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [barrier], 16;
+      clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer], [barrier];
+    READY:
+      bar.sync 0;
+    WAIT:
+      mbarrier.try_wait.parity.shared.b64 %p2, [barrier], 0;
+      @!%p2 bra WAIT;
+      ld.shared.b128 %q, [answer];
+      clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %q;
+      selp.u32 %r1, 1, 2, %p3;
+      st.global.u32 [%out], %r1;
+    )",
+                       1, 32, ".shared .align 8 .b64 barrier; .shared .align 16 .b8 answer[16];",
+                       ".version 8.7\n.target sm_100\n");
+  for (uint32_t word : words) EXPECT_EQ(word, 2u);
 }
 
 TEST_F(BlockPtx, AtomicsOfEveryKind) {

@@ -36,12 +36,23 @@ class PtxTest : public ExecuteTest {
     auto* header = heap.as<abi::Heap>();
     header->size = 1 << 20;
     header->used = sizeof(abi::Heap);
-    *state.as<abi::LaunchState>() = {errors.address(), prints.address(), heap.address(), 0, 0, 0, {}};
+    Buffer locks(*device, abi::lockCount * 4);
+    *state.as<abi::LaunchState>() = {errors.address(), prints.address(), heap.address(), 0, 0, 0, locks.address(), 0};
     launch.launchState = state.address();
     launch.moduleData = variables.address();
     run(kernel->spirv, launch);
     error = *errors.as<abi::ErrorRecord>();
     printed.assign(prints.as<uint8_t>() + 8, prints.as<uint8_t>() + 8 + prints.as<abi::PrintfBuffer>()->used);
+  }
+
+  // Devices on which wide atomics are done under locks.
+  std::vector<TargetProfile> profilesThatLock() const {
+    TargetProfile locking = profiles()[0], narrow = profiles()[2];
+    locking.name = "no 64-bit atomics in shared memory";
+    locking.atomicSharedInt64 = false;
+    narrow.name = "no 64-bit atomics";
+    narrow.atomicInt64 = narrow.atomicSharedInt64 = false;
+    return {locking, narrow};
   }
 
   // What one kernel of `threads` threads writes: `results` words for each thread. The body finds the thread's number in
@@ -51,8 +62,9 @@ class PtxTest : public ExecuteTest {
     return wordsOf(device->profile(), body, results, threads, declarations);
   }
   std::vector<uint32_t> wordsOf(const TargetProfile& profile, std::string_view body, uint32_t results,
-                                uint32_t threads = 32, std::string_view declarations = "") {
-    std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n" + std::string(declarations) +
+                                uint32_t threads = 32, std::string_view declarations = "",
+                                std::string_view target = ".version 8.7\n.target sm_90\n") {
+    std::string text = std::string(target) + ".address_size 64\n" + std::string(declarations) +
                        "\n.visible .entry k(.param .u64 parameter)\n{\n.reg .pred %p<30>; .reg .b16 %rs<30>; "
                        ".reg .b32 %r<60>, %t; .reg .b64 %rd<60>, %out; .reg .f32 %f<30>; .reg .f64 %fd<30>;\n"
                        "ld.param.u64 %out, [parameter]; mov.u32 %t, %tid.x; mad.wide.u32 %out, %t, " +

@@ -65,6 +65,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.usesPrintf);
   archive.value(kernel.info.usesHeap);
   archive.value(kernel.info.usesScratch);
+  archive.value(kernel.info.usesLocks);
   archive.value(kernel.info.usesWarpOperations);
 }
 

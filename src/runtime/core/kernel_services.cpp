@@ -33,7 +33,7 @@ Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& 
 
 KernelServices::~KernelServices() {
   vk::Allocator& allocator = context_.vulkan().allocator();
-  for (const vk::Memory& memory : {state_, printf_, heap_}) allocator.free(memory);
+  for (const vk::Memory& memory : {state_, printf_, heap_, locks_}) allocator.free(memory);
 }
 
 Error KernelServices::allocatePrintf(size_t bytes) {
@@ -52,34 +52,43 @@ Error KernelServices::allocatePrintf(size_t bytes) {
 
 Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   address = state_.address;
-  if (!kernel.usesPrintf && !kernel.usesHeap) return Error::Success;
+  if (!kernel.usesPrintf && !kernel.usesHeap && !kernel.usesLocks) return Error::Success;
   std::lock_guard lock(mutex_);
   if (kernel.usesPrintf && !printf_.chunk)
     if (const Error error = allocatePrintf(defaultPrintfBytes); error != Error::Success) return error;
-  return kernel.usesHeap && !heap_.chunk ? allocateHeap() : Error::Success;
+  if (kernel.usesLocks && !locks_.chunk) {
+    const std::vector<uint32_t> free(abi::lockCount, 0);
+    if (const Error error = allocateFilled(free.size() * 4, free.data(), free.size() * 4, locks_);
+        error != Error::Success)
+      return error;
+    launchState_->locks = locks_.address;
+  }
+  if (!kernel.usesHeap || heap_.chunk) return Error::Success;
+  abi::Heap header{};
+  header.size = std::max<uint64_t>(heapBytes_, 2 * sizeof(abi::Heap));
+  header.used = sizeof(abi::Heap);
+  if (const Error error = allocateFilled(header.size, &header, sizeof(header), heap_); error != Error::Success)
+    return error;
+  launchState_->heap = heap_.address;
+  return Error::Success;
 }
 
-// Its header is written before the first kernel that uses it can be submitted.
-Error KernelServices::allocateHeap() {
+// The first bytes are written before a kernel that uses the memory can be submitted.
+Error KernelServices::allocateFilled(uint64_t bytes, const void* first, uint64_t firstBytes, vk::Memory& memory) {
   vk::Device& vulkan = context_.vulkan();
-  const uint64_t bytes = std::max<uint64_t>(heapBytes_, 2 * sizeof(abi::Heap));
-  if (const auto status = vulkan.allocator().allocate(vk::MemoryUse::Device, bytes, heap_); status != vk::Status::Ok)
+  if (const auto status = vulkan.allocator().allocate(vk::MemoryUse::Device, bytes, memory); status != vk::Status::Ok)
     return errorFrom(status);
   vk::Queue& queue = vulkan.queue(0);
   vk::Position position(queue);
   vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
     void* host = nullptr;
     uint64_t address = 0;
-    if (const auto uploaded = recorder.upload(sizeof(abi::Heap), host, address); uploaded != vk::Status::Ok)
-      return uploaded;
-    std::memset(host, 0, sizeof(abi::Heap));
-    static_cast<abi::Heap*>(host)->size = bytes;
-    static_cast<abi::Heap*>(host)->used = sizeof(abi::Heap);
-    recorder.copy({heap_.address, address, sizeof(abi::Heap)});
+    if (const auto uploaded = recorder.upload(firstBytes, host, address); uploaded != vk::Status::Ok) return uploaded;
+    std::memcpy(host, first, firstBytes);
+    recorder.copy({memory.address, address, firstBytes});
     return vk::Status::Ok;
   });
   if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
-  if (status == vk::Status::Ok) launchState_->heap = heap_.address;
   return errorFrom(status);
 }
 

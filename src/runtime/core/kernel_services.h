@@ -1,6 +1,6 @@
-// What running kernels may ask of the host: a place to report errors, printf, the heap, and block memory beyond what
-// the device has. One LaunchState (kernel_abi.h) for a context; cooperative launches and kernels that need scratch get
-// their own.
+// What running kernels may ask of the host: a place to report errors, printf, the heap, locks, and block memory beyond
+// what the device has. One LaunchState (kernel_abi.h) for a context; cooperative launches and kernels that need scratch
+// get their own.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class KernelServices {
  private:
   explicit KernelServices(Context& context) : context_(context) {}
   Error allocatePrintf(size_t bytes);
-  Error allocateHeap();
+  Error allocateFilled(uint64_t bytes, const void* first, uint64_t firstBytes, vk::Memory& memory);
   Error reportError();
   void drainPrintf();
   std::string deviceString(uint64_t address);
@@ -52,6 +52,7 @@ class KernelServices {
   vk::Memory state_;  // LaunchState, then ErrorRecord
   vk::Memory printf_;
   vk::Memory heap_;
+  vk::Memory locks_;
   abi::LaunchState* launchState_ = nullptr;
   volatile abi::ErrorRecord* error_ = nullptr;
   std::mutex mutex_;

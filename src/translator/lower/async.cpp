@@ -5,7 +5,8 @@
 //   bits 20..39  arrivals of the next phase
 //   bits 40..62  bytes of transactions that are expected, signed
 //   bit 63       the phase's parity
-#include "translator/lower/atomics.h"
+#include "translator/lower/atomic_locks.h"
+#include "translator/lower/bulk.h"
 #include "translator/lower/families.h"
 #include "translator/lower/mbarrier.h"
 #include "translator/lower/memory_access.h"
@@ -29,8 +30,6 @@ class MbarrierLowering {
       : f(lowering), b(lowering.b), instruction(which) {}
 
   void lower() {
-    if (!f.profile().atomicSharedInt64)
-      return f.refuse(instruction, "the device has no 64-bit atomic operations on shared memory");
     std::span<const ptx::Operand> operands = instruction.operands;
     Mod what = instruction.first({Mod::init, Mod::inval, Mod::arrive, Mod::arrive_drop, Mod::test_wait, Mod::try_wait,
                                   Mod::pending_count, Mod::expect_tx, Mod::complete_tx},
@@ -101,13 +100,13 @@ class MbarrierLowering {
   void initialise(const ptx::Operand& address, const ptx::Operand& operand) {
     ir::Instruction* arrivals = b.bitAnd(count(operand), b.i64(countMask));
     ir::Instruction* word = b.bitOr(arrivals, b.shl(arrivals, b.i32(expectedShift)));
-    b.store(place(address).value, word, access(ir::Order::Relaxed));
+    strongStore(f, place(address), word, access(ir::Order::Relaxed));
   }
 
   void wait(const ptx::Operand& destination, const ptx::Operand& address, const ptx::Operand& phase) {
     f.yieldToWarps();
     ir::Order howOrdered = order(instruction, ir::Order::Acquire);
-    ir::Instruction* word = b.load(ir::I64, place(address).value, access(howOrdered));
+    ir::Instruction* word = strongLoad(f, place(address), ir::I64, access(howOrdered));
     ir::Instruction* now = b.convert(ir::Op::Trunc, ir::I32, b.lshr(word, b.i32(63)));
     ir::Instruction* asked = nullptr;
     if (instruction.has(Mod::parity)) {
@@ -127,28 +126,33 @@ void lowerMbarrier(FunctionLowering& f, const ptx::Instruction& instruction) {
   MbarrierLowering(f, instruction).lower();
 }
 
-ir::MemoryAccess plainAccess(const Address& address, unsigned bytes) {
-  ir::MemoryAccess access;
-  access.space = address.space;
-  access.alignment = static_cast<uint8_t>(bytes);
-  return access;
-}
-
-// The vector at `source`, with bytes from `size` on replaced by zeros. Nothing is read when that is all of them.
+// The first `size` bytes at `source`, which may be all that can be read there; the rest of `value` stays as it is.
 void loadPart(FunctionLowering& f, ir::VariableId value, ir::Type type, const Address& source, ir::Instruction* size) {
   ir::Builder& b = f.b;
+  f.beginIf(b.compare(ir::Op::ULe, b.i32(type.totalBits() / 8), size));
+  b.write(value, b.load(type, source.value, plainAccess(source, type.totalBits() / 8)));
+  f.beginElse();
+  ir::VariableId done = b.function().addVariable(ir::I32, "done");
+  b.write(done, b.i32(0));
   f.beginIf(b.compare(ir::Op::INe, size, b.i32(0)));
-  ir::Instruction* loaded = b.load(type, source.value, plainAccess(source, type.totalBits() / 8));
+  f.beginLoop();
+  ir::Instruction* offset = b.read(done);
+  Address place = source;
+  place.value = b.add(source.value, b.convert(ir::Op::ZExt, ir::I64, offset));
+  ir::Instruction* byte = b.convert(ir::Op::ZExt, ir::I32, b.load(ir::I8, place.value, plainAccess(place, 1)));
+  ir::Instruction* part = b.shl(byte, b.shl(b.bitAnd(offset, b.i32(3)), b.i32(3)));
+  ir::Instruction* old = b.read(value);
   std::vector<ir::Instruction*> words;
   for (unsigned i = 0; i < type.lanes; i++) {
-    ir::Instruction* word = type.isVector() ? b.extract(loaded, i) : loaded;
-    ir::Instruction* left = b.binary(ir::Op::SMax, b.sub(size, b.i32(4 * i)), b.i32(0));
-    ir::Instruction* bits = b.shl(b.bitAnd(left, b.i32(3)), b.i32(3));
-    ir::Instruction* mask = b.sub(b.shl(b.i32(1), bits), b.i32(1));
-    mask = b.select(b.compare(ir::Op::ULe, b.i32(4), left), b.i32(~0u), mask);
-    words.push_back(b.bitAnd(word, mask));
+    ir::Instruction* word = type.isVector() ? b.extract(old, i) : old;
+    ir::Instruction* isHere = b.compare(ir::Op::IEq, b.lshr(offset, b.i32(2)), b.i32(i));
+    words.push_back(b.bitOr(word, b.select(isHere, part, b.i32(0))));
   }
   b.write(value, words.size() == 1 ? words[0] : b.vector(words));
+  ir::Instruction* next = b.add(offset, b.i32(1));
+  b.write(done, next);
+  f.endLoop(b.compare(ir::Op::ULt, next, size));
+  f.endIf();
   f.endIf();
 }
 
@@ -178,64 +182,38 @@ void copy(FunctionLowering& f, const ptx::Instruction& instruction) {
   b.store(destination.value, b.read(value), plainAccess(destination, bytes));
 }
 
-// cp.async.bulk: the thread that starts the copy does it, 16 bytes at a time.
-void copyBulk(FunctionLowering& f, const ptx::Instruction& instruction) {
-  ir::Builder& b = f.b;
-  std::span<const ptx::Operand> operands = instruction.operands;
-  // Of the two spaces among the modifiers, the first is the destination's.
-  bool toShared = false, isFirst = true;
-  ptx::StateSpace from = ptx::StateSpace::Global;
-  for (Mod modifier : instruction.modifiers) {
-    bool isShared = modifier == Mod::shared_cta || modifier == Mod::shared_cluster || modifier == Mod::shared;
-    if (!isShared && modifier != Mod::global) continue;
-    if (isFirst) toShared = isShared;
-    if (!isFirst) from = isShared ? ptx::StateSpace::Shared : ptx::StateSpace::Global;
-    isFirst = false;
-  }
-  if (instruction.has(Mod::cp_mask) || instruction.has(Mod::multicast_cluster))
-    return f.refuse(instruction, "masked and multicast copies are not supported");
-  Address destination = f.address(operands[0], toShared ? ptx::StateSpace::Shared : ptx::StateSpace::Global);
-  Address source = f.address(operands[1], from);
-  ir::Instruction* size = f.value(operands[2], ir::I32);
-  ir::Type vector = ir::I32.withLanes(4);
-  auto at = [&](const Address& base, ir::Instruction* offset) {
-    bool isWide = base.value->type == ir::I64;
-    return b.add(base.value, isWide ? b.convert(ir::Op::ZExt, ir::I64, offset) : offset);
-  };
-  ir::VariableId done = b.function().addVariable(ir::I32, "done");
-  b.write(done, b.i32(0));
-  f.beginIf(b.compare(ir::Op::INe, size, b.i32(0)));
-  f.beginLoop();
-  ir::Instruction* offset = b.read(done);
-  ir::Instruction* loaded = b.load(vector, at(source, offset), plainAccess(source, 16));
-  b.store(at(destination, offset), loaded, plainAccess(destination, 16));
-  ir::Instruction* next = b.add(offset, b.i32(16));
-  b.write(done, next);
-  f.endLoop(b.compare(ir::Op::ULt, next, size));
-  f.endIf();
-  if (!instruction.has(Mod::mbarrier_complete_tx_bytes)) return;
-  completeTransaction(f, instruction, operands[3], b.convert(ir::Op::ZExt, ir::I64, size));
-}
-
 void lowerCp(FunctionLowering& f, const ptx::Instruction& instruction) {
   auto has = [&](Mod modifier) { return instruction.has(modifier); };
   // Copies are done when they are issued: there is nothing to group, to wait for or to fetch ahead.
   if (has(Mod::commit_group) || has(Mod::wait_group) || has(Mod::wait_all) || has(Mod::prefetch)) return;
   if (has(Mod::tensor)) return f.refuse(instruction, "copies through tensor maps are not supported");
-  if (has(Mod::reduce)) return f.refuse(instruction, "bulk reductions are not supported");
-  if (has(Mod::bulk)) return copyBulk(f, instruction);
+  if (has(Mod::bulk)) return lowerBulk(f, instruction);
   if (has(Mod::mbarrier)) {
     // Without .noinc the arrival is added to what the phase waits for: together they change nothing.
     if (!has(Mod::noinc)) return;
-    if (!f.profile().atomicSharedInt64)
-      return f.refuse(instruction, "the device has no 64-bit atomic operations on shared memory");
     MbarrierLowering(f, instruction).change(instruction.operands[0], f.b.i64(1), nullptr, false);
     return;
   }
   copy(f, instruction);
 }
 
+// Blocks cannot be taken from the grid before they start: a request is always declined, as it is when none is left. The
+// answer, 16 bytes that PTX leaves opaque, is zero.
+void lowerClusterlaunchcontrol(FunctionLowering& f, const ptx::Instruction& instruction) {
+  ir::Builder& b = f.b;
+  std::span<const ptx::Operand> operands = instruction.operands;
+  if (!instruction.has(Mod::try_cancel)) {
+    if (instruction.has(Mod::is_canceled)) return f.write(operands[0], b.boolean(false));
+    ir::Instruction* zero = b.i32(0);
+    return f.write(operands[0], instruction.has(Mod::v4) ? b.vector(std::array{zero, zero, zero, zero}) : zero);
+  }
+  Address answer = f.address(operands[0], stateSpace(instruction));
+  b.store(answer.value, b.vector(std::array{b.i64(0), b.i64(0)}), plainAccess(answer, 16));
+  completeTransaction(f, instruction, operands[1], b.i64(16));
+}
+
 constexpr Lowering rows[] = {
+    {ptx::Opcode::Clusterlaunchcontrol, lowerClusterlaunchcontrol, Effect::Effects},
     {ptx::Opcode::Mbarrier, lowerMbarrier, Effect::Effects},
     {ptx::Opcode::Cp, lowerCp, Effect::Effects},
 };
@@ -244,8 +222,6 @@ constexpr Lowering rows[] = {
 
 void completeTransaction(FunctionLowering& f, const ptx::Instruction& instruction, const ptx::Operand& address,
                          ir::Instruction* bytes) {
-  if (!f.profile().atomicSharedInt64)
-    return f.refuse(instruction, "the device has no 64-bit atomic operations on shared memory");
   MbarrierLowering(f, instruction).change(address, nullptr, f.b.unary(ir::Op::Neg, bytes), false);
 }
 

@@ -1,6 +1,7 @@
 // atom, red and fences.
 #include "translator/lower/atomics.h"
 
+#include "translator/lower/atomic_locks.h"
 #include "translator/lower/families.h"
 #include "translator/lower/mbarrier.h"
 #include "translator/lower/memory_access.h"
@@ -22,6 +23,7 @@ ir::Instruction* atomic(FunctionLowering& f, ir::Op op, const Address& address, 
 
 ir::Instruction* atomicUpdate(FunctionLowering& f, const Address& address, ir::Type type, ir::MemoryAccess access,
                               const Update& update) {
+  if (!hasAtomics(f.profile(), address.space, type.totalBits())) return lockedUpdate(f, address, type, update);
   ir::Builder& b = f.b;
   ir::VariableId expected = b.function().addVariable(type, "expected");
   ir::MemoryAccess first = access;
@@ -118,9 +120,7 @@ class AtomicLowering {
     Address address = f.address(operands[0], stateSpace(instruction));
     uint8_t count = vectorLength(instruction);
     ir::Type element = irType(type);
-    if (element.totalBits() > 64) return f.refuse(instruction, "Vulkan has no 128-bit atomic operations");
-    if (!hasNeededAtomics(address.space, element.bits)) return;
-    ir::Instruction* value = f.value(operands[1], element.withLanes(count));
+    ir::Instruction* value = f.value(operands[1], count == 1 ? element : element.withLanes(count));
     if (count == 1) {
       ir::Instruction* second = operation == Operation::Cas ? f.value(operands[2], element) : nullptr;
       ir::Instruction* old = update(address, value, second);
@@ -133,49 +133,65 @@ class AtomicLowering {
     if (hasResult) f.write(instruction.operands[0], b.vector(olds));
   }
 
- private:
-  bool hasNeededAtomics(ir::Space space, unsigned bits) {
-    if (bits != 64) return true;
-    const TargetProfile& profile = f.profile();
-    bool has = space == ir::Space::Shared ? profile.atomicSharedInt64 : profile.atomicInt64;
-    if (type == ptx::Type::F64 && operation == Operation::Add)
-      has |= space == ir::Space::Shared ? profile.atomicSharedFloat64Add : profile.atomicFloat64Add;
-    if (!has) f.refuse(instruction, "the device has no 64-bit atomic operations on this memory");
-    return has;
-  }
-
   ir::Instruction* update(const Address& address, ir::Instruction* value, ir::Instruction* second) {
     switch (type) {
-      case ptx::Type::F32:
-      case ptx::Type::F64:
-        if (operation == Operation::Add) return addFloat(address, value);
-        break;
       case ptx::Type::F16:
       case ptx::Type::BF16: return updateHalf(address, b.bitcast(ir::I16, value));
       case ptx::Type::F16x2:
       case ptx::Type::BF16x2: return updateHalves(address, value);
       default: break;
     }
-    if (value->type.isFloat()) value = b.bitcast(value->type.asInt(), value);
-    if (value->type.bits == 16) return updateHalf(address, value, second ? second : value);
+    if (value->type.bits == 16) return updateHalf(address, value, second);
+    bool addsFloats = value->type.isFloat() && operation == Operation::Add;
+    ir::Type bits = value->type.asInt();
+    return byAbility(f, address, bits, [&](const Address& place) {
+      return addsFloats ? addFloat(place, value) : updateInteger(place, b.bitcast(bits, value), second);
+    });
+  }
+
+ private:
+  ir::Instruction* updateInteger(const Address& address, ir::Instruction* value, ir::Instruction* second) {
+    bool isNative = hasAtomics(f.profile(), address.space, value->type.totalBits());
+    if (isNative && operation == Operation::Cas) return atomic(f, ir::Op::AtomicCas, address, access, {value, second});
+    if (isNative && operation != Operation::Inc && operation != Operation::Dec)
+      return atomic(f, integerOp(operation, ptx::isSigned(type)), address, access, {value});
+    return atomicUpdate(f, address, value->type, access,
+                        [&](ir::Instruction* old) { return combine(old, value, second); });
+  }
+
+  // What the operation makes of the old value.
+  ir::Instruction* combine(ir::Instruction* old, ir::Instruction* value, ir::Instruction* second) {
+    bool isSigned = ptx::isSigned(type);
     switch (operation) {
-      case Operation::Cas: return atomic(f, ir::Op::AtomicCas, address, access, {value, second});
-      case Operation::Inc:
-        return atomicUpdate(f, address, value->type, access, [&](ir::Instruction* old) {
-          ir::Instruction* more = b.add(old, b.constant(value->type, 1));
-          return b.select(b.compare(ir::Op::ULt, old, value), more, b.constant(value->type, 0));
-        });
-      case Operation::Dec:
-        return atomicUpdate(f, address, value->type, access, [&](ir::Instruction* old) {
-          ir::Instruction* less = b.sub(old, b.constant(value->type, 1));
-          return b.select(b.compare(ir::Op::ULt, less, value), less, value);
-        });
-      default: return atomic(f, integerOp(operation, ptx::isSigned(type)), address, access, {value});
+      case Operation::Add: return b.add(old, value);
+      case Operation::Min: return b.binary(isSigned ? ir::Op::SMin : ir::Op::UMin, old, value);
+      case Operation::Max: return b.binary(isSigned ? ir::Op::SMax : ir::Op::UMax, old, value);
+      case Operation::And: return b.bitAnd(old, value);
+      case Operation::Or: return b.bitOr(old, value);
+      case Operation::Xor: return b.bitXor(old, value);
+      case Operation::Inc: {
+        ir::Instruction* more = b.add(old, b.constant(value->type, 1));
+        return b.select(b.compare(ir::Op::ULt, old, value), more, b.constant(value->type, 0));
+      }
+      case Operation::Dec: {
+        ir::Instruction* less = b.sub(old, b.constant(value->type, 1));
+        return b.select(b.compare(ir::Op::ULt, less, value), less, value);
+      }
+      case Operation::Exchange: return value;
+      case Operation::Cas: break;
     }
+    return b.select(isEqual(old, value), second, old);
+  }
+
+  ir::Instruction* isEqual(ir::Instruction* x, ir::Instruction* y) {
+    if (!x->type.isVector()) return b.compare(ir::Op::IEq, x, y);
+    ir::Instruction* low = b.compare(ir::Op::IEq, b.extract(x, 0), b.extract(y, 0));
+    return b.bitAnd(low, b.compare(ir::Op::IEq, b.extract(x, 1), b.extract(y, 1)));
   }
 
   bool hasFloatAdd(const Address& address, unsigned bits) {
     const TargetProfile& profile = f.profile();
+    if (!hasAtomics(profile, address.space, bits)) return false;  // all its atomics must go the same way
     bool inShared = bits == 32 ? profile.atomicSharedFloat32Add : profile.atomicSharedFloat64Add;
     bool inGlobal = bits == 32 ? profile.atomicFloat32Add : profile.atomicFloat64Add;
     if (address.space == ir::Space::Shared) return inShared;
@@ -204,10 +220,9 @@ class AtomicLowering {
   }
 
   ir::Instruction* updateHalf(const Address& address, ir::Instruction* value, ir::Instruction* second = nullptr) {
-    return atomicUpdate16(f, address, access, [&](ir::Instruction* old) -> ir::Instruction* {
-      if (operation == Operation::Exchange) return value;
-      if (operation == Operation::Cas) return b.select(b.compare(ir::Op::IEq, old, value), second, old);
-      return combineHalf(old, value);
+    bool isFloat = type == ptx::Type::F16 || type == ptx::Type::BF16;
+    return atomicUpdate16(f, address, access, [&](ir::Instruction* old) {
+      return isFloat ? combineHalf(old, value) : combine(old, value, second);
     });
   }
 
@@ -231,8 +246,10 @@ class AtomicLowering {
 };
 
 void lowerAtom(FunctionLowering& f, const ptx::Instruction& instruction) {
+  bool completes = instruction.has(Mod::mbarrier_complete_tx_bytes);
+  if (completes && instruction.operands.size() < 3) return f.refuse(instruction, "it names no mbarrier");
   AtomicLowering(f, instruction).lower();
-  if (!instruction.has(Mod::async)) return;
+  if (!completes) return;
   ir::Instruction* bytes = f.b.i64(ptx::bitWidth(instruction.type()) / 8);
   completeTransaction(f, instruction, instruction.operands[2], bytes);  // red.async
 }
@@ -253,6 +270,11 @@ constexpr Lowering rows[] = {
 };
 
 }  // namespace
+
+void reduceElement(FunctionLowering& f, const ptx::Instruction& instruction, const Address& address,
+                   ir::Instruction* value) {
+  AtomicLowering(f, instruction).update(address, value, nullptr);
+}
 
 std::span<const Lowering> atomicLowerings() { return rows; }
 

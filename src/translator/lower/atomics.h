@@ -17,6 +17,10 @@ ir::Instruction* atomicUpdate(FunctionLowering& f, const FunctionLowering::Addre
 ir::Instruction* atomicUpdate16(FunctionLowering& f, const FunctionLowering::Address& address, ir::MemoryAccess access,
                                 const Update& update);
 
+// What the operation and type among the instruction's modifiers make of the element at `address`.
+void reduceElement(FunctionLowering& f, const ptx::Instruction& instruction, const FunctionLowering::Address& address,
+                   ir::Instruction* value);
+
 ir::Instruction* atomic(FunctionLowering& f, ir::Op op, const FunctionLowering::Address& address,
                         ir::MemoryAccess access, std::initializer_list<ir::Instruction*> values);
 

@@ -26,6 +26,29 @@ Table buildTable() {
 
 }  // namespace
 
+std::string_view whyNotLowered(ptx::Opcode opcode) {
+  switch (opcode) {
+    case ptx::Opcode::Wgmma: return "Vulkan has no matrix operations of a warpgroup";
+    case ptx::Opcode::Tcgen05: return "Vulkan has no tensor memory";
+    case ptx::Opcode::Multimem: return "Vulkan has no multicast addresses";
+    case ptx::Opcode::Tensormap: return "tensor maps are not supported";
+    case ptx::Opcode::Mma:
+    case ptx::Opcode::Wmma:
+    case ptx::Opcode::Ldmatrix:
+    case ptx::Opcode::Stmatrix:
+    case ptx::Opcode::Movmatrix: return "matrix instructions are not translated yet";
+    case ptx::Opcode::Tex:
+    case ptx::Opcode::Tld4:
+    case ptx::Opcode::Txq:
+    case ptx::Opcode::Istypep:
+    case ptx::Opcode::Suld:
+    case ptx::Opcode::Sust:
+    case ptx::Opcode::Sured:
+    case ptx::Opcode::Suq: return "textures and surfaces are not translated yet";
+    default: return "this instruction is not translated yet";
+  }
+}
+
 const Lowering* findLowering(ptx::Opcode opcode) {
   static const Table table = buildTable();
   return table[static_cast<size_t>(opcode)];

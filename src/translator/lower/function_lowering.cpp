@@ -46,7 +46,7 @@ void FunctionLowering::lowerStatement(const ptx::Statement& statement) {
 void FunctionLowering::lowerInstruction(const ptx::Instruction& instruction) {
   b.setSource(placeOf(instruction.where));
   const Lowering* lowering = findLowering(instruction.opcode);
-  if (!lowering) return refuse(instruction, "this instruction is not translated yet");
+  if (!lowering) return refuse(instruction, whyNotLowered(instruction.opcode));
   if (!instruction.guard || lowering->effect == Effect::Control) return lowering->lower(*this, instruction);
   ir::Instruction* condition = predicate(*instruction.guard);
   if (lowering->effect == Effect::Pure) {

@@ -184,5 +184,6 @@ struct Lowering {
   Effect effect = Effect::Pure;
 };
 const Lowering* findLowering(ptx::Opcode opcode);  // null: not translated
+std::string_view whyNotLowered(ptx::Opcode opcode);  // of an opcode without one
 
 }  // namespace mulciber::lower

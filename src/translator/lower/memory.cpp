@@ -2,6 +2,8 @@
 #include "translator/lower/memory_access.h"
 
 #include "mulciber/kernel_abi.h"
+#include "translator/lower/atomic_locks.h"
+#include "translator/lower/bulk.h"
 #include "translator/lower/families.h"
 #include "translator/lower/mbarrier.h"
 #include "translator/lower/program_lowering.h"
@@ -57,6 +59,13 @@ uint8_t vectorLength(const ptx::Instruction& instruction) {
   return instruction.has(Mod::v8) ? 8 : 1;
 }
 
+ir::MemoryAccess plainAccess(const FunctionLowering::Address& address, unsigned bytes) {
+  ir::MemoryAccess access;
+  access.space = address.space;
+  access.alignment = static_cast<uint8_t>(bytes);
+  return access;
+}
+
 ir::MemoryAccess memoryAccess(const ptx::Instruction& instruction) {
   ir::MemoryAccess access;
   access.order = order(instruction, ir::Order::Weak);
@@ -75,6 +84,34 @@ ir::Type accessType(const ptx::Instruction& instruction) {
   return element.withLanes(static_cast<uint8_t>(element.lanes * vectorLength(instruction)));
 }
 
+// Whether others must see the access as one step and the device cannot do that by itself.
+bool needsLock(FunctionLowering& f, ir::Type element, const ir::MemoryAccess& access) {
+  bool isShareable = access.space != ir::Space::Local && access.space != ir::Space::Param;
+  return isShareable && access.order != ir::Order::Weak && !hasAtomics(f.profile(), access.space, element.totalBits());
+}
+
+// A vector is several accesses, in any order.
+ir::Instruction* loadLocked(FunctionLowering& f, const FunctionLowering::Address& address, ir::Type type,
+                            ir::Type element, const ir::MemoryAccess& access) {
+  std::vector<ir::Instruction*> lanes;
+  for (uint32_t at = 0; at < type.totalBits() / 8; at += element.totalBits() / 8) {
+    ir::Instruction* part = f.b.bitcast(element, strongLoad(f, f.offset(address, at), element.asInt(), access));
+    for (unsigned i = 0; i < element.lanes; i++) lanes.push_back(element.isVector() ? f.b.extract(part, i) : part);
+  }
+  return lanes.size() == 1 ? lanes[0] : f.b.vector(lanes);
+}
+
+void storeLocked(FunctionLowering& f, const FunctionLowering::Address& address, ir::Instruction* value,
+                 ir::Type element, const ir::MemoryAccess& access) {
+  for (unsigned lane = 0; lane < value->type.lanes; lane += element.lanes) {
+    std::vector<ir::Instruction*> parts;
+    for (unsigned i = 0; i < element.lanes; i++)
+      parts.push_back(value->type.isVector() ? f.b.extract(value, lane + i) : value);
+    ir::Instruction* part = parts.size() == 1 ? parts[0] : f.b.vector(parts);
+    strongStore(f, f.offset(address, lane * element.bits / 8), f.b.bitcast(element.asInt(), part), access);
+  }
+}
+
 void lowerLd(FunctionLowering& f, const ptx::Instruction& instruction) {
   ptx::StateSpace space = stateSpace(instruction);
   ir::Type type = accessType(instruction);
@@ -85,24 +122,24 @@ void lowerLd(FunctionLowering& f, const ptx::Instruction& instruction) {
   access.space = address.space;
   access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
   if (space == ptx::StateSpace::Const || instruction.opcode == ptx::Opcode::Ldu) access.isReadOnly = true;
-  ir::Instruction* loaded = f.b.load(type, address.value, access);
+  ir::Type element = irType(instruction.type());
+  ir::Instruction* loaded = needsLock(f, element, access) ? loadLocked(f, address, type, element, access)
+                                                          : f.b.load(type, address.value, access);
   f.write(instruction.operands[0], loaded, isSigned);
 }
 
 // st.async: the bytes stored count as a transaction of the mbarrier.
 void storeAndComplete(FunctionLowering& f, const ptx::Instruction& instruction) {
+  if (instruction.operands.size() < 3) return f.refuse(instruction, "it names no mbarrier");
   ir::Type type = accessType(instruction);
   FunctionLowering::Address address = f.address(instruction.operands[0], ptx::StateSpace::Shared);
-  ir::MemoryAccess access;
-  access.space = ir::Space::Shared;
-  access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
-  f.b.store(address.value, f.value(instruction.operands[1], type), access);
+  f.b.store(address.value, f.value(instruction.operands[1], type), plainAccess(address, type.totalBits() / 8));
   completeTransaction(f, instruction, instruction.operands[2], f.b.i64(type.totalBits() / 8));
 }
 
 void lowerSt(FunctionLowering& f, const ptx::Instruction& instruction) {
-  if (instruction.has(Mod::async)) return storeAndComplete(f, instruction);
-  if (instruction.has(Mod::bulk)) return f.refuse(instruction, "bulk stores are not supported");
+  if (instruction.has(Mod::mbarrier_complete_tx_bytes)) return storeAndComplete(f, instruction);
+  if (instruction.has(Mod::bulk)) return lowerBulk(f, instruction);
   ptx::StateSpace space = stateSpace(instruction);
   ir::Type type = accessType(instruction);
   if (space == ptx::StateSpace::Param && f.storeCallParameter(instruction, type)) return;
@@ -110,7 +147,10 @@ void lowerSt(FunctionLowering& f, const ptx::Instruction& instruction) {
   ir::MemoryAccess access = memoryAccess(instruction);
   access.space = address.space;
   access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
-  f.b.store(address.value, f.value(instruction.operands[1], type), access);
+  ir::Instruction* value = f.value(instruction.operands[1], type);
+  ir::Type element = irType(instruction.type());
+  if (needsLock(f, element, access)) return storeLocked(f, address, value, element, access);
+  f.b.store(address.value, value, access);
 }
 
 ir::Space convertedSpace(const ptx::Instruction& instruction) {

@@ -35,6 +35,7 @@ ir::Instruction* FunctionLowering::launchState(size_t offset) {
   result.usesPrintf |= offset == offsetof(abi::LaunchState, printfBuffer);
   result.usesHeap |= offset == offsetof(abi::LaunchState, heap);
   result.usesScratch |= offset == offsetof(abi::LaunchState, scratch);
+  result.usesLocks |= offset == offsetof(abi::LaunchState, locks);
   ir::Instruction* state = b.input(ir::InputKind::LaunchState);
   ir::MemoryAccess access = globalAccess(8);
   access.isReadOnly = true;
