@@ -13,6 +13,7 @@ enum SpecializationConstant : uint32_t {
   BlockZ = 2,
   BlockThreads = 3,        // x * y * z: the workgroup's size
   DynamicSharedBytes = 4,  // rounded up to 16
+  StackBytes = 5,          // of each thread for recursive functions, a multiple of 16
 };
 
 // Push constants: this header, then the kernel's parameters as CUDA lays them out. Parameters that do not fit into
@@ -31,13 +32,14 @@ struct LaunchState {
   uint64_t errorWord;      // address of an ErrorRecord
   uint64_t printfBuffer;   // address of a PrintfBuffer; 0 when the kernel prints nothing
   uint64_t heap;           // device malloc; 0 when unused
-  uint64_t scratch;        // block memory beyond the device's shared memory; 0 when unused
-  uint64_t scratchStride;  // bytes of scratch for each block
+  // Where the shared memory of block (0, 0, 0) lies, when it is more than the device has, and the bytes from there to
+  // the next block in each direction; 0 when unused.
+  uint64_t scratch, scratchStride[3];
   uint64_t gridWorkspace;  // of a cooperative launch, else 0: two uint32, its size and a zero (%envreg1 and 2)
   uint64_t locks;          // `lockCount` uint32, 0 when free: for atomics wider than the device's; 0 when unused
-  uint64_t reserved;
 };
 inline constexpr uint32_t lockCount = 1024;
+inline constexpr uint32_t defaultStackBytes = 4096;
 
 enum class KernelError : uint32_t { None = 0, Trap = 1, Assert = 2, OutOfStack = 3, IllegalAddress = 4 };
 

@@ -66,6 +66,9 @@ const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "la
 struct TranslateOptions {
   bool exactDenormals = false;   // repair every f32 operation the device would flush; costs speed
   bool debugInfo = false;        // .loc lines and the names of registers into the SPIR-V
+  // Shared memory in LaunchState::scratch: for launches with more than the device has. Kernels whose static shared
+  // memory alone is more have it there in any case.
+  bool sharedInScratch = false;
   bool validate = false;         // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
   void (*dump)(void* user, std::string_view stage, std::string_view text) = nullptr;
@@ -112,6 +115,7 @@ struct KernelInfo {
   uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
   bool usesPrintf = false, usesHeap = false, usesScratch = false, usesLocks = false;
+  bool usesStack = false;                  // its private memory grows by SpecializationConstant::StackBytes
   bool usesWarpOperations = false;
 };
 

@@ -53,6 +53,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   info.usesHeap = program.usesHeap;
   info.usesScratch = program.usesScratch;
   info.usesLocks = program.usesLocks;
+  info.usesStack = program.functions.front()->stackCount != 0;
   for (const ir::Block* block : program.functions.front()->blocks)
     for (const ir::Instruction* instruction : block->instructions)
       info.usesWarpOperations |= isWarpOperation(instruction->op);

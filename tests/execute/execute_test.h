@@ -39,7 +39,7 @@ class Buffer {
 struct Launch {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {32, 1, 1};
-  uint32_t dynamicSharedBytes = 0;
+  uint32_t dynamicSharedBytes = 0, stackBytes = 0;
   std::vector<uint8_t> parameters;
   uint64_t launchState = 0, moduleData = 0;
 
@@ -90,6 +90,7 @@ class ExecuteTest : public vk::VulkanTest {
     description.isKernel = description.needsWarps = true;
     std::copy_n(launch.block, 3, description.block);
     description.dynamicSharedBytes = launch.dynamicSharedBytes;
+    description.stackBytes = launch.stackBytes;
     std::vector<uint8_t> cache;
     std::unique_ptr<vk::Pipeline> pipeline;
     ASSERT_EQ(vk::Pipeline::create(*device, description, cache, pipeline), vk::Status::Ok);

@@ -20,7 +20,12 @@ class PtxTest : public ExecuteTest {
     options.validate = true;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
     if (!kernel) skipIfRefusedForLanes(diagnostics.toString());
+    if (kernel && kernel->info.staticSharedBytes + launch.dynamicSharedBytes > profile.maxSharedBytes) {
+      options.sharedInScratch = true;
+      kernel = translate(*module, "k", profile, options, diagnostics);
+    }
     ASSERT_TRUE(kernel) << diagnostics.toString();
+    usesScratch = kernel->info.usesScratch;
 
     const ModuleData& data = moduleData(*module);
     Buffer variables(*device, std::max<uint64_t>(data.size, 16));
@@ -37,7 +42,15 @@ class PtxTest : public ExecuteTest {
     header->size = 1 << 20;
     header->used = sizeof(abi::Heap);
     Buffer locks(*device, abi::lockCount * 4);
-    *state.as<abi::LaunchState>() = {errors.address(), prints.address(), heap.address(), 0, 0, 0, locks.address(), 0};
+    uint64_t stride = (kernel->info.staticSharedBytes + launch.dynamicSharedBytes + 255) / 256 * 256;
+    Buffer scratch(*device, usesScratch ? stride * launch.grid[0] * launch.grid[1] * launch.grid[2] : 16);
+    *state.as<abi::LaunchState>() = {errors.address(),
+                                     prints.address(),
+                                     heap.address(),
+                                     scratch.address(),
+                                     {stride, stride * launch.grid[0], stride * launch.grid[0] * launch.grid[1]},
+                                     0,
+                                     locks.address()};
     launch.launchState = state.address();
     launch.moduleData = variables.address();
     run(kernel->spirv, launch);
@@ -79,6 +92,7 @@ class PtxTest : public ExecuteTest {
 
   abi::ErrorRecord error{};
   std::vector<uint8_t> printed;
+  bool usesScratch = false;
 };
 
 }  // namespace mulciber::test

@@ -364,9 +364,7 @@ TEST(SpirvOperations, ParametersThatDoNotFitPushConstants) {
 // Drivers reassociate what is not decorated, also where PTX lets them fuse only.
 TEST(SpirvOperations, DriversMayNotReassociate) {
   OneBlock kernel;
-  FloatControl mayFuse;
-  mayFuse.mayFuse = true;
-  kernel.keep(kernel.b.floating(Op::FAdd, mayFuse, {kernel.unknown(F64), kernel.unknown(F64)}));
+  kernel.keep(kernel.b.floating(Op::FAdd, {}, {kernel.unknown(F64), kernel.unknown(F64)}));
   kernel.b.ret();
   kernel.function->computePredecessors();
   spirv::Refusal refusal;

@@ -66,7 +66,15 @@ DeviceShape Device::shape() const {
     shape.threadsPerMultiprocessor =
         physical_.multiprocessors.shaderWarpsPerSM != 0 ? physical_.multiprocessors.shaderWarpsPerSM * 32 : 1024;
     shape.blocksPerMultiprocessor = 16;
-    shape.sharedPerMultiprocessor = std::max(limits.maxComputeSharedMemorySize, 100u << 10);
+    // What CUDA offers on such a device: a launch that takes more than Vulkan does has it in device memory.
+    const uint32_t capability = computeCapability();
+    const uint32_t perMultiprocessor = capability >= 90   ? 228u << 10
+                                       : capability == 80 ? 164u << 10
+                                       : capability > 80  ? 100u << 10
+                                                          : 64u << 10;
+    const uint32_t reserved = capability >= 80 ? 1u << 10 : 0;  // for each block
+    shape.sharedPerBlockOptin = std::max(limits.maxComputeSharedMemorySize, perMultiprocessor - reserved);
+    shape.sharedPerMultiprocessor = std::max(limits.maxComputeSharedMemorySize, perMultiprocessor);
   }
   return shape;
 }

@@ -39,7 +39,8 @@ enum Attribute : int {  // CUfunction_attribute
 }  // namespace
 
 size_t Function::VariantHash::operator()(const PipelineVariant& variant) const {
-  uint64_t hash = variant.dynamicSharedBytes;
+  uint64_t hash =
+      variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ uint64_t(variant.sharedInScratch) << 63;
   for (const uint32_t size : variant.block) hash = (hash ^ size) * 0x9E3779B97F4A7C15u;
   return hash;
 }
@@ -51,10 +52,11 @@ Function::Function(Module& module, std::string name)
 
 Function::~Function() = default;
 
-Error Function::translateOnce() {
-  if (isTranslated_.load(std::memory_order_acquire)) return translation_;
+Function::Translation& Function::translateOnce(bool sharedInScratch) {
+  Translation& result = sharedInScratch ? translationInScratch_ : translation_;
+  if (result.isDone.load(std::memory_order_acquire)) return result;
   std::lock_guard lock(translating_);
-  if (isTranslated_.load(std::memory_order_acquire)) return translation_;
+  if (result.isDone.load(std::memory_order_acquire)) return result;
   vk::Device& vulkan = module_.context().vulkan();
   TargetProfile profile = vulkan.profile();
   profile.computeCapability = module_.context().device().computeCapability();
@@ -62,39 +64,40 @@ Error Function::translateOnce() {
   options.exactDenormals = util::environment().exactDenormals;
   options.debugInfo = util::environment().debugInfo;
   options.validate = util::environment().validateSpirv;
+  options.sharedInScratch = sharedInScratch;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden.
-  cacheKey_ = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
-                          vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals,
-                          options.debugInfo);
+  result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
+                                vulkan.physical().identity(), ShaderCache::hash(toJson(profile)),
+                                options.exactDenormals, options.debugInfo, sharedInScratch);
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
   }
-  if (const auto cached = dump ? std::nullopt : ShaderCache::get().load(cacheKey_);
-      cached && readKernel(*cached, kernel_)) {
-    kernel_.info.name = name_;
+  if (const auto cached = dump ? std::nullopt : ShaderCache::get().load(result.cacheKey);
+      cached && readKernel(*cached, result.kernel)) {
+    result.kernel.info.name = name_;
   } else {
     Diagnostics diagnostics;
     auto translated = translate(module_.parsed(), name_, profile, options, diagnostics);
-    messages_ = diagnostics.toString();
+    result.messages = diagnostics.toString();
     if (translated) {
-      kernel_ = std::move(*translated);
-      ShaderCache::get().store(cacheKey_, writeKernel(kernel_));
+      result.kernel = std::move(*translated);
+      ShaderCache::get().store(result.cacheKey, writeKernel(result.kernel));
     } else {
-      util::log().error("the kernel {} cannot be translated\n{}", name_, messages_);
-      translation_ = Error::InvalidPtx;
+      util::log().error("the kernel {} cannot be translated\n{}", name_, result.messages);
+      result.error = Error::InvalidPtx;
     }
   }
-  isTranslated_.store(true, std::memory_order_release);
-  return translation_;
+  result.isDone.store(true, std::memory_order_release);
+  return result;
 }
 
-Error Function::info(const KernelInfo*& out, std::string* messages) {
-  const Error error = translateOnce();
-  if (messages) *messages = messages_;
-  out = &kernel_.info;
-  return error;
+Error Function::info(const KernelInfo*& out, std::string* messages, bool sharedInScratch) {
+  const Translation& translation = translateOnce(sharedInScratch);
+  if (messages) *messages = translation.messages;
+  out = &translation.kernel.info;
+  return translation.error;
 }
 
 Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out) {
@@ -106,18 +109,21 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
       return Error::Success;
     }
   }
-  if (const Error error = translateOnce(); error != Error::Success) return error;
+  const Translation& translation = translateOnce(variant.sharedInScratch);
+  if (translation.error != Error::Success) return translation.error;
   std::unique_lock lock(mutex_);
   std::shared_ptr<const vk::Pipeline>& made = pipelines_[variant];
   if (!made) {
     vk::PipelineDescription description;
-    description.spirv = kernel_.spirv;
+    description.spirv = translation.kernel.spirv;
     description.isKernel = true;
     std::copy_n(variant.block, 3, description.block);
     description.dynamicSharedBytes = variant.dynamicSharedBytes;
+    description.stackBytes = variant.stackBytes;
     description.needsWarps = true;
-    const std::string key = fmt::format("pipeline|{}|{}x{}x{}|{}", cacheKey_, variant.block[0], variant.block[1],
-                                        variant.block[2], variant.dynamicSharedBytes);
+    const std::string key =
+        fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translation.cacheKey, variant.block[0], variant.block[1],
+                    variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);
     std::vector<uint8_t> blob = ShaderCache::get().load(key).value_or(std::vector<uint8_t>());
     const bool isNew = blob.empty();
     std::unique_ptr<vk::Pipeline> pipeline;

@@ -26,6 +26,8 @@ class Module;
 struct PipelineVariant {
   uint32_t block[3];
   uint32_t dynamicSharedBytes;
+  uint32_t stackBytes = 0;       // of each thread, for kernels that use a stack
+  bool sharedInScratch = false;  // more shared memory than the device has
   bool operator==(const PipelineVariant&) const = default;
 };
 
@@ -38,7 +40,8 @@ class Function {
   Module& module() const { return module_; }
 
   // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
-  Error info(const KernelInfo*& out, std::string* messages = nullptr);
+  // With `sharedInScratch` the kernel as launches with more shared memory than the device has need it.
+  Error info(const KernelInfo*& out, std::string* messages = nullptr, bool sharedInScratch = false);
   Error pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out);
 
   // By CUfunction_attribute number.
@@ -52,18 +55,20 @@ class Function {
   struct VariantHash {
     size_t operator()(const PipelineVariant& variant) const;
   };
-  Error translateOnce();
+  struct Translation {
+    std::atomic<bool> isDone{false};
+    Error error = Error::Success;
+    std::string messages, cacheKey;
+    Kernel kernel;
+  };
+  Translation& translateOnce(bool sharedInScratch);
 
   Module& module_;
   const std::string name_;
   std::mutex translating_;
-  std::atomic<bool> isTranslated_{false};
-  Error translation_ = Error::Success;
-  std::string messages_;
-  Kernel kernel_;
+  Translation translation_, translationInScratch_;
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
-  std::string cacheKey_;
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};
 };
 

@@ -66,6 +66,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.usesHeap);
   archive.value(kernel.info.usesScratch);
   archive.value(kernel.info.usesLocks);
+  archive.value(kernel.info.usesStack);
   archive.value(kernel.info.usesWarpOperations);
 }
 

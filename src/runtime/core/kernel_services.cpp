@@ -92,29 +92,40 @@ Error KernelServices::allocateFilled(uint64_t bytes, const void* first, uint64_t
   return errorFrom(status);
 }
 
-Error KernelServices::ownState(const KernelInfo& kernel, uint64_t scratchBytes, uint64_t blocks, bool isCooperative,
-                               vk::Recorder& recorder, uint64_t& address) {
-  if (const Error error = launchState(kernel, address); error != Error::Success) return error;
+Error KernelServices::ownMemory(uint64_t scratchBytes, bool isCooperative, vk::Recorder& recorder, OwnMemory& out) {
   vk::Allocator& allocator = context_.vulkan().allocator();
   vk::Memory memory;
-  const uint64_t workspace = blocks * scratchBytes;  // where the workspace of the grid is, behind the scratch
-  if (const auto status = allocator.allocate(vk::MemoryUse::Device, workspace + sizeof(gridWorkspace), memory);
+  if (const auto status = allocator.allocate(vk::MemoryUse::Device, scratchBytes + sizeof(gridWorkspace), memory);
       status != vk::Status::Ok)
     return errorFrom(status);
   recorder.keep(
       std::shared_ptr<const void>(memory.chunk, [&allocator, memory](const void*) { allocator.free(memory); }));
-  abi::LaunchState own = *launchState_;
-  own.scratch = memory.address;
-  own.scratchStride = scratchBytes;
+  out = {memory.address, 0};
+  if (!isCooperative) return Error::Success;
+  out.gridWorkspace = memory.address + scratchBytes;
   void* host = nullptr;
-  if (isCooperative) {
-    own.gridWorkspace = memory.address + workspace;
-    if (const auto status = recorder.upload(sizeof(gridWorkspace), host, address); status != vk::Status::Ok)
-      return errorFrom(status);
-    std::memcpy(host, gridWorkspace, sizeof(gridWorkspace));
-    recorder.copy({own.gridWorkspace, address, sizeof(gridWorkspace)});
-    recorder.barrier();
+  uint64_t address = 0;
+  if (const auto status = recorder.upload(sizeof(gridWorkspace), host, address); status != vk::Status::Ok)
+    return errorFrom(status);
+  std::memcpy(host, gridWorkspace, sizeof(gridWorkspace));
+  recorder.copy({out.gridWorkspace, address, sizeof(gridWorkspace)});
+  recorder.barrier();
+  return Error::Success;
+}
+
+Error KernelServices::ownState(const KernelInfo& kernel, const Blocks& blocks, const OwnMemory& memory,
+                               vk::Recorder& recorder, uint64_t& address) {
+  if (const Error error = launchState(kernel, address); error != Error::Success) return error;
+  abi::LaunchState own = *launchState_;
+  own.scratch = memory.scratch;
+  own.gridWorkspace = memory.gridWorkspace;
+  uint64_t stride = blocks.scratchBytes;
+  for (int i = 0; i < 3; ++i) {
+    own.scratchStride[i] = stride;
+    own.scratch -= stride * blocks.first[i];  // of block (0, 0, 0), which need not be among them
+    stride *= blocks.count[i];
   }
+  void* host = nullptr;
   if (const auto status = recorder.upload(sizeof(abi::LaunchState), host, address); status != vk::Status::Ok)
     return errorFrom(status);
   std::memcpy(host, &own, sizeof(own));

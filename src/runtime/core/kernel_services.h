@@ -25,12 +25,21 @@ class KernelServices {
   static Error create(Context& context, std::unique_ptr<KernelServices>& out);
   ~KernelServices();
 
-  // The LaunchState for a launch of such a kernel; `scratch` keeps per-block memory alive until it has run.
+  // The LaunchState for a launch of such a kernel.
   Error launchState(const KernelInfo& kernel, uint64_t& address);
-  // As above, for a launch with memory of its own: `scratchBytes` for block memory, and what the blocks of a
-  // cooperative launch meet at. Recorded commands prepare it.
-  Error ownState(const KernelInfo& kernel, uint64_t scratchBytes, uint64_t blocks, bool isCooperative,
-                 vk::Recorder& recorder, uint64_t& address);
+  // Memory of a launch's own: scratch for the shared memory of its blocks, and what the blocks of a cooperative launch
+  // meet at. It lasts until the commands recorded next have run.
+  struct OwnMemory {
+    uint64_t scratch, gridWorkspace;
+  };
+  Error ownMemory(uint64_t scratchBytes, bool isCooperative, vk::Recorder& recorder, OwnMemory& out);
+  // The LaunchState for some of the launch's blocks.
+  struct Blocks {
+    uint32_t first[3], count[3];
+    uint64_t scratchBytes;  // of each
+  };
+  Error ownState(const KernelInfo& kernel, const Blocks& blocks, const OwnMemory& memory, vk::Recorder& recorder,
+                 uint64_t& address);
   void launchedPrinting(const vk::Point& point);
 
   // After a wait: reports what kernels did wrong (printing it, and breaking the context), and prints what they printed

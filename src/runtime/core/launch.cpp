@@ -20,6 +20,7 @@ namespace mulciber::core {
 
 namespace {
 
+constexpr uint64_t mostScratchBytes = 512u << 20, leastScratchBlocks = 64;
 constexpr size_t maxPushBytes = 256;  // of what a launch carries with it; devices that take more are not asked to
 
 Error check(const Launch& launch, const KernelInfo& kernel, Function& function, const DeviceShape& shape) {
@@ -70,15 +71,40 @@ struct Dispatch {
       std::memcpy(host, parameters->data(), parameters->size());
       std::memcpy(push + abi::parameterOffset, &address, sizeof(address));
     }
-    if (kernel->usesScratch || isCooperative) {
-      uint64_t state = 0;
-      const uint64_t blocks = uint64_t(groups[0]) * groups[1] * groups[2];
-      if (services->ownState(*kernel, scratchBytes, blocks, isCooperative, recorder, state) != Error::Success)
-        return vk::Status::OutOfMemory;
-      std::memcpy(push + offsetof(abi::PushHeader, launchState), &state, sizeof(state));
-    }
     if (kernel->usesPrintf) services->launchedPrinting(recorder.point());
-    recorder.dispatch(*pipeline, push, pushBytes, groups);
+    if (!kernel->usesScratch && !isCooperative) {
+      recorder.dispatch(*pipeline, push, pushBytes, groups);
+      return vk::Status::Ok;
+    }
+    return dispatchWithOwnMemory(recorder);
+  }
+
+  // As many blocks at a time as there is scratch for; those of a cooperative launch all have to run at once.
+  vk::Status dispatchWithOwnMemory(vk::Recorder& recorder) {
+    uint64_t most = UINT64_MAX;
+    if (!isCooperative && scratchBytes != 0) most = std::max(leastScratchBlocks, mostScratchBytes / scratchBytes);
+    uint32_t piece[3];
+    uint64_t blocksAtATime = 1;
+    for (int i = 0; i < 3; ++i) {
+      piece[i] = static_cast<uint32_t>(std::min<uint64_t>(groups[i], most / blocksAtATime));
+      blocksAtATime *= piece[i];
+    }
+    KernelServices::OwnMemory memory;
+    if (services->ownMemory(blocksAtATime * scratchBytes, isCooperative, recorder, memory) != Error::Success)
+      return vk::Status::OutOfMemory;
+    for (uint64_t z = 0; z < groups[2]; z += piece[2])
+      for (uint64_t y = 0; y < groups[1]; y += piece[1])
+        for (uint64_t x = 0; x < groups[0]; x += piece[0]) {
+          KernelServices::Blocks blocks{
+              {static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)}, {}, scratchBytes};
+          for (int i = 0; i < 3; ++i) blocks.count[i] = std::min(piece[i], groups[i] - blocks.first[i]);
+          uint64_t state = 0;
+          if (services->ownState(*kernel, blocks, memory, recorder, state) != Error::Success)
+            return vk::Status::OutOfMemory;
+          std::memcpy(push + offsetof(abi::PushHeader, launchState), &state, sizeof(state));
+          if (x + y + z != 0) recorder.barrier();  // it takes the memory of those before
+          recorder.dispatch(*pipeline, push, pushBytes, blocks.count, blocks.first);
+        }
     return vk::Status::Ok;
   }
 };
@@ -109,7 +135,16 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
     return error;
 
   Dispatch dispatch;
-  const PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
+  PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
+  if (kernel->staticSharedBytes + launch.dynamicSharedBytes > context.vulkan().profile().maxSharedBytes) {
+    variant.sharedInScratch = true;
+    if (const Error error = function.info(kernel, nullptr, true); error != Error::Success) return error;
+  }
+  if (kernel->usesStack) {
+    size_t limit = 0;
+    if (const Error error = context.limit(Limit::StackSize, limit); error != Error::Success) return error;
+    variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 15) / 16 * 16;
+  }
   if (const Error error = function.pipeline(variant, dispatch.pipeline); error != Error::Success) return error;
   dispatch.kernel = kernel;
   dispatch.services = &context.services();

@@ -10,8 +10,8 @@ namespace mulciber::vk {
 namespace {
 
 struct Specialization {
-  std::array<VkSpecializationMapEntry, 5> entries{};
-  std::array<uint32_t, 5> values{};
+  std::array<VkSpecializationMapEntry, 6> entries{};
+  std::array<uint32_t, 6> values{};
   VkSpecializationInfo info{};
 
   explicit Specialization(const PipelineDescription& description) {
@@ -21,6 +21,7 @@ struct Specialization {
     values[abi::BlockZ] = description.block[2];
     values[abi::BlockThreads] = threads;
     values[abi::DynamicSharedBytes] = (description.dynamicSharedBytes + 15) / 16 * 16;
+    values[abi::StackBytes] = description.stackBytes != 0 ? description.stackBytes : abi::defaultStackBytes;
     for (uint32_t i = 0; i < entries.size(); ++i) entries[i] = {i, i * 4, 4};
     info.mapEntryCount = static_cast<uint32_t>(entries.size());
     info.pMapEntries = entries.data();

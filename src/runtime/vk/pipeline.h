@@ -20,6 +20,7 @@ struct PipelineDescription {
   bool isKernel = false;
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamicSharedBytes = 0;
+  uint32_t stackBytes = 0;  // 0: the default
   bool needsWarps = false;  // subgroups of 32
 };
 

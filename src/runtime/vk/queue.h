@@ -87,7 +87,9 @@ struct FillRegion {
 // comes after the stream's position, but its pieces are not ordered among themselves: call barrier() between them.
 class Recorder {
  public:
-  void dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3]);
+  // The workgroups from `first` on, of which the whole grid may have more.
+  void dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
+                const uint32_t (&first)[3] = {0, 0, 0});
   void copy(const CopyRegion& region);
   void fill(const FillRegion& region);
   // Both pieces of memory known: the copy engine's way, for transfers between host and device.

@@ -70,7 +70,8 @@ Point Recorder::point() const { return {&queue_, queue_.openValue_, queue_.epoch
 
 void Recorder::mark() { ++queue_.open_->commands; }
 
-void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3]) {
+void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
+                        const uint32_t (&first)[3]) {
   const VolkDeviceTable& api = device().api();
   const VkCommandBuffer commandBuffer = beginCompute();
   Batch& batch = *queue_.open_;
@@ -80,15 +81,16 @@ void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pus
   }
   api.vkCmdPushConstants(commandBuffer, device().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
   const uint32_t(&most)[3] = device().physical().limits().maxComputeWorkGroupCount;
-  if (groups[0] <= most[0] && groups[1] <= most[1] && groups[2] <= most[2]) {
+  const bool isWhole = first[0] == 0 && first[1] == 0 && first[2] == 0;
+  if (isWhole && groups[0] <= most[0] && groups[1] <= most[1] && groups[2] <= most[2]) {
     api.vkCmdDispatch(commandBuffer, groups[0], groups[1], groups[2]);
     return;
   }
   for (uint64_t z = 0; z < groups[2]; z += most[2])
     for (uint64_t y = 0; y < groups[1]; y += most[1])
       for (uint64_t x = 0; x < groups[0]; x += most[0])
-        api.vkCmdDispatchBase(commandBuffer, static_cast<uint32_t>(x), static_cast<uint32_t>(y),
-                              static_cast<uint32_t>(z),
+        api.vkCmdDispatchBase(commandBuffer, static_cast<uint32_t>(first[0] + x), static_cast<uint32_t>(first[1] + y),
+                              static_cast<uint32_t>(first[2] + z),
                               static_cast<uint32_t>(std::min<uint64_t>(most[0], groups[0] - x)),
                               static_cast<uint32_t>(std::min<uint64_t>(most[1], groups[1] - y)),
                               static_cast<uint32_t>(std::min<uint64_t>(most[2], groups[2] - z)));

@@ -44,6 +44,7 @@ enum class InputKind : uint8_t {
   SubgroupId,                     // i32: which warp of the block
   ThreadIdX, ThreadIdY, ThreadIdZ,  // i32: LocalIndex taken apart by the block's dimensions
   SmId, SmCount, SmWarps,         // i32: multiprocessors, on devices that tell (TargetProfile::smBuiltins)
+  StackBytes,                     // i32: specialisation constant
 };
 
 // Where memory is. Const variables live in Global at run time: lowering adds the module's base.
@@ -74,7 +75,6 @@ enum class Rounding : uint8_t { NearestEven, TowardZero, Down, Up, ToOdd };
 struct FloatControl {
   Rounding rounding = Rounding::NearestEven;
   bool flush = false;        // .ftz: denormal inputs and results become zeros of the same sign
-  bool mayFuse = false;      // mul and add without .rn: the target may contract them
   bool approximate = false;  // PTX's bound for .approx holds
   bool operator==(const FloatControl&) const = default;
 };
@@ -146,6 +146,7 @@ struct Function {
   // Where this function's part of the thread's private frame ends; offsets are from the frame's begin, and functions
   // that are active together never overlap. The kernel's is the size of the whole frame.
   uint32_t localBytes = 0;
+  uint32_t stackCount = 0;                // of the kernel: that many times InputKind::StackBytes follow its frame
   std::optional<RecursiveFrame> frame;    // localBytes is then the size of one call's frame
   bool isStructured = false, isSsa = false;
   std::unordered_map<const Instruction*, std::string> valueNames;  // of registers, kept by ssa for debugging

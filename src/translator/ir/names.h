@@ -8,11 +8,11 @@
 
 namespace mulciber::ir {
 
-inline constexpr std::array<std::string_view, 20> inputNames = {
+inline constexpr std::array<std::string_view, 21> inputNames = {
     "LocalIndex", "BlockIdX",  "BlockIdY",          "BlockIdZ",    "GridDimX",   "GridDimY",   "GridDimZ",  "BlockDimX",
     "BlockDimY",  "BlockDimZ", "DynamicSharedSize", "LaunchState", "ModuleData", "SubgroupId", "ThreadIdX", "ThreadIdY",
-    "ThreadIdZ",  "SmId",      "SmCount",           "SmWarps"};
-static_assert(inputNames.size() == static_cast<size_t>(InputKind::SmWarps) + 1);
+    "ThreadIdZ",  "SmId",      "SmCount",           "SmWarps",     "StackBytes"};
+static_assert(inputNames.size() == static_cast<size_t>(InputKind::StackBytes) + 1);
 
 inline constexpr std::array<std::string_view, 5> spaceNames = {"global", "shared", "local", "param", "generic"};
 inline constexpr std::array<std::string_view, 6> orderNames = {"weak",    "relaxed", "acquire",

@@ -137,6 +137,9 @@ class FunctionParser {
       if (lexer_.accept("local")) {
         lexer_.expect("=");
         function_.localBytes = static_cast<uint32_t>(number());
+      } else if (lexer_.accept("stacks")) {
+        lexer_.expect("=");
+        function_.stackCount = static_cast<uint32_t>(number());
       } else if (lexer_.accept("structured")) {
         function_.isStructured = true;
       } else if (lexer_.accept("ssa")) {
@@ -373,7 +376,6 @@ class FunctionParser {
       std::string_view word = lexer_.take();
       if (auto rounding = indexOf(roundingNames, word)) fp.rounding = static_cast<Rounding>(*rounding);
       else if (word == "ftz") fp.flush = true;
-      else if (word == "fuse") fp.mayFuse = true;
       else if (word == "approx") fp.approximate = true;
       else lexer_.fail("'" + std::string(word) + "' is not a float attribute");
     }

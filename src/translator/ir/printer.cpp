@@ -24,6 +24,7 @@ class Printer {
     text_ += function_.isKernel ? "kernel @" : "function @";
     text_ += function_.name;
     if (function_.localBytes != 0) text_ += " local=" + std::to_string(function_.localBytes);
+    if (function_.stackCount != 0) text_ += " stacks=" + std::to_string(function_.stackCount);
     if (function_.isStructured) text_ += " structured";
     if (function_.isSsa) text_ += " ssa";
     text_ += " {\n";
@@ -164,7 +165,6 @@ class Printer {
       std::string words;
       if (fp.rounding != Rounding::NearestEven) words += " " + std::string(roundingNames[size_t(fp.rounding)]);
       if (fp.flush) words += " ftz";
-      if (fp.mayFuse) words += " fuse";
       if (fp.approximate) words += " approx";
       text_ += " {" + words.substr(1) + "}";
     }

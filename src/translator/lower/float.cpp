@@ -74,7 +74,6 @@ Value computeSum(FunctionLowering& f, const Instruction& instruction, FloatContr
 
 void lowerSum(FunctionLowering& f, const Instruction& instruction) {
   FloatControl fp = controlOf(f, instruction);
-  fp.mayFuse = !isRounded(instruction) && !isBfloat(instruction.type());
   lowerLanes(f, instruction, fp, computeSum, true);
 }
 

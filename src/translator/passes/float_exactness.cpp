@@ -185,7 +185,7 @@ class Rewriter {
   Instruction* emitPlain(const Instruction& i, const std::vector<Instruction*>& operands) {
     Instruction* copy = b_.emit(i.op, i.type, {}, i.payload);
     copy->operands = operands;
-    copy->fp = {Rounding::NearestEven, false, i.fp.mayFuse, i.fp.approximate};
+    copy->fp = {Rounding::NearestEven, false, i.fp.approximate};
     return copy;
   }
 

@@ -146,11 +146,16 @@ void findSaved(Member& member) {
     }
 }
 
+// Of one group: it begins so many bytes behind the fixed part of private memory and the stacks before it.
+struct Stack {
+  uint32_t begin, index;
+};
+
 // The function that runs a group of recursive functions.
 class Machine {
  public:
-  Machine(Function& function, const std::vector<Member>& members, uint32_t stackBegin)
-      : machine_(function), members_(members), stackBegin_(stackBegin), b_(function) {}
+  Machine(Function& function, const std::vector<Member>& members, const Stack& stack)
+      : machine_(function), members_(members), stack_(stack), b_(function) {}
 
   void build(const Function& first) {
     machine_.name = first.name + ".loop";
@@ -182,6 +187,13 @@ class Machine {
     return b_.add(base, b_.i32(static_cast<uint32_t>(offset)));
   }
 
+  // So many bytes behind the begin of this stack, and behind so many stacks.
+  Instruction* stackAddress(uint32_t offset, uint32_t stacks) {
+    Instruction* fixed = b_.i32(stack_.begin + offset);
+    if (stacks == 0) return fixed;
+    return b_.add(fixed, b_.mul(b_.input(ir::InputKind::StackBytes), b_.i32(stacks)));
+  }
+
   void push(Instruction* base, int64_t offset, Instruction* value) {
     b_.store(address(base, offset), value, localAccess(value->type));
   }
@@ -202,7 +214,7 @@ class Machine {
 
   void writeEntry(Block* entry, const Function& first) {
     b_.setBlock(entry);
-    Instruction* begin = b_.i32(stackBegin_ + frameAlignment);
+    Instruction* begin = stackAddress(frameAlignment, stack_.index);
     push(begin, -4, b_.i32(0));
     enter(first, begin, b_.boolean(false));
   }
@@ -240,7 +252,7 @@ class Machine {
     push(next, -8, begin);
     for (size_t i = 0; i < arguments.size(); ++i) b_.write(calleeCopy.variable(callee.parameters[i]), arguments[i]);
     // Whatever a function needs to fail and return still fits behind the limit.
-    enter(callee, next, b_.compare(Op::ULt, b_.i32(stackBegin_ + recursionStackBytes), next));
+    enter(callee, next, b_.compare(Op::ULt, stackAddress(0, stack_.index + 1), next));
 
     b_.setBlock(places_.back());
     std::vector<Instruction*> results;
@@ -274,7 +286,7 @@ class Machine {
 
   Function& machine_;
   const std::vector<Member>& members_;
-  uint32_t stackBegin_;
+  Stack stack_;
   ir::Builder b_;
   VariableId begin_ = 0;        // of the frame of the function that runs
   Block* leave_ = nullptr;      // where returns go
@@ -282,9 +294,9 @@ class Machine {
   std::map<const Function*, BodyCopy> copies_;
 };
 
-// How much of private memory one group needs: its stack, and behind the limit one more of its largest frames, with what
-// is saved in it, for the call that fails.
-uint32_t stackBytes(const std::vector<Member>& members) {
+// How much of private memory one group needs behind its stack: one more of its largest frames, with what is saved in
+// it, for the call that fails.
+uint32_t reserveBytes(const std::vector<Member>& members) {
   uint32_t largest = 0;
   for (const Member& member : members) {
     uint32_t bytes = member.function->localBytes + 2 * frameAlignment + linkBytes;
@@ -292,7 +304,7 @@ uint32_t stackBytes(const std::vector<Member>& members) {
       bytes += std::max(4u, variable.type.totalBits() / 8) * 2;
     largest = std::max(largest, bytes);
   }
-  return alignUp(recursionStackBytes + 2 * largest, frameAlignment);
+  return alignUp(2 * largest, frameAlignment);
 }
 
 }  // namespace
@@ -318,8 +330,8 @@ bool removeRecursion(ir::Program& program) {
     std::vector<Member> members;
     for (Function* function : group) members.push_back(prepare(*function, set));
     for (Member& member : members) findSaved(member);
-    uint32_t stackBegin = alignUp(kernel.localBytes, frameAlignment);
-    kernel.localBytes = stackBegin + stackBytes(members);
+    const Stack stack{alignUp(kernel.localBytes, frameAlignment), kernel.stackCount++};
+    kernel.localBytes = stack.begin + reserveBytes(members);
 
     std::unordered_map<const Function*, Function*> machines;
     std::vector<std::unique_ptr<Function>> added;
@@ -330,7 +342,7 @@ bool removeRecursion(ir::Program& program) {
         Function*& machine = machines[call.callee];
         if (!machine) {
           machine = added.emplace_back(std::make_unique<Function>()).get();
-          Machine(*machine, members, stackBegin).build(*call.callee);
+          Machine(*machine, members, stack).build(*call.callee);
         }
         call.callee = machine;
       });

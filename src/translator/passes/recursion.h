@@ -5,12 +5,11 @@
 
 namespace mulciber::passes {
 
-inline constexpr uint32_t recursionStackBytes = 4096;  // of each thread, for each group of mutually recursive functions
-
 // Functions that can reach each other by calls become one function, a machine: a call among them saves the caller's
 // live variables, the place to return to and the caller's frame on a stack in private memory, and jumps; a return takes
-// them back and switches on the place. Calls from elsewhere go to a machine that starts at the function called.
-// Functions not in SSA form, each recursive one with its RecursiveFrame. True when something changed.
+// them back and switches on the place. Each group of such functions has a stack of InputKind::StackBytes. Calls from
+// elsewhere go to a machine that starts at the function called. Functions not in SSA form, each recursive one with its
+// RecursiveFrame. True when something changed.
 //
 // A call that the stack has no room for enters its function with `overflows` set: it is expected to end the thread.
 bool removeRecursion(ir::Program& program);

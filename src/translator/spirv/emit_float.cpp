@@ -63,7 +63,7 @@ Id emitFloat(Emitter& e, const ir::Instruction& i) {
     }
     result = e.module.glsl(extended.function, e.type(i.type), operands);
   }
-  // Even where PTX allows a fused multiply-add (i.fp.mayFuse): without the decoration drivers also reassociate, and
+  // Even where PTX allows a fused multiply-add (add and mul without .rn): without the decoration drivers also reassociate, and
   // a - (a + b) becomes -b, which takes the compensation out of pow and every double-double sum.
   e.module.decorate(result, spv::Decoration::NoContraction);
   return result;

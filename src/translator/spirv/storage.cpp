@@ -95,8 +95,17 @@ Id MemoryEmitter::sharedArray(ir::Type element) {
 
 Id MemoryEmitter::localArray() {
   if (localArray_ == 0) {
-    uint32_t words = std::max(1u, (e_.function.localBytes + 3) / 4);
-    localArray_ = e_.module.functionVariable(e_.module.plainArrayType(e_.u32(), words), "local");
+    uint32_t words = std::max(1u, (e_.function.localBytes + 3) / 4), stacks = e_.function.stackCount;
+    ModuleBuilder& module = e_.module;
+    Id type = module.plainArrayType(e_.u32(), words);
+    if (stacks != 0) {
+      Id stack = module.specOperation(spv::Op::OpIMul, e_.u32(),
+                                      {e_.input(ir::InputKind::StackBytes), module.constant32(stacks)});
+      Id stackWords = module.specOperation(spv::Op::OpUDiv, e_.u32(), {stack, module.constant32(4)});
+      type = module.sizedArrayType(
+          e_.u32(), module.specOperation(spv::Op::OpIAdd, e_.u32(), {stackWords, module.constant32(words)}));
+    }
+    localArray_ = module.functionVariable(type, "local");
   }
   return localArray_;
 }

@@ -1,0 +1,86 @@
+// Recursion within the stack that a launch provides, and beyond it.
+#include "execute/ptx_test.h"
+
+namespace mulciber::test {
+namespace {
+
+class StackPtx : public PtxTest {
+ protected:
+  // sum(n) = n + sum(n - 1), each call with an array of its own that it reads after the inner call, and a second function
+  // that calls itself at the bottom.
+  static constexpr const char* text = R"(.version 8.4
+.target sm_90
+.address_size 64
+.func (.reg .b32 %result) triple(.reg .b32 %n)
+{
+  .reg .pred %p; .reg .b32 %inner, %less;
+  mov.b32 %result, 0;
+  setp.eq.u32 %p, %n, 0;
+  @%p ret;
+  sub.u32 %less, %n, 1;
+  call (%inner), triple, (%less);
+  add.u32 %result, %inner, 3;
+  ret;
+}
+.func (.reg .b32 %result) sum(.reg .b32 %n)
+{
+  .reg .pred %p; .reg .b32 %inner, %less, %kept;
+  .local .align 16 .b8 own[48];
+  st.local.u32 [own+20], %n;
+  setp.ne.u32 %p, %n, 0;
+  @%p bra MORE;
+  call (%result), triple, (10);
+  ret;
+MORE:
+  sub.u32 %less, %n, 1;
+  call (%inner), sum, (%less);
+  ld.local.u32 %kept, [own+20];
+  add.u32 %result, %inner, %kept;
+  ret;
+}
+.visible .entry k(.param .u64 out, .param .u32 depth)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [depth];
+  mov.u32 %r2, %tid.x; mad.wide.u32 %rd1, %r2, 4, %rd1;
+  and.b32 %r3, %r2, 3; add.u32 %r1, %r1, %r3;
+  call (%r4), sum, (%r1);
+  st.global.u32 [%rd1], %r4;
+  ret;
+}
+)";
+
+  std::vector<uint32_t> sums(uint32_t depth, uint32_t stackBytes) {
+    Buffer out(*device, 32 * 4);
+    Launch launch;
+    launch.stackBytes = stackBytes;
+    launch.add(out.address()).add(depth);
+    runPtx(text, launch, device->profile());
+    return {out.as<uint32_t>(), out.as<uint32_t>() + 32};
+  }
+};
+
+TEST_F(StackPtx, HoldsAsManyCallsAsTheLaunchAsksFor) {
+  struct Case {
+    uint32_t depth, stackBytes;
+  };
+  for (const Case& each : {Case{1, 0}, Case{20, 0}, Case{150, 24576}}) {
+    std::vector<uint32_t> results = sums(each.depth, each.stackBytes);
+    for (uint32_t thread = 0; thread < 32; thread++) {
+      uint32_t n = each.depth + thread % 4;
+      EXPECT_EQ(results[thread], n * (n + 1) / 2 + 30) << each.depth;
+    }
+    EXPECT_EQ(error.error, 0u) << each.depth;
+  }
+}
+
+TEST_F(StackPtx, OverflowIsReportedByName) {
+  for (uint32_t stackBytes : {0u, 24576u}) {
+    std::vector<uint32_t> results = sums(2000, stackBytes);
+    EXPECT_EQ(error.error, static_cast<uint32_t>(abi::KernelError::OutOfStack)) << stackBytes;
+    for (uint32_t result : results) EXPECT_EQ(result, 0u) << "the thread has ended";
+  }
+}
+
+}  // namespace
+}  // namespace mulciber::test

@@ -1,0 +1,123 @@
+// Kernels with more shared memory than the device has, on a device said to have little: they must do the same.
+#include "execute/ptx_test.h"
+
+namespace mulciber::test {
+namespace {
+
+constexpr uint32_t threads = 64, blocksX = 3, blocksY = 2, bytes = 65536, results = 8;
+
+class ScratchPtx : public PtxTest {
+ protected:
+  // A block writes its array as words, then single bytes and halves of it, and reads it as vectors and generic 64-bit
+  // words; then atomics of several types on one cell each, by all threads.
+  static std::string text(bool isDynamic) {
+    std::string array = isDynamic ? ".extern .shared .align 16 .b8 big[];\n.shared .align 16 .b8 before[48];\n"
+                                  : ".shared .align 16 .b8 big[65536];\n.shared .align 16 .b8 before[48];\n";
+    return ".version 8.4\n.target sm_90\n.address_size 64\n" + array + R"(
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>, %t, %block, %big; .reg .b64 %rd<20>, %out, %generic;
+  .reg .f32 %f<9>;
+  ld.param.u64 %out, [out];
+  mov.u32 %t, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mad.lo.u32 %block, %r2, 3, %r1;
+  mad.lo.u32 %r3, %block, 64, %t; mad.wide.u32 %out, %r3, 32, %out;
+  mov.u32 %big, big; cvta.shared.u64 %generic, big;
+  setp.lt.u32 %p1, %t, 12; mov.u32 %r4, before; mad.lo.u32 %r4, %t, 4, %r4;
+  @%p1 st.shared.u32 [%r4], %block;
+  mov.u32 %r5, %t;
+WORDS:
+  mad.lo.u32 %r6, %r5, 4, %big; mad.lo.u32 %r7, %r5, 0x9E3779B1, %block;
+  st.shared.u32 [%r6], %r7;
+  add.u32 %r5, %r5, 64; setp.lt.u32 %p2, %r5, 16384; @%p2 bra WORDS;
+  bar.sync 0;
+  mov.u32 %r5, %t;
+PARTS:
+  mad.lo.u32 %r6, %r5, 16, %big; cvt.u16.u32 %h1, %r5;
+  st.shared.u8 [%r6+5], %h1;
+  st.shared.u16 [%r6+10], %h1;
+  add.u32 %r5, %r5, 64; setp.lt.u32 %p2, %r5, 4096; @%p2 bra PARTS;
+  bar.sync 0;
+  mul.lo.u32 %r5, %t, 64; add.u32 %r8, %r5, 64; mov.u32 %r20, 0; mov.u64 %rd5, 0;
+SUMS:
+  mad.lo.u32 %r6, %r5, 16, %big; mad.wide.u32 %rd6, %r5, 16, %generic;
+  ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r6];
+  mad.lo.u32 %r20, %r20, 31, %r10; mad.lo.u32 %r20, %r20, 31, %r11;
+  mad.lo.u32 %r20, %r20, 31, %r12; mad.lo.u32 %r20, %r20, 31, %r13;
+  ld.u64 %rd7, [%rd6+8]; xor.b64 %rd5, %rd5, %rd7;
+  add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, %r8; @%p2 bra SUMS;
+  bar.sync 0;
+  setp.lt.u32 %p3, %t, 16; mad.lo.u32 %r6, %t, 4, %big;
+  @%p3 st.shared.u32 [%r6], 0;
+  bar.sync 0;
+  atom.shared.add.u32 %r14, [%big], 1;
+  cvt.rn.f32.u32 %f1, %t; red.shared.add.f32 [%big+4], %f1;
+  cvt.u64.u32 %rd8, %t; red.add.u64 [%generic+8], %rd8;
+  red.shared.max.s32 [%big+16], %t;
+  mov.b16 %h2, 0x3C00; red.shared.add.noftz.f16 [%big+22], %h2;
+  setp.ne.u32 %p4, %t, 7;
+  bar.red.popc.u32 %r15, 0, %p4;
+  ld.shared.v4.u32 {%r16, %r17, %r18, %r19}, [%big]; ld.shared.v2.u32 {%r21, %r22}, [%big+16];
+  ld.shared.u32 %r23, [before+44];
+  add.u32 %r22, %r22, %r23;
+  cvt.u32.u64 %r24, %rd5;
+  add.u32 %r18, %r18, %r15;
+  st.global.v4.u32 [%out], {%r20, %r24, %r16, %r17};
+  st.global.v4.u32 [%out+16], {%r18, %r21, %r22, %r19};
+  ret;
+}
+)";
+  }
+
+  void check(const TargetProfile& profile, bool isDynamic) {
+    Buffer out(*device, blocksX * blocksY * threads * results * 4);
+    Launch launch;
+    launch.grid[0] = blocksX;
+    launch.grid[1] = blocksY;
+    launch.block[0] = threads;
+    launch.dynamicSharedBytes = isDynamic ? bytes : 0;
+    launch.add(out.address());
+    runPtx(text(isDynamic), launch, profile);
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(usesScratch) << profile.name;
+    std::vector<uint32_t> array(bytes / 4);
+    for (uint32_t block = 0; block < blocksX * blocksY; block++) {
+      for (uint32_t i = 0; i < array.size(); i++) array[i] = i * 0x9E3779B1 + block;
+      auto* raw = reinterpret_cast<uint8_t*>(array.data());
+      for (uint32_t j = 0; j < bytes / 16; j++) {
+        raw[16 * j + 5] = static_cast<uint8_t>(j);
+        raw[16 * j + 10] = static_cast<uint8_t>(j);
+        raw[16 * j + 11] = static_cast<uint8_t>(j >> 8);
+      }
+      for (uint32_t t = 0; t < threads; t++) {
+        uint32_t sum = 0, mixed = 0;
+        for (uint32_t j = 64 * t; j < 64 * t + 64; j++) {
+          for (uint32_t k = 0; k < 4; k++) sum = sum * 31 + array[4 * j + k];
+          mixed ^= array[4 * j + 2];
+        }
+        // 64 of f16 in the upper half of the last word but one; 63 threads of the reduction
+        const uint32_t expected[results] = {sum, mixed, 64, 0x44FC0000, 2016 + 63, 63, 0x54000000 + block, 0};
+        for (uint32_t i = 0; i < results; i++)
+          ASSERT_EQ(out.as<uint32_t>()[(block * threads + t) * results + i], expected[i])
+              << profile.name << ", block " << block << ", thread " << t << ", result " << i;
+      }
+    }
+  }
+
+  // The device's profiles with little shared memory.
+  std::vector<TargetProfile> small(uint32_t most) const {
+    std::vector<TargetProfile> result = profiles();
+    for (TargetProfile& profile : result) profile.maxSharedBytes = most;
+    return result;
+  }
+};
+
+TEST_F(ScratchPtx, HoldsStaticSharedMemory) {
+  for (const TargetProfile& profile : small(49152)) check(profile, false);
+}
+
+TEST_F(ScratchPtx, HoldsDynamicSharedMemory) {
+  for (const TargetProfile& profile : small(16384)) check(profile, true);
+}
+
+}  // namespace
+}  // namespace mulciber::test
