@@ -48,6 +48,7 @@ struct TargetProfile {
   bool approximationsFlush32 = false;      // exp2, log2, rsqrt and the reciprocal take and give zeros for denormals
   bool exactFma16 = false;                 // f16 Fma is fused and keeps denormals
   bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
+  bool nvidiaNan = false;                  // f16 and f32 operations make the one NaN of all ones but the sign
   bool exactDivSqrt32 = false;             // division and square root are correctly rounded
   bool exactFma64 = false, exactDivSqrt64 = false;
   bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended

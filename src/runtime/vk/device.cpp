@@ -192,10 +192,13 @@ void Device::fillProfile() {
   profile.approximationsFlush32 = probes_.approximationsFlush32;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.exactFma64 = probes_.exactFma64;
+  // What every NVIDIA GPU does, whatever driver runs it.
+  const VkDriverId driver = physical_.properties12.driverID;
+  profile.nvidiaNan = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
+  profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;
   profile.exitedThreadsArrive = probes_.exitedThreadsArrive;
   // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
-  VkDriverId driver = physical_.properties12.driverID;
   profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
   profile.warpsProgress = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
   // Its workgroup barrier is the hardware's bar.sync, on which CUDA relies to order the block's device memory. On an

@@ -128,6 +128,8 @@ void lowerFns(FunctionLowering& f, const ptx::Instruction& instruction) {
   Value wanted = b.select(isZero, b.i32(0), b.sub(absInt(b, offset), b.i32(1)));
   Value total = b.convert(Op::PopCount, ir::I32, candidates);
   Value found = b.bitAnd(inRange, b.compare(Op::ULt, wanted, total));
+  // ptxas's instructions find bit 0 for the lowest offset.
+  Value isLowest = b.bitAnd(inRange, b.compare(Op::IEq, offset, b.i32(0x80000000)));
   // Halve the window: skip its low half when too few bits are in it.
   Value position = b.i32(0);
   for (unsigned half = 16; half != 0; half /= 2) {
@@ -138,7 +140,7 @@ void lowerFns(FunctionLowering& f, const ptx::Instruction& instruction) {
     position = b.select(skip, b.add(position, b.i32(half)), position);
   }
   position = b.select(downward, b.sub(b.i32(31), position), position);
-  f.write(instruction.operands[0], b.select(found, position, b.i32(~0u)));
+  f.write(instruction.operands[0], b.select(isLowest, b.i32(0), b.select(found, position, b.i32(~0u))));
 }
 
 // Ones in the low `count` bits, for any count.

@@ -108,15 +108,25 @@ Value toNarrowFloat(FunctionLowering& f, const Instruction& instruction, Value x
   ir::Builder& b = f.b;
   bool flush = flushes(f, instruction), finite = instruction.has(Mod::satfinite);
   Rounding rounding = roundingOf(instruction);
-  if (x->type == ir::F64) x = b.convert(Op::FConvert, ir::F32, x, {Rounding::ToOdd});
+  // From f64 the upper bits of a NaN's payload stay.
+  Value payload = nullptr;
+  if (x->type == ir::F64) {
+    x = b.convert(Op::FConvert, ir::F32, x, {Rounding::ToOdd});
+    Value bits = bitsOf(b, x);
+    payload = b.lshr(bits, b.i32(16));
+    if (!isBfloat)
+      payload = b.bitOr(b.bitAnd(payload, b.i32(0x8000)), b.bitAnd(b.lshr(bits, b.i32(13)), b.i32(0x3FF)));
+    payload = b.convert(Op::Trunc, ir::I16, b.bitOr(payload, b.i32(isBfloat ? 0x7FC0 : 0x7E00)));
+  }
   if (x->type == ir::F16) x = b.convert(Op::FConvert, ir::F32, x);
   if (instruction.has(Mod::relu)) x = rectify(b, x);
   if (isBfloat) {
     if (flush) x = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
-    return b.convert(Op::Trunc, ir::I16, narrowFloat(b, x, bfloat, {rounding, false, finite}));
+    Value bits = b.convert(Op::Trunc, ir::I16, narrowFloat(b, x, bfloat, {rounding, false, finite}));
+    return payload ? b.select(isNan(b, x), payload, bits) : bits;
   }
   Value result = b.convert(Op::FConvert, ir::F16, x, {rounding, flush});
-  result = orNan(b, isNan(b, x), result);
+  result = payload ? b.select(isNan(b, x), b.bitcast(ir::F16, payload), result) : orNan(b, isNan(b, x), result);
   return finite ? saturateHalf(b, result) : result;
 }
 
@@ -126,21 +136,25 @@ void convertFloat(FunctionLowering& f, const Instruction& instruction) {
   Value x = unpackFloats(f, instruction.operands[1], from)[0];
   bool narrows = (to == Type::F16 && from != Type::F16) || to == Type::BF16;
   if (to == Type::BF16 && from == Type::BF16) {
-    return f.write(instruction.operands[0],
-                   b.convert(Op::Trunc, ir::I16, b.lshr(bitsOf(b, roundToInteger(f, instruction, x)), b.i32(16))));
+    x = orNan(b, isNan(b, x), roundToInteger(f, instruction, x));
+    return f.write(instruction.operands[0], b.convert(Op::Trunc, ir::I16, b.lshr(bitsOf(b, x), b.i32(16))));
   }
+  bool flush = flushes(f, instruction);
+  // Flushing is a product, of which every NaN comes out as the hardware's; f16 has an addition in its place.
+  bool unites = (flush && x->type == ir::F32) || (to == Type::F16 && from == Type::F16);
+  if (unites && !narrows) x = orNan(b, isNan(b, x), x);
   Value result;
   if (narrows) {
     result = toNarrowFloat(f, instruction, x, to == Type::BF16);
   } else if (x->type == irType(to)) {
     result = roundToInteger(f, instruction, x);
     // A plain move flushes: multiplying by one does so too.
-    if (result == x && flushes(f, instruction))
+    if (result == x && flush)
       result = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
   } else {
-    result = b.convert(Op::FConvert, irType(to), x, {roundingOf(instruction), flushes(f, instruction)});
+    result = b.convert(Op::FConvert, irType(to), x, {roundingOf(instruction), flush});
   }
-  if (instruction.has(Mod::sat)) result = clampToUnit(b, result, flushes(f, instruction));
+  if (instruction.has(Mod::sat)) result = clampToUnit(b, result, flush && to == Type::F32);
   f.write(instruction.operands[0], result);
 }
 
@@ -158,9 +172,13 @@ void convertToTensorFloat(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   Value x = operand(f, instruction, 1, Type::F32);
   if (instruction.has(Mod::relu)) x = rectify(b, x);
-  Narrowing how{roundingOf(instruction), instruction.has(Mod::rna), instruction.has(Mod::satfinite)};
-  Value bits = b.shl(narrowFloat(b, x, tensorFloat, how), b.i32(13));
-  f.write(instruction.operands[0], b.select(isNan(b, x), b.i32(0x7FFFFFFF), bits));
+  bool tiesAway = instruction.has(Mod::rna), finite = instruction.has(Mod::satfinite);
+  Value bits = b.shl(narrowFloat(b, x, tensorFloat, {roundingOf(instruction), tiesAway, finite}), b.i32(13));
+  // .rna is made of integer operations that cut NaNs off, and then lower what has no smaller exponent.
+  Value nan = b.i32(0x7FFFE000);
+  if (tiesAway) nan = b.bitAnd(bitsOf(b, x), b.i32(0xFFFFE000));
+  if (tiesAway && finite) nan = b.sub(nan, b.i32(0x2000));
+  f.write(instruction.operands[0], b.select(isNan(b, x), nan, bits));
 }
 
 struct SmallPair {

@@ -108,7 +108,7 @@ Value computeUnary(FunctionLowering& f, const Instruction& instruction, FloatCon
   }
 }
 
-// Signs are bits: in bf16 no trip through f32 is needed.
+// Signs are bits: in bf16 no trip through f32 is needed. A NaN becomes the hardware's.
 void lowerSign(FunctionLowering& f, const Instruction& instruction) {
   Type type = instruction.type();
   if (!isBfloat(type)) return lowerLanes(f, instruction, controlOf(f, instruction), computeUnary, true);
@@ -117,14 +117,39 @@ void lowerSign(FunctionLowering& f, const Instruction& instruction) {
   uint64_t signs = type == Type::BF16 ? 0x8000 : 0x80008000;
   Value result = instruction.opcode == Opcode::Neg ? b.bitXor(x, b.constant(x->type, signs))
                                                    : b.bitAnd(x, b.constant(x->type, ~signs));
+  for (uint64_t low : {uint64_t(0), uint64_t(16)}) {
+    if (low >= x->type.bits) break;
+    auto constant = [&](uint64_t bits) { return b.constant(x->type, bits << low); };
+    Value isNan = b.compare(Op::ULt, constant(bfloat.infinity()), b.bitAnd(x, constant(bfloat.nan())));
+    Value replaced = b.bitOr(b.bitAnd(result, b.constant(x->type, ~(uint64_t(0xFFFF) << low))), constant(bfloat.nan()));
+    result = b.select(isNan, replaced, result);
+  }
   f.write(instruction.operands[0], result);
+}
+
+// As ptxas makes it of the hardware's reciprocal. div.full also brings large divisors into its range, and div.approx
+// without .ftz does so with denormal ones.
+Value computeApproximateQuotient(FunctionLowering& f, const Instruction& instruction, FloatControl fp,
+                                 std::span<const Value> x) {
+  ir::Builder& b = f.b;
+  const FloatControl plain{Rounding::NearestEven, fp.flush};
+  Value factor = b.f32(1), magnitude = b.unary(Op::FAbs, x[1]);
+  if (!fp.flush) factor = b.select(b.compare(Op::FLt, magnitude, b.f32(0x1p-126f)), b.f32(0x1p24f), factor);
+  if (instruction.has(Mod::full))
+    factor = b.select(b.compare(Op::FLt, b.f32(0x1p126f), magnitude), b.f32(0.25f), factor);
+  if (factor->isConstant()) return b.floating(Op::FMul, plain, {b.floating(Op::FRcp, fp, {x[1]}), x[0]});
+  Value reciprocal = b.floating(Op::FRcp, {Rounding::NearestEven, true, false, true},
+                                {b.floating(Op::FMul, plain, {x[1], factor})});
+  return b.floating(Op::FMul, plain, {reciprocal, b.floating(Op::FMul, plain, {x[0], factor})});
 }
 
 // div, rcp and sqrt without a rounding are the approximations of PTX 1.3, except in f64.
 void lowerQuotientOrRoot(FunctionLowering& f, const Instruction& instruction) {
   FloatControl fp = controlOf(f, instruction);
   if (!isRounded(instruction) && instruction.type() == Type::F32) fp.approximate = true;
-  lowerLanes(f, instruction, fp, instruction.opcode == Opcode::Div ? computeQuotient : computeUnary, false);
+  const bool isQuotient = instruction.opcode == Opcode::Div;
+  lowerLanes(f, instruction, fp, !isQuotient ? computeUnary : fp.approximate ? computeApproximateQuotient : computeQuotient,
+             false);
 }
 
 // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper word only and leave the lower one zero.
@@ -133,10 +158,12 @@ void lowerCoarse64(FunctionLowering& f, const Instruction& instruction) {
   auto keepUpper = [&](Value x) { return b.bitcast(ir::F64, b.bitAnd(bitsOf(b, x), b.i64(0xFFFFFFFF'00000000))); };
   FloatControl fp = controlOf(f, instruction);
   fp.approximate = true;
-  Value x = operand(f, instruction, 1, Type::F64);
-  Value nan = isNan(b, x);
-  Value result = b.floating(instruction.opcode == Opcode::Rcp ? Op::FRcp : Op::FRsqrt, fp, {keepUpper(x)});
-  f.write(instruction.operands[0], keepUpper(b.select(nan, x, result)));
+  Value x = keepUpper(operand(f, instruction, 1, Type::F64));
+  Value isZero = b.compare(Op::FLt, b.unary(Op::FAbs, x), b.constant(ir::F64, doublePrecision.smallestNormal()));
+  Value zero = b.bitcast(ir::F64, b.bitAnd(bitsOf(b, x), b.i64(doublePrecision.signBit())));
+  x = b.select(isZero, zero, x);
+  Value result = b.floating(instruction.opcode == Opcode::Rcp ? Op::FRcp : Op::FRsqrt, fp, {x});
+  f.write(instruction.operands[0], keepUpper(orNan(b, isNan(b, result), result)));
 }
 
 // rsqrt.approx.f64 is no estimate: nvcc's rsqrt() of doubles is this instruction alone. The reciprocal y of the root s
@@ -163,19 +190,29 @@ void lowerRoot(FunctionLowering& f, const Instruction& instruction) {
   lowerQuotientOrRoot(f, instruction);
 }
 
-// sin to tanh. The 16-bit forms go through f32, whose approximation is better than theirs has to be.
+// sin to tanh. The hardware's 16-bit results are those of f32, cut off.
 Value computeNarrowFunction(FunctionLowering& f, const Instruction& instruction, FloatControl fp,
                             std::span<const Value> x) {
   ir::Builder& b = f.b;
   if (x[0]->type != ir::F16) return computeUnary(f, instruction, fp, x);
   Value wide = b.convert(Op::FConvert, ir::F32, x[0]);
   Value wideArguments[] = {wide};
-  return b.convert(Op::FConvert, ir::F16, computeUnary(f, instruction, fp, wideArguments));
+  Value result = computeUnary(f, instruction, fp, wideArguments);
+  return orNan(b, isNan(b, x[0]), b.convert(Op::FConvert, ir::F16, result, {Rounding::TowardZero}));
 }
 
 void lowerFunction(FunctionLowering& f, const Instruction& instruction) {
   FloatControl fp = controlOf(f, instruction);
   fp.approximate = true;
+  if (isBfloat(instruction.type())) {
+    std::vector<Value> lanes = unpackFloats(f, instruction.operands[1], instruction.type());
+    for (Value& lane : lanes) {
+      Value x[] = {lane};
+      Value result = f.b.bitcast(ir::F32, f.b.bitAnd(bitsOf(f.b, computeUnary(f, instruction, fp, x)), f.b.i32(0xFFFF0000)));
+      lane = orNan(f.b, isNan(f.b, lane), result);
+    }
+    return writeFloats(f, instruction.operands[0], instruction.type(), lanes);
+  }
   lowerLanes(f, instruction, fp, computeNarrowFunction, false);
 }
 
@@ -197,10 +234,23 @@ Value computeExtremum(FunctionLowering& f, const Instruction& instruction, Float
                            b.constant(x[0]->type.asInt(), formatOf(x[0]->type).signBit()));
     result = b.bitcast(result->type, b.bitOr(bitsOf(b, result), signs));
   }
+  if (result->type == ir::F64) {  // made of a comparison and selections, which leave the second operand's payload
+    constexpr uint64_t quiet = uint64_t(1) << 51;
+    return b.select(allNan, b.bitcast(ir::F64, b.bitOr(bitsOf(b, x[1]), b.i64(quiet))), result);
+  }
   return orNan(b, instruction.has(Mod::NaN) ? anyNan : allNan, result);
 }
 
+// ptxas makes a copy of the extremum of a number and itself.
+bool isCopy(const Instruction& instruction) {
+  const ptx::Operand &x = instruction.operands[1], &y = instruction.operands[2];
+  return instruction.modifiers.size() == 1 && x.kind == ptx::Operand::Kind::Register && x.kind == y.kind &&
+         x.reg == y.reg && (instruction.type() == Type::F16 || instruction.type() == Type::F32 || instruction.type() == Type::F64);
+}
+
 void lowerExtremum(FunctionLowering& f, const Instruction& instruction) {
+  if (instruction.operands.size() == 3 && isCopy(instruction))
+    return f.write(instruction.operands[0], operand(f, instruction, 1, instruction.type()));
   lowerLanes(f, instruction, controlOf(f, instruction), computeExtremum, false);
 }
 
@@ -208,9 +258,14 @@ void lowerCopysign(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   Type type = instruction.type();
   Value sign = bitsOf(b, operand(f, instruction, 1, type)), magnitude = bitsOf(b, operand(f, instruction, 2, type));
-  uint64_t signBit = formatOf(irType(type)).signBit();
-  auto constant = [&](uint64_t bits) { return b.constant(sign->type, bits); };
-  Value bits = b.bitOr(b.bitAnd(sign, constant(signBit)), b.bitAnd(magnitude, constant(~signBit)));
+  // In words of 32 bits, lest a driver sees an operation on doubles in it, which would make signalling NaNs quiet.
+  Value low = nullptr;
+  if (type == Type::F64) {
+    low = b.convert(Op::Trunc, ir::I32, magnitude);
+    for (Value* v : {&sign, &magnitude}) *v = b.convert(Op::Trunc, ir::I32, b.lshr(*v, b.i32(32)));
+  }
+  Value bits = b.bitOr(b.bitAnd(sign, b.i32(0x80000000)), b.bitAnd(magnitude, b.i32(0x7FFFFFFF)));
+  if (low) bits = b.bitOr(b.shl(b.convert(Op::ZExt, ir::I64, bits), b.i32(32)), b.convert(Op::ZExt, ir::I64, low));
   f.write(instruction.operands[0], b.bitcast(irType(type), bits));
 }
 

@@ -50,6 +50,49 @@ Value ExactFloat::minMax(bool isMin, Value x, Value y) {
   return b.select(b.compare(Op::FEq, x, y), b.bitcast(x->type, both), result);
 }
 
+Value ExactFloat::oneNan(Value x) {
+  uint64_t nan = x->type == F16 ? 0x7FFF : 0x7FFF'FFFF;
+  return b.select(b.emit(Op::FIsNan, ir::Bool, {x}), b.constant(x->type, nan), x);
+}
+
+// Computed again for operands that are a power of two larger, where nothing is denormal.
+Value ExactFloat::isTiny(Op op, Rounding rounding, std::vector<Value> operands, Value result) {
+  ir::Type type = result->type;
+  int steps = type == F16 ? 8 : 24, mantissa = type == F16 ? 10 : 23;
+  uint64_t scale = one(type) + (static_cast<uint64_t>(steps) << mantissa);
+  Value isEdge = b.compare(Op::IEq, magnitudeBits(result), like(bits(result), smallestNormal(type)));
+  auto raised = [&](Value x) { return b.binary(Op::FMul, x, b.constant(type, scale)); };
+  if (op == Op::FRcp) {
+    operands = {b.constant(type, scale), operands[0]};
+    op = Op::FDiv;
+  } else if (op == Op::FDiv) {
+    operands[0] = raised(operands[0]);
+  } else {  // of two factors the smaller one has the room
+    Value swap = b.compare(Op::ULt, magnitudeBits(operands[0]), magnitudeBits(operands[1]));
+    Value small = b.select(swap, operands[0], operands[1]), large = b.select(swap, operands[1], operands[0]);
+    operands[0] = raised(small);
+    operands[1] = large;
+    if (op == Op::Fma) operands[2] = raised(operands[2]);
+  }
+  bool isPlain = rounding == Rounding::NearestEven && (op == Op::FMul || (op == Op::Fma && type == F32));
+  Value again = isPlain ? b.emit(op, type, {}) : compute(op, rounding, operands);
+  if (isPlain) again->operands.assign(operands.begin(), operands.end());
+  Value limit = like(bits(result), smallestNormal(type) + (static_cast<uint64_t>(steps) << mantissa));
+  return b.bitAnd(isEdge, b.compare(Op::ULt, magnitudeBits(again), limit));
+}
+
+// By its bits: NVIDIA's driver takes a conversion to f16 and back for no conversion.
+Value ExactFloat::widenHalf(Value x) {
+  Value pattern = b.convert(Op::ZExt, I32, bits(x));
+  Value magnitude = b.bitAnd(pattern, b.i32(0x7FFF));
+  Value normal = b.add(b.shl(magnitude, b.i32(13)), b.i32(112u << 23));
+  Value tiny = b.bitcast(I32, b.binary(Op::FMul, b.convert(Op::UToF, F32, magnitude), b.f32(0x1p-24f)));
+  Value result = b.select(b.compare(Op::ULt, magnitude, b.i32(0x400)), tiny, normal);
+  Value infinite = b.bitOr(b.shl(magnitude, b.i32(13)), b.i32(0x7F80'0000));
+  result = b.select(b.compare(Op::ULe, b.i32(0x7C00), magnitude), infinite, result);
+  return b.bitcast(F32, b.bitOr(result, b.shl(b.bitAnd(pattern, b.i32(0x8000)), b.i32(16))));
+}
+
 // One unit away from `result`, to where the exact value is, if the rounding wants that neighbour.
 Value ExactFloat::step(Value result, Value isBelow, Value isAbove, Rounding rounding) {
   Value pattern = bits(result);
@@ -389,13 +432,19 @@ Value ExactFloat::compute(Op op, Rounding rounding, std::initializer_list<Value>
   }
 }
 
+Value ExactFloat::compute(Op op, Rounding rounding, const std::vector<Value>& x) {
+  if (x.size() == 1) return compute(op, rounding, {x[0]});
+  if (x.size() == 2) return compute(op, rounding, {x[0], x[1]});
+  return compute(op, rounding, {x[0], x[1], x[2]});
+}
+
 Value ExactFloat::convert(ir::Type to, Value x, Rounding rounding) {
   if (to.bits >= x->type.bits) return b.convert(Op::FConvert, to, x);
   // Through f32 in two steps; rounding to odd keeps the second one right.
   if (to == F16 && x->type == F64) x = convert(F32, x, Rounding::ToOdd);
   Value result = b.convert(Op::FConvert, to, x);
   if (rounding == Rounding::NearestEven) return result;
-  Value back = b.convert(Op::FConvert, x->type, result);
+  Value back = to == F16 && x->type == F32 ? widenHalf(result) : b.convert(Op::FConvert, x->type, result);
   return step(result, b.compare(Op::FLt, x, back), b.compare(Op::FLt, back, x), rounding);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "mulciber/translator.h"
 #include "translator/ir/builder.h"
@@ -19,6 +20,7 @@ class ExactFloat {
 
   // Scalars of f16, f32 or f64. `op` is FAdd, FSub, FMul, FDiv, Fma, FSqrt or FRcp.
   Value compute(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
+  Value compute(ir::Op op, ir::Rounding rounding, const std::vector<Value>& operands);
   Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
   Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
 
@@ -38,8 +40,14 @@ class ExactFloat {
   Value flush(Value x);                        // denormals to zeros of their sign
   Value isDenormal(Value x);                   // zeros count: the exponent field is empty
   Value minMax(bool isMin, Value x, Value y);  // -0 < +0 whatever the device says
+  Value oneNan(Value x);                       // NVIDIA's NaN for any of f16 and f32
+
+  // Whether the result of FMul, Fma, FDiv or FRcp, rounded with an exponent that has no lower end, is less than the
+  // smallest normal number: what .ftz makes a zero. A result rounded among denormals may have been raised to it.
+  Value isTiny(ir::Op op, ir::Rounding rounding, std::vector<Value> operands, Value result);
 
  private:
+  Value widenHalf(Value x);
   Value step(Value result, Value isBelow, Value isAbove, ir::Rounding rounding);
   Value signedZero(Value result, Value x, Value y, ir::Rounding rounding);
 

@@ -127,7 +127,11 @@ class Rewriter {
 
   // Null: the instruction stays, its control cleared of what the target does by itself.
   Instruction* rewrite(Instruction& i) {
-    if (i.op == Op::FNeg || i.op == Op::FAbs || i.op == Op::FIsNan || i.op == Op::FIsInf) return rewriteSign(i);
+    if (i.op == Op::FNeg || i.op == Op::FAbs) return rewriteSign(i);
+    if (i.op == Op::FIsNan || i.op == Op::FIsInf) {
+      i.fp.flush = false;
+      return nullptr;
+    }
     Instruction* result = nullptr;
     bool isVector = i.type.isVector();
     if (!isVector) {
@@ -150,10 +154,19 @@ class Rewriter {
     return result;
   }
 
+  // NVIDIA's hardware changes signs by an addition, which makes its one NaN of any.
   Instruction* rewriteSign(Instruction& i) {
-    bool flush = std::exchange(i.fp.flush, false);
-    if (!flush || i.type.isVector() || !i.type.isFloat()) return nullptr;
-    return b_.unary(i.op, exact_.flush(i.operands[0]));
+    bool flush = std::exchange(i.fp.flush, false) && i.type.isFloat();
+    bool unites = flushable(i.type.scalar()) && options_.exactDenormals && (flush || !profile_.nvidiaNan);
+    if (!flush && !unites) return nullptr;
+    auto lane = [&](Instruction* x) {
+      Instruction* result = b_.unary(i.op, flush ? exact_.flush(x) : x);
+      return unites ? exact_.oneNan(result) : result;
+    };
+    if (!i.type.isVector()) return lane(i.operands[0]);
+    std::vector<Instruction*> lanes;
+    for (unsigned n = 0; n < i.type.lanes; n++) lanes.push_back(lane(b_.extract(i.operands[0], n)));
+    return b_.vector(lanes);
   }
 
   // The device flushes f32 by itself where the operation asks for that.
@@ -179,7 +192,30 @@ class Rewriter {
   }
 
   bool needsRewrite(const Instruction& i) const {
-    return i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin || i.op == Op::FMax;
+    return i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin || i.op == Op::FMax ||
+           unitesNans(i);
+  }
+
+  // The device passes NaNs on, where NVIDIA's hardware makes one of all.
+  bool unitesNans(const Instruction& i) const {
+    return options_.exactDenormals && !profile_.nvidiaNan && flushable(i.type.scalar()) &&
+           (isArithmetic(i.op) || isFunction(i.op) || (i.op >= Op::FFloor && i.op <= Op::FRound));
+  }
+
+  // An operation on constants whose result is a NaN: compilers of devices make another one of it than their hardware.
+  static bool isNan(const Instruction& x) {
+    if (!x.isConstant() || !flushable(x.type)) return false;
+    uint64_t sign = uint64_t(1) << (x.type.bits - 1), infinity = x.type == F16 ? 0x7C00 : 0x7F80'0000;
+    return (x.payload & (sign - 1)) > infinity;
+  }
+  static bool givesNan(const Instruction& i) {
+    if ((!isArithmetic(i.op) && !isFunction(i.op)) || !flushable(i.type)) return false;
+    if (std::any_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) { return isNan(*x); })) return true;
+    const Instruction& x = *i.operands[0];
+    if (!x.isConstant() || i.type != F32) return false;
+    if (i.op == Op::FSin || i.op == Op::FCos) return (x.payload & 0x7FFF'FFFF) == 0x7F80'0000;
+    uint64_t smallest = i.fp.flush ? 0x8080'0000 : 0x8000'0001;
+    return (i.op == Op::FSqrt || i.op == Op::FRsqrt || i.op == Op::FLog2) && x.payload >= smallest;
   }
 
   Instruction* emitPlain(const Instruction& i, const std::vector<Instruction*>& operands) {
@@ -193,6 +229,7 @@ class Rewriter {
 
   Instruction* rewriteScalar(Instruction& i) {
     if (i.op >= Op::UToF && i.op <= Op::FConvert) return rewriteConversion(i);
+    if (givesNan(i)) return b_.constant(i.type, i.type == F16 ? 0x7FFF : 0x7FFF'FFFF);
     std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
@@ -206,22 +243,31 @@ class Rewriter {
     else if (isArithmetic(i.op) && (i.fp.rounding != Rounding::NearestEven || !isNative(i)))
       result = correct(i, operands);
     else if (i.op == Op::Fma && i.type == F32 && needsRepair(i)) result = repairedFma(i);
-    if (!result && !flush) return nullptr;
+    if (!result && !flush && !unitesNans(i)) return nullptr;
     if (!result) result = emitPlain(i, operands);
-    bool mayGiveDenormal = (isArithmetic(i.op) || i.op == Op::FExp2) && !isFlushingApproximation;
-    return flush && mayGiveDenormal ? exact_.flush(result) : result;
+    if (unitesNans(i)) result = exact_.oneNan(result);
+    return flush && !isFlushingApproximation ? flushResult(i, operands, result) : result;
+  }
+
+  Instruction* flushResult(const Instruction& i, const std::vector<Instruction*>& operands, Instruction* result) {
+    if (!isArithmetic(i.op) && i.op != Op::FExp2) return result;
+    const bool roundsUp = i.op == Op::FMul || i.op == Op::Fma || i.op == Op::FDiv || i.op == Op::FRcp;
+    Instruction* flushed = exact_.flush(result);
+    if (!roundsUp || i.fp.approximate || !options_.exactDenormals) return flushed;
+    Instruction* isTiny = exact_.isTiny(i.op, i.fp.rounding, operands, result);
+    const ir::Type bits = result->type.asInt();
+    Instruction* sign = b_.constant(bits, uint64_t(1) << (bits.bits - 1));
+    return b_.select(isTiny, b_.bitcast(result->type, b_.bitAnd(b_.bitcast(bits, result), sign)), flushed);
   }
 
   Instruction* correct(const Instruction& i, const std::vector<Instruction*>& operands) {
-    Rounding rounding = i.fp.rounding;
-    if (Instruction* result = quickResult(i, operands)) return result;
-    Instruction* result = exactResult(i, operands);
-    // A step to a neighbour may make a denormal even on a device that flushes.
-    bool escapes = i.fp.flush && flushesNatively(i) && rounding != Rounding::NearestEven;
-    return escapes ? exact_.flush(result) : result;
+    Instruction* result = quickResult(i, operands);
+    return result ? result : exactResult(i, operands);
   }
 
   Instruction* rewriteMinMax(const Instruction& i, const std::vector<Instruction*>& operands) {
+    if (isNan(*operands[0])) return operands[1];
+    if (isNan(*operands[1])) return operands[0];
     if (profile_.exactMinMax) return nullptr;
     bool isMin = i.op == Op::FMin;
     Instruction* x = operands[0];
@@ -295,16 +341,16 @@ class Rewriter {
 
   Instruction* flushed(const Instruction& i, Instruction* x) { return i.fp.flush ? exact_.flush(x) : x; }
 
+  // One rounding by longer ways, which may lead through f64 and its NaNs.
   Instruction* exactResult(const Instruction& i, const std::vector<Instruction*>& operands) {
     std::vector<Instruction*> x = operands;
     // Where it is the device that flushes, steps in another format or in integers do not.
-    if (flushesNatively(i))
-      for (Instruction*& operand : x) operand = flushed(i, operand);
-    switch (x.size()) {
-      case 1: return exact_.compute(i.op, i.fp.rounding, {x[0]});
-      case 2: return exact_.compute(i.op, i.fp.rounding, {x[0], x[1]});
-      default: return exact_.compute(i.op, i.fp.rounding, {x[0], x[1], x[2]});
-    }
+    const bool flush = i.fp.flush && flushesNatively(i);
+    if (flush)
+      for (Instruction*& operand : x) operand = exact_.flush(operand);
+    Instruction* result = exact_.compute(i.op, i.fp.rounding, x);
+    if (flushable(i.type)) result = exact_.oneNan(result);
+    return flush ? flushResult(i, x, result) : result;
   }
 
   // The guess, or in a branch of its own the exact result.

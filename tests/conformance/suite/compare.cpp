@@ -11,8 +11,6 @@
 namespace mulciber::conformance {
 namespace {
 
-constexpr unsigned kShownRows = 6;
-
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
@@ -108,7 +106,7 @@ void Comparison::judge(const Case& one, const Outcome& outcome, const InputTable
   auto look = [&](unsigned row, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
     if (a == b) return;
     ++differing;
-    if (shown++ < kShownRows) detail += describeRow(one, inputs, row, a, b);
+    if (shown++ < shownRows_) detail += describeRow(one, inputs, row, a, b);
   };
   std::vector<uint64_t> a(columns), b(columns);
   for (unsigned i = 0; i < (native ? inputs.rows : kSampleRows); ++i) {

@@ -42,6 +42,8 @@ class Comparison {
  public:
   Comparison(const Recording& recording, std::vector<KnownDifference> known) : recording_(recording), known_(std::move(known)) {}
 
+  // How many differing rows a judgement shows.
+  void setShownRows(unsigned rows) { shownRows_ = rows; }
   // Only the lines that apply to this device count.
   void setDevice(const std::string& name, const std::string& driver);
   bool isKnown(const Case& one) const { return find(one) != nullptr; }
@@ -65,6 +67,7 @@ class Comparison {
   std::map<int, std::pair<bool, bool>> seen_;  // line: tested, and found to differ
   std::vector<Judgement> judgements_;
   size_t unrecorded_ = 0;
+  unsigned shownRows_ = 6;
 };
 
 }  // namespace mulciber::conformance

@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   std::string library = "libcuda.so.1", recording, results, known, pattern = "*", command;
-  unsigned threads = std::max(1u, std::thread::hardware_concurrency()), every = 1;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency()), every = 1, rows = 6;
   bool verbose = false;
 };
 
@@ -105,6 +105,7 @@ int compare(const Options& options) {
   std::optional<ResultsFile> results;
   if (!options.results.empty()) results.emplace(options.results);
   Comparison comparison(recording, std::move(known));
+  comparison.setShownRows(options.rows);
   comparison.setDevice(device->name(), device->driver());
   runCases(*device, chosen(cases, options), options.threads, [&](const Case& one, const Outcome& outcome) {
     const std::vector<uint64_t> native = results ? results->find(one) : std::vector<uint64_t>();
@@ -157,6 +158,7 @@ int main(int argc, char** argv) {
   CLI::App* compareCommand = common(app.add_subcommand("compare", "run the cases and compare with a recording"));
   for (CLI::App* command : {recordCommand, compareCommand})
     command->add_option("RECORDING", options.recording)->required();
+  compareCommand->add_option("--rows", options.rows, "differing rows to show of a case")->capture_default_str();
   compareCommand->add_option("--known", options.known, "the list of known differences");
   CLI::App* listCommand = common(app.add_subcommand("list", "name the cases"));
   CLI::App* ptxCommand = common(app.add_subcommand("ptx", "print kernels of the cases"));
