@@ -104,9 +104,11 @@ def evaluate(samples, ours_only):
         row["ratio"] = None
         if native and ours:
             row["ratio"] = ours / native if sample["unit"] == "GB/s" else native / ours
-        row["problem"] = ("" if same(sample["checks"]) else "other result")
+        row["problem"] = "" if same(sample["checks"]) else "other result"
         if ours is None or (native is None and not ours_only):
             row["problem"] = "no result of Mulciber" if ours is None else "no result of CUDA"
+        if row["problem"]:
+            row["ratio"] = None
         if name in GOALS:
             kind, goal = GOALS[name]
             row["goal"] = f"{goal} {sample['unit']}" if kind == "value" else f"{goal:.2f}x"
@@ -138,7 +140,7 @@ def table(rows, title):
     """Markdown, the worst first."""
     lines = [f"| {title} | CUDA | Mulciber | | goal | |", "|---|---:|---:|---:|---:|---|"]
     for row in sorted(rows, key=lambda row: row["ratio"] or 0):
-        verdict = row["problem"] or ("" if "reached" not in row else "reached" if row["reached"] else "**not reached**")
+        verdict = f"**{row['problem']}**" if row["problem"] else ("" if "reached" not in row else "reached" if row["reached"] else "**not reached**")
         unit = f" {row['unit']}"
         lines.append(f"| {row['name']} | {number(row['native'])}{unit} | {number(row['ours'])}{unit} | "
                      f"{ratio_text(row['ratio'])} | {row.get('goal', '')} | {verdict} |")
@@ -181,12 +183,18 @@ def plain(lines):
             print("  ".join(c.ljust(widths[i]) if i == 0 else c.rjust(widths[i]) for i, c in enumerate(row)).rstrip())
 
 
-def device_names(mulciber):
+def first_line(command):
     try:
-        info = subprocess.run([mulciber, "info"], capture_output=True, text=True, timeout=60).stdout
-        return next((line.strip() for line in info.splitlines() if line.strip()), "unknown")
-    except subprocess.SubprocessError:
-        return "unknown"
+        output = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        return next((line.strip() for line in output.splitlines() if line.strip()), "")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def device(mulciber):
+    """Name and driver: as NVIDIA's tool says, else as Mulciber does."""
+    name = first_line(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
+    return name.replace(", ", ", driver ") or first_line([mulciber, "info"]).removeprefix("Device 0: ") or "unknown"
 
 
 def main():
@@ -204,7 +212,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as scratch:
         rows = evaluate(measure(arguments, scratch), arguments.ours_only)
-    header = {"device": device_names(arguments.mulciber), "date": datetime.date.today().isoformat(),
+    header = {"device": device(arguments.mulciber), "date": datetime.date.today().isoformat(),
               "rounds": arguments.rounds}
     lines = markdown(rows)
     plain(lines)
