@@ -138,7 +138,7 @@ Value computeApproximateQuotient(FunctionLowering& f, const Instruction& instruc
   if (instruction.has(Mod::full))
     factor = b.select(b.compare(Op::FLt, b.f32(0x1p126f), magnitude), b.f32(0.25f), factor);
   if (factor->isConstant()) return b.floating(Op::FMul, plain, {b.floating(Op::FRcp, fp, {x[1]}), x[0]});
-  Value reciprocal = b.floating(Op::FRcp, {Rounding::NearestEven, true, false, true},
+  Value reciprocal = b.floating(Op::FRcp, {Rounding::NearestEven, true, true},
                                 {b.floating(Op::FMul, plain, {x[1], factor})});
   return b.floating(Op::FMul, plain, {reciprocal, b.floating(Op::FMul, plain, {x[0], factor})});
 }

@@ -292,7 +292,7 @@ Value ExactFloat::isEasyDivisor(Value y) {
 }
 
 Value ExactFloat::estimatedReciprocal(Value y) {
-  return b.floating(Op::FRcp, {Rounding::NearestEven, false, false, true}, {y});
+  return b.floating(Op::FRcp, {Rounding::NearestEven, false, true}, {y});
 }
 
 ExactFloat::Guess ExactFloat::quickReciprocal(Value y) {
@@ -315,7 +315,7 @@ ExactFloat::Guess ExactFloat::quickQuotient(Value x, Value y) {
 Value ExactFloat::quickRoot(Value x) {
   Value isSmall = b.compare(Op::FLt, x, b.f32(0x1p-60f));
   x = b.binary(Op::FMul, x, b.select(isSmall, b.f32(0x1p80f), b.f32(1)));
-  Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, false, true}, {x});
+  Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});
   Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
   Value error = rest(b.f32(0.5f), half, root);
   root = b.emit(Op::Fma, F32, {root, error, root});
