@@ -14,9 +14,12 @@ class BarrierPtx : public PtxTest {
 // The first `count` threads exchange through shared memory, round by round; the others go their way.
 TEST_F(BarrierPtx, SomeOfTheThreadsMeet) {
   constexpr uint32_t threads = 160, rounds = 4;
-  const std::string forms[] = {"bar.sync", "barrier.sync", "barrier.cta.sync.aligned"};
-  for (auto [id, count] : {std::pair{1u, 32u}, {3u, 64u}, {15u, 96u}, {7u, 160u}}) {
-    const std::string& form = forms[id % 3];
+  struct Case {
+    uint32_t id, count;
+    std::string form;
+  };
+  for (auto [id, count, form] : {Case{1, 32, "bar.sync"}, Case{3, 64, "barrier.sync"},
+                                 Case{15, 96, "barrier.cta.sync.aligned"}, Case{7, 160, "bar.sync"}}) {
     auto words =
         wordsOf("mov.u32 %r9, " + number(count) + "; mov.u32 %r10, " + number(id) +
                     "; mov.u32 %r8, cells; mov.u32 %r1, 0; mov.u32 %r2, 0; setp.ge.u32 %p1, %t, %r9;\n"
