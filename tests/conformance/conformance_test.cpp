@@ -61,8 +61,9 @@ TEST(Conformance, EqualsTheRecordedGpu) {
              comparison.judge(one, outcome, makeInputs(one.inputs), nullptr);
            });
 
-  std::cout << device->name() << ", " << device->driver() << (complete ? "" : "; a sample, MULCIBER_CONFORMANCE=complete runs all")
-            << "\ncompared with\n" << recording.description << comparison.table();
+  std::cout << device->name() << ", " << device->driver()
+            << (complete ? "" : "; a sample, MULCIBER_CONFORMANCE=complete runs all") << "\ncompared with\n"
+            << recording.description << comparison.table();
   for (const Judgement& judgement : comparison.judgements()) {
     if (judgement.verdict == Verdict::Wrong) ADD_FAILURE() << judgement.one->name << ": " << judgement.detail;
     if (judgement.verdict == Verdict::Refused && !comparison.isKnown(*judgement.one))

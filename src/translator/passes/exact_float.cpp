@@ -56,28 +56,21 @@ Value ExactFloat::oneNan(Value x) {
 }
 
 // Computed again for operands that are a power of two larger, where nothing is denormal.
-Value ExactFloat::isTiny(Op op, Rounding rounding, std::vector<Value> operands, Value result) {
+Value ExactFloat::isTiny(Op op, std::vector<Value> operands, Value result) {
   ir::Type type = result->type;
   int steps = type == F16 ? 8 : 24, mantissa = type == F16 ? 10 : 23;
-  uint64_t scale = one(type) + (static_cast<uint64_t>(steps) << mantissa);
+  auto raisedBits = [&](uint64_t bits) { return bits + (static_cast<uint64_t>(steps) << mantissa); };
+  auto raised = [&](Value x) { return b.binary(Op::FMul, x, b.constant(type, raisedBits(one(type)))); };
+  // Of two factors the smaller one has the room.
+  Value swap = b.compare(Op::ULt, magnitudeBits(operands[0]), magnitudeBits(operands[1]));
+  Value small = b.select(swap, operands[0], operands[1]);
+  operands[1] = b.select(swap, operands[1], operands[0]);
+  operands[0] = raised(small);
+  if (op == Op::Fma) operands[2] = raised(operands[2]);
+  Value again = op == Op::Fma ? b.emit(op, type, {operands[0], operands[1], operands[2]})
+                              : b.binary(op, operands[0], operands[1]);
   Value isEdge = b.compare(Op::IEq, magnitudeBits(result), like(bits(result), smallestNormal(type)));
-  auto raised = [&](Value x) { return b.binary(Op::FMul, x, b.constant(type, scale)); };
-  if (op == Op::FRcp) {
-    operands = {b.constant(type, scale), operands[0]};
-    op = Op::FDiv;
-  } else if (op == Op::FDiv) {
-    operands[0] = raised(operands[0]);
-  } else {  // of two factors the smaller one has the room
-    Value swap = b.compare(Op::ULt, magnitudeBits(operands[0]), magnitudeBits(operands[1]));
-    Value small = b.select(swap, operands[0], operands[1]), large = b.select(swap, operands[1], operands[0]);
-    operands[0] = raised(small);
-    operands[1] = large;
-    if (op == Op::Fma) operands[2] = raised(operands[2]);
-  }
-  bool isPlain = rounding == Rounding::NearestEven && (op == Op::FMul || (op == Op::Fma && type == F32));
-  Value again = isPlain ? b.emit(op, type, {}) : compute(op, rounding, operands);
-  if (isPlain) again->operands.assign(operands.begin(), operands.end());
-  Value limit = like(bits(result), smallestNormal(type) + (static_cast<uint64_t>(steps) << mantissa));
+  Value limit = like(bits(result), raisedBits(smallestNormal(type)));
   return b.bitAnd(isEdge, b.compare(Op::ULt, magnitudeBits(again), limit));
 }
 

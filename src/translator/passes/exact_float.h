@@ -42,9 +42,9 @@ class ExactFloat {
   Value minMax(bool isMin, Value x, Value y);  // -0 < +0 whatever the device says
   Value oneNan(Value x);                       // NVIDIA's NaN for any of f16 and f32
 
-  // Whether the result of FMul, Fma, FDiv or FRcp, rounded with an exponent that has no lower end, is less than the
+  // Whether the nearest result of FMul or a native Fma, rounded with an exponent that has no lower end, is less than the
   // smallest normal number: what .ftz makes a zero. A result rounded among denormals may have been raised to it.
-  Value isTiny(ir::Op op, ir::Rounding rounding, std::vector<Value> operands, Value result);
+  Value isTiny(ir::Op op, std::vector<Value> operands, Value result);
 
  private:
   Value widenHalf(Value x);

@@ -85,6 +85,7 @@ class Rewriter {
         return x->isConstant() && (x->payload & 0x7FFF'FFFF) >= 0x0080'0000;
       });
     bool rounds = i.op >= Op::FFloor && i.op <= Op::FRound;
+    if (i.op == Op::FAbs || i.op == Op::FNeg) return true;  // NVIDIA's driver makes additions of them, which may flush
     return rounds || i.op == Op::FConvert || (isArithmetic(i.op) && !i.fp.approximate);
   }
 
@@ -251,10 +252,11 @@ class Rewriter {
 
   Instruction* flushResult(const Instruction& i, const std::vector<Instruction*>& operands, Instruction* result) {
     if (!isArithmetic(i.op) && i.op != Op::FExp2) return result;
-    const bool roundsUp = i.op == Op::FMul || i.op == Op::Fma || i.op == Op::FDiv || i.op == Op::FRcp;
+    const bool isNearest = i.fp.rounding == Rounding::NearestEven && isNative(i);
+    const bool roundsUp = isNearest && (i.op == Op::FMul || i.op == Op::Fma);
     Instruction* flushed = exact_.flush(result);
     if (!roundsUp || i.fp.approximate || !options_.exactDenormals) return flushed;
-    Instruction* isTiny = exact_.isTiny(i.op, i.fp.rounding, operands, result);
+    Instruction* isTiny = exact_.isTiny(i.op, operands, result);
     const ir::Type bits = result->type.asInt();
     Instruction* sign = b_.constant(bits, uint64_t(1) << (bits.bits - 1));
     return b_.select(isTiny, b_.bitcast(result->type, b_.bitAnd(b_.bitcast(bits, result), sign)), flushed);

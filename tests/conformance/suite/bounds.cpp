@@ -2,6 +2,8 @@
 
 namespace mulciber::conformance {
 
-std::optional<std::string> beyondBound(const Case&, const InputTable&, const std::vector<uint64_t>&) { return std::nullopt; }
+std::optional<std::string> beyondBound(const Case&, const InputTable&, const std::vector<uint64_t>&) {
+  return std::nullopt;
+}
 
 }  // namespace mulciber::conformance

@@ -91,6 +91,7 @@ void Comparison::judge(const Case& one, const Outcome& outcome, const InputTable
   const KnownDifference* known = find(one);
   if (known) seen_[known->line].first = true;
   if (!outcome.message.empty()) {
+    if (known) seen_[known->line].second = true;
     judgements_.push_back({&one, Verdict::Refused, outcome.message});
     return;
   }
@@ -137,8 +138,8 @@ std::vector<KnownDifference> Comparison::passing() const {
 }
 
 size_t Comparison::count(Verdict verdict) const {
-  return static_cast<size_t>(std::count_if(judgements_.begin(), judgements_.end(),
-                                           [&](const Judgement& j) { return j.verdict == verdict; }));
+  return static_cast<size_t>(
+      std::count_if(judgements_.begin(), judgements_.end(), [&](const Judgement& j) { return j.verdict == verdict; }));
 }
 
 std::string Comparison::table() const {
@@ -154,7 +155,8 @@ std::string Comparison::table() const {
       ++row.counts[static_cast<size_t>(j.verdict)];
     }
   std::ostringstream text;
-  text << "| chapter | forms | cases | exact | within bound | known | wrong | refused |\n|---|---|---|---|---|---|---|---|\n";
+  text << "| chapter | forms | cases | exact | within bound | known | wrong | refused "
+          "|\n|---|---|---|---|---|---|---|---|\n";
   for (const auto& [name, row] : chapters) {
     size_t all = 0;
     for (size_t count : row.counts) all += count;

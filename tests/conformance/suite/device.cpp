@@ -13,10 +13,11 @@ namespace mulciber::conformance {
 
 #define NAME_OF(function) #function
 #define EXPORTED_NAME(function) NAME_OF(function)
-#define DRIVER_FUNCTIONS(X)                                                                                            \
-  X(cuInit) X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetName) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent)     \
-  X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleUnload) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD)            \
-  X(cuMemcpyDtoH) X(cuMemsetD8) X(cuLaunchKernel) X(cuCtxSynchronize) X(cuGetErrorName)
+#define DRIVER_FUNCTIONS(X)                                                                                     \
+  X(cuInit)                                                                                                     \
+  X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetName) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent)        \
+      X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleUnload) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) \
+          X(cuMemcpyDtoH) X(cuMemsetD8) X(cuLaunchKernel) X(cuCtxSynchronize) X(cuGetErrorName)
 
 struct Device::Functions {
 #define MEMBER(function) decltype(&::function) function##_ = nullptr;
@@ -55,11 +56,11 @@ std::unique_ptr<Device> Device::open(const std::string& library, std::string& er
   }
   std::unique_ptr<Device> device(new Device);
   Functions& cu = *device->cu_;
-#define LOAD(function)                                                                                   \
-  cu.function##_ = reinterpret_cast<decltype(&::function)>(dlsym(handle, EXPORTED_NAME(function)));      \
-  if (!cu.function##_) {                                                                                 \
-    error = library + " has no " EXPORTED_NAME(function);                                                \
-    return nullptr;                                                                                      \
+#define LOAD(function)                                                                              \
+  cu.function##_ = reinterpret_cast<decltype(&::function)>(dlsym(handle, EXPORTED_NAME(function))); \
+  if (!cu.function##_) {                                                                            \
+    error = library + " has no " EXPORTED_NAME(function);                                           \
+    return nullptr;                                                                                 \
   }
   DRIVER_FUNCTIONS(LOAD)
 #undef LOAD
@@ -108,7 +109,8 @@ bool Device::launch(const Batch& batch, const InputTable& inputs, std::vector<ui
     for (unsigned i = 0; i < kExtraBytes; ++i) extra[i] = static_cast<uint8_t>(i * 37 + 11);
     std::array<void*, 4> arguments = {&in, &out, &memory, &extra};
     if (!check(cu.cuLaunchKernel_(function, inputs.rows / kBlockThreads, 1, 1, kBlockThreads, 1, 1, 0, nullptr,
-                                  arguments.data(), nullptr), "launch") ||
+                                  arguments.data(), nullptr),
+               "launch") ||
         !check(cu.cuCtxSynchronize_(), "run"))
       return false;
     results.resize(outBytes / 8);

@@ -71,20 +71,20 @@ std::vector<uint64_t> fewFloats(FloatFormat f) {
                                 one + ulp,
                                 one - ulp,
                                 half,
-                                one | uint64_t(1) << (f.mantissa - 1),               // 1.5
-                                (f.bias() + 1) << f.mantissa,                        // 2
-                                1,                                                   // smallest denormal
-                                uint64_t(1) << (f.mantissa - 1),                     // a denormal in the middle
-                                (uint64_t(1) << f.mantissa) - 1,                     // largest denormal
-                                uint64_t(1) << f.mantissa,                           // smallest normal
+                                one | uint64_t(1) << (f.mantissa - 1),  // 1.5
+                                (f.bias() + 1) << f.mantissa,           // 2
+                                1,                                      // smallest denormal
+                                uint64_t(1) << (f.mantissa - 1),        // a denormal in the middle
+                                (uint64_t(1) << f.mantissa) - 1,        // largest denormal
+                                uint64_t(1) << f.mantissa,              // smallest normal
                                 (uint64_t(1) << f.mantissa) + 1,
-                                inf - 1,                                             // largest
+                                inf - 1,  // largest
                                 inf,
-                                inf | uint64_t(1) << (f.mantissa - 1),               // quiet NaN
-                                inf | uint64_t(1) << (f.mantissa - 1) | 0x2A,        // with a payload
-                                inf | 1,                                             // signalling NaN
-                                inf | ((uint64_t(1) << f.mantissa) - 1),             // NVIDIA's NaN
-                                (f.bias() + f.mantissa) << f.mantissa | 1,           // no bits behind the point
+                                inf | uint64_t(1) << (f.mantissa - 1),         // quiet NaN
+                                inf | uint64_t(1) << (f.mantissa - 1) | 0x2A,  // with a payload
+                                inf | 1,                                       // signalling NaN
+                                inf | ((uint64_t(1) << f.mantissa) - 1),       // NVIDIA's NaN
+                                (f.bias() + f.mantissa) << f.mantissa | 1,     // no bits behind the point
                                 (f.bias() + f.mantissa + 1) << f.mantissa};
   for (size_t i = 0, n = list.size(); i < n; ++i) list.push_back(list[i] | f.sign());
   return list;
@@ -181,7 +181,9 @@ uint64_t randomValue(Random& random, Values values) {
 }
 
 template <class T, class Bits>
-T fromBits(uint64_t bits) { return std::bit_cast<T>(static_cast<Bits>(bits)); }
+T fromBits(uint64_t bits) {
+  return std::bit_cast<T>(static_cast<Bits>(bits));
+}
 
 // Makes some rows hard for what multiplies, divides and adds: quotients that are nearly exact, sums that cancel.
 template <class T, class Bits>
@@ -217,8 +219,8 @@ std::vector<uint64_t> fewSpecialValues(Values values) {
   }
   if (values == Values::Bit) return {0, 1};
   if (values == Values::Count)
-    return {0,   1,   2,    7,    8,    15,   16,         17,         23,        24,        31,        32, 33, 40, 63, 64,
-            65,  127, 128,  255,  256,  257,  288,        0x1F00,     0x10000,   0x7FFFFFFF, 0x80000000, 0xFFFFFFE0, 0xFFFFFFFF};
+    return {0,  1,  2,   7,   8,   15,  16,  17,  23,     24,      31,         32,         33,         40,        63,
+            64, 65, 127, 128, 255, 256, 257, 288, 0x1F00, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFE0, 0xFFFFFFFF};
   return unique(integers(bitsOf(values), false));
 }
 
@@ -257,7 +259,9 @@ InputTable makeInputs(const std::vector<Input>& inputs) {
   std::vector<std::vector<uint64_t>> special;
   for (const Input& input : inputs) special.push_back(fewSpecialValues(input.values));
   const unsigned pairs =
-      inputs.size() < 2 ? 0 : static_cast<unsigned>(std::min<size_t>(special[0].size() * special[1].size(), table.rows / 2));
+      inputs.size() < 2
+          ? 0
+          : static_cast<unsigned>(std::min<size_t>(special[0].size() * special[1].size(), table.rows / 2));
   for (unsigned row = 0; row < table.rows; ++row) {
     std::vector<uint64_t*> values;
     for (size_t i = 0; i < inputs.size(); ++i) {

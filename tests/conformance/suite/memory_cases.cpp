@@ -28,7 +28,8 @@ constexpr unsigned kReadOnlyBytes = 16 * kBlockThreads + 64;
 // Memory that no kernel writes.
 std::string readOnlyArray(const std::string& space, const std::string& name) {
   std::string text = '.' + space + " .align 16 .b8 " + name + '[' + std::to_string(kReadOnlyBytes) + "] = {";
-  for (unsigned i = 0; i < kReadOnlyBytes; ++i) text += (i ? "," : "") + std::to_string(hashOf(std::to_string(i)) & 255);
+  for (unsigned i = 0; i < kReadOnlyBytes; ++i)
+    text += (i ? "," : "") + std::to_string(hashOf(std::to_string(i)) & 255);
   return text + "};\n";
 }
 
@@ -179,20 +180,25 @@ class AccessBuilder {
 
   void addStore() {
     for (unsigned i = 0; i < 6; ++i)
-      case_.code += "st." + place_.space + ".b64 [%" + place_.space + '+' + std::to_string(8 * i) + "], 0x5A5A5A5A5A5A5A5A;\n";
+      case_.code +=
+          "st." + place_.space + ".b64 [%" + place_.space + '+' + std::to_string(8 * i) + "], 0x5A5A5A5A5A5A5A5A;\n";
     append(instruction());
     for (unsigned i = 0; i < 6; ++i)
-      case_.code += "ld." + place_.space + ".b64 " + result(Type::B64) + ", [%" + place_.space + '+' + std::to_string(8 * i) + "];\n";
+      case_.code += "ld." + place_.space + ".b64 " + result(Type::B64) + ", [%" + place_.space + '+' +
+                    std::to_string(8 * i) + "];\n";
   }
 
   void addAtomic() {
     Type element = Type::None;
     unsigned count = 1;
     for (const ExpectedOperand& o : operands_)
-      if (o.form->kind == Kind::Value && !o.form->optional && o.form->presentWith < 0) element = o.type, count = std::max<unsigned>(o.count, 1);
+      if (o.form->kind == Kind::Value && !o.form->optional && o.form->presentWith < 0)
+        element = o.type, count = std::max<unsigned>(o.count, 1);
     const Type reg = registerType(element, false);
     const std::string bits = std::to_string(ptx::bitWidth(reg));
-    auto at = [&](unsigned i) { return "[%" + place_.space + '+' + std::to_string(kOffset + i * ptx::bitWidth(reg) / 8) + ']'; };
+    auto at = [&](unsigned i) {
+      return "[%" + place_.space + '+' + std::to_string(kOffset + i * ptx::bitWidth(reg) / 8) + ']';
+    };
     const std::string name = reg == Type::F32 || reg == Type::F64 ? ".f" + bits : ".b" + bits;
     for (unsigned i = 0; i < count; ++i)
       case_.code += "st." + place_.space + name + ' ' + at(i) + ", " + input(reg, valuesOf(element, reg)) + ";\n";
@@ -212,7 +218,8 @@ class AccessBuilder {
 };
 
 bool isAccess(const Form& form) {
-  if (form.text.starts_with("st.async") || form.text.starts_with("st.bulk") || form.text.starts_with("red.async")) return false;
+  if (form.text.starts_with("st.async") || form.text.starts_with("st.bulk") || form.text.starts_with("red.async"))
+    return false;
   return form.opcode == Opcode::Ld || form.opcode == Opcode::Ldu || form.opcode == Opcode::St ||
          form.opcode == Opcode::Atom || form.opcode == Opcode::Red;
 }

@@ -16,7 +16,9 @@ constexpr std::string_view kMagic = "Mulciber conformance recording 1\n";
 class Writer {
  public:
   template <class T>
-  void put(T value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
+  void put(T value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
   void text(std::string_view text) { bytes_ += text; }
   const std::string& bytes() const { return bytes_; }
 

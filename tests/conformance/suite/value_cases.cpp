@@ -80,7 +80,8 @@ std::string constant(Type type, const FormOperand& operand, bool isCount, unsign
   if (type == Type::F32) return "0f" + hex(bits, 8);
   if (type == Type::F64) return "0d" + hex(bits, 16);
   if (operand.limitsConstants()) {
-    const int64_t low = operand.low == INT32_MIN ? 0 : operand.low, high = operand.low == INT32_MIN ? 255 : operand.high;
+    const int64_t low = operand.low == INT32_MIN ? 0 : operand.low,
+                  high = operand.low == INT32_MIN ? 255 : operand.high;
     const int64_t steps = (high - low) / operand.step + 1;
     return std::to_string(low + static_cast<int64_t>(number) % steps * operand.step);
   }
@@ -142,21 +143,31 @@ class CaseBuilder {
     return std::move(case_);
   }
 
-  bool canSame() const { return countOf([](const ExpectedOperand& o) { return o.form->kind == Kind::Value; }) > 1; }
+  bool canSame() const {
+    return countOf([](const ExpectedOperand& o) { return o.form->kind == Kind::Value; }) > 1;
+  }
   bool canImmediate() const { return lastConstant_ >= 0; }
   bool canNegate() const {
     return countOf([](const ExpectedOperand& o) { return o.form->negatable && o.form->kind != Kind::Destination; }) > 0;
   }
-  bool hasOptional() const { return countOf([](const ExpectedOperand& o) { return o.form->optional || o.form->pairOptional; }) > 0; }
-  bool canWiden() const { return countOf([](const ExpectedOperand& o) { return o.form->wider; }) > 0; }
-  bool hasSelectors() const { return countOf([](const ExpectedOperand& o) { return o.form->selector; }) > 0; }
+  bool hasOptional() const {
+    return countOf([](const ExpectedOperand& o) { return o.form->optional || o.form->pairOptional; }) > 0;
+  }
+  bool canWiden() const {
+    return countOf([](const ExpectedOperand& o) { return o.form->wider; }) > 0;
+  }
+  bool hasSelectors() const {
+    return countOf([](const ExpectedOperand& o) { return o.form->selector; }) > 0;
+  }
   bool hasConstant() const {
     return countOf([](const ExpectedOperand& o) { return o.form->kind == Kind::Immediate; }) > 0;
   }
 
  private:
   template <class Predicate>
-  long countOf(Predicate predicate) const { return std::count_if(operands_.begin(), operands_.end(), predicate); }
+  long countOf(Predicate predicate) const {
+    return std::count_if(operands_.begin(), operands_.end(), predicate);
+  }
 
   bool has(Mod mod) const { return std::find(modifiers_.begin(), modifiers_.end(), mod) != modifiers_.end(); }
 
@@ -190,7 +201,8 @@ class CaseBuilder {
     const FormOperand& form = *o.form;
     const bool isCount = o.isFixedType && (o.type == Type::U32 || o.type == Type::S32);
     if (form.kind == Kind::Sink) return "_";
-    if (form.kind == Kind::Immediate) return constant(o.type == Type::None ? Type::U32 : o.type, form, false, shape_.number);
+    if (form.kind == Kind::Immediate)
+      return constant(o.type == Type::None ? Type::U32 : o.type, form, false, shape_.number);
     if (form.kind == Kind::FloatImmediate) return "0f3F000000";
     const bool isDestination = form.kind == Kind::Destination;
     auto one = [&] { return isDestination ? result(registerType(o.type, shape_.wider && form.wider)) : source(o); };
@@ -202,7 +214,8 @@ class CaseBuilder {
     if (shape_.immediate && index == lastConstant_) return constant(o.type, form, isCount, shape_.number);
     std::string text = one();
     if (form.selector)
-      text += selector(form_.opcode, isDestination, isDestination, shape_.number * 5 + static_cast<unsigned>(index) * 3);
+      text +=
+          selector(form_.opcode, isDestination, isDestination, shape_.number * 5 + static_cast<unsigned>(index) * 3);
     if (form.negatable && shape_.negated) {
       const bool isVideo = form_.opcode == Opcode::Vmad;
       if (!isVideo || shape_.number % 3 == static_cast<unsigned>(index) % 3) text.insert(0, isVideo ? "-" : "!");
@@ -234,12 +247,12 @@ class CaseBuilder {
 };
 
 bool isValueForm(const Form& form) {
-  static const std::set<std::string_view> kChapters = {"Integer arithmetic", "Floating point", "Half precision",
-                                                       "Comparison and selection", "Logic and shift", "Conversion", "Video"};
+  static const std::set<std::string_view> kChapters = {
+      "Integer arithmetic", "Floating point", "Half precision", "Comparison and selection",
+      "Logic and shift",    "Conversion",     "Video"};
   if (kChapters.contains(form.chapter)) return true;
-  return form.opcode == Opcode::Mov && std::none_of(form.operands.begin(), form.operands.end(), [](const FormOperand& o) {
-           return o.kind == Kind::AnyValue;
-         });
+  return form.opcode == Opcode::Mov && std::none_of(form.operands.begin(), form.operands.end(),
+                                                    [](const FormOperand& o) { return o.kind == Kind::AnyValue; });
 }
 
 void addCasesOf(const Form& form, std::vector<Case>& cases) {

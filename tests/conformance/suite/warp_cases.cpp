@@ -65,7 +65,8 @@ class WarpCaseBuilder {
     else case_.code += "mov.b32 %value, %a0;\nmov.b64 %long, %a2;\n";
     case_.code += "and.b32 %count, %a1, 0x1F1F;\nmov.b32 %mask, 0xFFFFFFFF;\n";
     if (shape_.divergent)
-      case_.code += "and.b32 %count, %a0, 2;\nsetp.ne.u32 %q, %count, 0;\nvote.sync.ballot.b32 %mask, %q, 0xFFFFFFFF;\n";
+      case_.code +=
+          "and.b32 %count, %a0, 2;\nsetp.ne.u32 %q, %count, 0;\nvote.sync.ballot.b32 %mask, %q, 0xFFFFFFFF;\n";
     std::string text = ptx::fullName(form_.opcode, modifiers_);
     bool first = true;
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -138,7 +139,8 @@ void addWarpCases(std::vector<Case>& cases) {
       add({.negated = true});
       if (!isBarrier) add({.optional = true});
       for (unsigned i = 0; isShuffle && i < 12; ++i) add({.optional = i % 2 == 0});
-      if (!isBarrier && !isShuffle) add({.divergent = true}), add({.optional = true, .divergent = true}), add({.optional = true, .equal = true});
+      if (!isBarrier && !isShuffle)
+        add({.divergent = true}), add({.optional = true, .divergent = true}), add({.optional = true, .equal = true});
     }
   }
 }
