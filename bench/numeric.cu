@@ -78,7 +78,8 @@ __global__ void fillHalf(__half* out, int n) {
   if (i < n) out[i] = __float2half((i * 2654435761u >> 24) / 4096.0f);
 }
 
-// A complex transform of 4096 points for each block, eight points for each thread (Stockham's order).
+// Compared with a tolerance: ptxas fuses products and sums that PTX leaves apart. A complex transform of 4096 points
+// for each block, eight points for each thread (Stockham's order).
 __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
 __device__ float2 operator-(float2 a, float2 b) { return make_float2(a.x - b.x, a.y - b.y); }
 __device__ float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
@@ -267,11 +268,11 @@ int main(int argc, char** argv) {
   float2* r = deviceCopy(roots);
   const int transforms = n / 2 / 4096;
   suite.run(
-      "FFT radix 2", [&] { fft<2><<<transforms, 512>>>((float2*)a, (float2*)c, r); }, exactly(c, n));
+      "FFT radix 2", [&] { fft<2><<<transforms, 512>>>((float2*)a, (float2*)c, r); }, about(c, n));
   suite.run(
-      "FFT radix 4", [&] { fft<4><<<transforms, 512>>>((float2*)a, (float2*)c, r); }, exactly(c, n));
+      "FFT radix 4", [&] { fft<4><<<transforms, 512>>>((float2*)a, (float2*)c, r); }, about(c, n));
   suite.run(
-      "FFT radix 8", [&] { fft<8><<<transforms, 512>>>((float2*)a, (float2*)c, r); }, exactly(c, n));
+      "FFT radix 8", [&] { fft<8><<<transforms, 512>>>((float2*)a, (float2*)c, r); }, about(c, n));
 
   const int bodies = suite.size(32768, 1024), options = n / 2;
   suite.run(
