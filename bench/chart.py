@@ -9,6 +9,7 @@ text { font: 12px system-ui, sans-serif; fill: #24292f }
 .quiet { fill: #6e7781 }
 .grid { stroke: #d0d7de }
 .one { stroke: #57606a; stroke-width: 1.5 }
+.wrong { fill: #cf222e; font-weight: 600 }
 .faster { fill: #2da44e } .level { fill: #54a3ff } .slower { fill: #d4760a }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 } .quiet { fill: #8d96a0 } .grid { stroke: #30363d } .one { stroke: #8d96a0 }
@@ -25,22 +26,26 @@ def chart(header, rows, groups):
         ratio = min(max(ratio, LEAST), MOST)
         return LABELS + PLOT * math.log(ratio / LEAST) / math.log(MOST / LEAST)
 
-    rows = [row for row in rows if row["ratio"]]
     parts, y = [], 58
     for group in groups:
-        members = sorted((row for row in rows if row["group"] == group), key=lambda row: -row["ratio"])
+        members = sorted((row for row in rows if row["group"] == group), key=lambda row: -(row["ratio"] or 0))
         if not members:
             continue
-        mean = math.exp(sum(math.log(row["ratio"]) for row in members) / len(members))
+        ratios = [row["ratio"] for row in members if row["ratio"]]
+        mean = f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x" if ratios else ""
         y += 10
         parts.append(f'<text class="group" x="12" y="{y + 13}">{escape(group)}</text>')
-        parts.append(f'<text class="quiet" x="{LABELS + PLOT + 8}" y="{y + 13}">{mean:.2f}x</text>')
+        parts.append(f'<text class="quiet" x="{LABELS + PLOT + 8}" y="{y + 13}">{mean}</text>')
         y += LINE
         for row in members:
             ratio = row["ratio"]
+            parts.append(f'<text x="{LABELS - 8}" y="{y + 13}" text-anchor="end">{escape(row["name"])}</text>')
+            if not ratio:
+                parts.append(f'<text class="wrong" x="{x(1) + 6:.1f}" y="{y + 13}">{escape(row["problem"])}</text>')
+                y += LINE
+                continue
             kind = "faster" if ratio > 1.02 else "level" if ratio >= 0.98 else "slower"
             left, right = sorted((x(1), x(ratio)))
-            parts.append(f'<text x="{LABELS - 8}" y="{y + 13}" text-anchor="end">{escape(row["name"])}</text>')
             parts.append(f'<rect class="{kind}" x="{left:.1f}" y="{y + 3}" width="{max(right - left, 1.5):.1f}" '
                          f'height="{LINE - 6}" rx="2"/>')
             parts.append(f'<text x="{LABELS + PLOT + 8}" y="{y + 13}">{ratio:.2f}x</text>')
