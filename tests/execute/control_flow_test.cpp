@@ -81,7 +81,7 @@ class ControlFlowTest : public ExecuteTest {
     EXPECT_EQ(passes::runPipeline(context), "");
     spirv::Refusal refusal;
     auto words = spirv::emit(program, profile, options, refusal);
-    if (!words) skipIfRefusedForLanes(refusal.reason);
+    if (!words) skipIfDeviceLacks(refusal.reason);
     EXPECT_TRUE(words) << refusal.reason;
     return words.value_or(std::vector<uint32_t>{});
   }

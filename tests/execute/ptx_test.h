@@ -19,7 +19,7 @@ class PtxTest : public ExecuteTest {
     TranslateOptions options;
     options.validate = true;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
-    if (!kernel) skipIfRefusedForLanes(diagnostics.toString());
+    if (!kernel) skipIfDeviceLacks(diagnostics.toString());
     if (kernel && kernel->info.staticSharedBytes + launch.dynamicSharedBytes > profile.maxSharedBytes) {
       options.sharedInScratch = true;
       kernel = translate(*module, "k", profile, options, diagnostics);

@@ -39,10 +39,13 @@ class VulkanTest : public testing::Test {
     ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
   }
 
-  // Where the device has no warps of 32, kernels that need them are refused, and their tests have nothing to run.
-  void skipIfRefusedForLanes(const std::string& refusal) {
-    if (device->profile().subgroupSize != 32 && refusal.find("subgroups of 32 lanes") != std::string::npos)
+  // Kernels that need what the device lacks are refused, and their tests have nothing to run.
+  void skipIfDeviceLacks(const std::string& refusal) {
+    const TargetProfile& profile = device->profile();
+    if (profile.subgroupSize != 32 && refusal.find("subgroups of 32 lanes") != std::string::npos)
       skipTest("the device's subgroups are not 32 wide");
+    if (!profile.exitedThreadsArrive && refusal.find("the device would wait for them") != std::string::npos)
+      skipTest("the device's barriers wait for threads that have ended");
   }
 
   Device* device = nullptr;
