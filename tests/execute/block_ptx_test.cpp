@@ -208,6 +208,7 @@ TEST_F(BlockPtx, BulkOperationsReduceMaskAndClear) {
       st.shared.v2.u32 [%r1], {100, 100};
       mov.u32 %r1, cleared; mad.lo.u32 %r1, %t, 8, %r1;
       st.shared.v2.u32 [%r1], {-1, -1};
+      bar.sync 0;
       setp.ne.u32 %p1, %t, 0;
       @%p1 bra READY;
       mbarrier.init.shared.b64 [barrier], 1;

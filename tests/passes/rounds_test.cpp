@@ -33,67 +33,77 @@ b2:
                      true),
             R"(kernel @k {
   var v0 i32 "stop"
-  var v1 i32 "round"
+  var v1 i32 "next"
+  var v2 i32 "round"
 b0:
   %0 = const i32 0
-  write v1, %0
-  br b1
+  write v2, %0
+  %1 = const i32 2
+  write v1, %1
+  br b6
 b1:
-  %1 = input i32 LocalIndex
-  %2 = const i32 7
-  %3 = lt.u bool %1, %2
-  br %3, b2, b3
+  %2 = input i32 LocalIndex
+  %3 = const i32 7
+  %4 = lt.u bool %2, %3
+  br %4, b2, b3
 b2:
-  %4 = const i32 1
-  write v0, %4
-  br b5
-b3:
-  %5 = const i32 0
+  %5 = const i32 1
   write v0, %5
   br b5
+b3:
+  %6 = const i32 0
+  write v0, %6
+  br b5
 b4:
-  %6 = input i32 LocalIndex
-  %7 = const i64 4096
-  store %7, %6 [global align 4]
-  %8 = const i32 1
-  write v0, %8
+  %7 = input i32 LocalIndex
+  %8 = const i64 4096
+  store %8, %7 [global align 4]
+  %9 = const i32 1
+  write v0, %9
   br b5
 b5 "meeting":
-  %9 = const i32 1
-  %10 = read i32 v1
-  %11 = add i32 %10, %9
-  write v1, %11
-  %12 = const i32 2
-  %13 = const i32 1
-  %14 = and i32 %11, %13
-  %15 = shl i32 %14, %12
-  %16 = const i32 64
-  %17 = add i32 %16, %15
-  %18 = read i32 v0
-  %19 = const i32 1
-  %20 = const i32 0
-  %21 = sub i32 %18, %20
-  %22 = lt.u bool %21, %19
+  %10 = const i32 1
+  %11 = read i32 v2
+  %12 = add i32 %11, %10
+  write v2, %12
+  %13 = const i32 2
+  %14 = const i32 1
+  %15 = and i32 %12, %14
+  %16 = shl i32 %15, %13
+  %17 = const i32 64
+  %18 = add i32 %17, %16
+  %19 = read i32 v0
+  %20 = const i32 1
+  %21 = const i32 0
+  %22 = sub i32 %19, %21
+  %23 = lt.u bool %22, %20
+  br %23, b7, b8
+b6 "round":
+  %24 = read i32 v1
   nounroll
-  br %22, b6, b7
-b6:
-  %23 = const i32 8
-  %24 = add i32 %17, %23
-  store %24, %11 [shared relaxed block align 4]
-  br b7
+  switch %24, b5 [0: b4, 2: b1]
 b7:
-  barrier
-  %25 = const bool false
-  %26 = const i32 8
-  %27 = add i32 %17, %26
-  %28 = load i32 %27 [shared block align 4]
-  %29 = eq bool %28, %11
-  %30 = or bool %25, %29
-  br %30, b8, b9
+  %25 = const i32 8
+  %26 = add i32 %18, %25
+  store %26, %12 [shared relaxed block align 4]
+  br b8
 b8:
-  %31 = read i32 v0
-  switch %31, b5 [0: b4]
+  barrier
+  %27 = const bool false
+  %28 = const i32 8
+  %29 = add i32 %18, %28
+  %30 = load i32 %29 [shared block align 4]
+  %31 = eq bool %30, %12
+  %32 = or bool %27, %31
+  br %32, b9, b10
 b9:
+  %33 = and bool %23, %27
+  %34 = read i32 v0
+  %35 = const i32 1
+  %36 = select i32 %33, %35, %34
+  write v1, %36
+  br b6
+b10:
   ret
 }
 )");
@@ -141,8 +151,9 @@ TEST(Rounds, ThreadsThatPassByAWarpOperationWaitAtTheLoopsEnd) {
     std::string text = inRounds(std::string("b0:\n  %0 = const bool true\n  br b1\nb1:\n") + header +
                                     "  br %0, b2, b3\nb2:\n" + branch + "  br b3\nb3:\n  br %0, b1, b4\nb4:\n  ret\n",
                                 false);
-    size_t begin = text.find("switch");
-    return begin == std::string::npos ? 1 : std::count(text.begin() + static_cast<long>(begin), text.end(), ':');
+    // One case is for the begin of the kernel.
+    std::string cases = text.substr(text.find("switch"));
+    return std::count(cases.begin(), cases.begin() + static_cast<long>(cases.find('\n')), ':') - 1;
   };
   EXPECT_EQ(stops("  warpbarrier\n", ""), 1);
   EXPECT_EQ(stops("", "  warpbarrier\n"), 2);

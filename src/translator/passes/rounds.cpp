@@ -48,6 +48,21 @@ class RoundMaker {
     // As long as what follows a stop is reached from before it, values may cross: they become variables now.
     splitCrossBlockValues(function_);
     meeting_ = function_.addBlock("meeting");
+    top_ = function_.addBlock("round");
+    // All code stands in the loop, the begin too: a second way into it would part the block at the barrier.
+    Block* entry = function_.blocks.front();
+    Block* body = entry->terminator.targets[0];
+    entry->terminator = {};
+    b_.setBlock(entry);
+    b_.write(next_, b_.i32(end_ + 1));
+    b_.branch(top_);
+    std::vector<uint32_t> cases;
+    for (uint32_t number = 0; number < end_; ++number) cases.push_back(number);
+    cases.push_back(end_ + 1);
+    std::vector<Block*> targets = resume_;
+    targets.push_back(body);
+    b_.setBlock(top_);
+    b_.switchOn(b_.read(next_), meeting_, cases, targets);
     for (Block* block : stopped_) block->terminator = {ir::Terminator::Kind::Branch, nullptr, {meeting_}, {}};
     meet();
   }
@@ -59,6 +74,7 @@ class RoundMaker {
   // They are written first in the entry: what is undefined there costs drivers registers.
   void addVariables() {
     stop_ = function_.addVariable(ir::I32, "stop");
+    next_ = function_.addVariable(ir::I32, "next");
     round_ = function_.addVariable(ir::I32, "round");
     std::vector<VariableId> zero{round_};
     if (warpStops_ > 0)
@@ -236,7 +252,7 @@ class RoundMaker {
   void meet() {
     b_.setSource(0);
     b_.setBlock(meeting_);
-    meeting_->merge.dontUnroll = true;
+    top_->merge.dontUnroll = true;
     Instruction* round = b_.add(b_.read(round_), b_.i32(1));
     b_.write(round_, round);
     Instruction* words = b_.add(b_.i32(shared_), b_.shl(b_.bitAnd(round, b_.i32(1)), b_.i32(2)));
@@ -260,13 +276,8 @@ class RoundMaker {
     b_.setBlock(finished);
     b_.ret();
     b_.setBlock(dispatch);
-    if (warpStops_ > 0 && end_ > warpStops_) {
-      // Threads at barriers stay while others are at warp operations.
-      Block* go = function_.addBlock();
-      b_.branch(b_.bitAnd(isWaiting, atWarp), meeting_, go);
-      b_.setBlock(go);
-    }
-    resume();
+    // Threads at barriers stay while others are at warp operations.
+    resume(b_.bitAnd(isWaiting, atWarp));
   }
 
   // Notes that a thread stands at a stop of this kind: all that do write the same.
@@ -335,18 +346,17 @@ class RoundMaker {
     b_.emit(Op::Barrier, ir::Void, {});
   }
 
-  void resume() {
+  // Who stays comes back to the meeting by way of no code at all.
+  void resume(Instruction* stays) {
+    Instruction* stop = b_.read(stop_);
     if (warpStops_ > 0) {
       // Those behind the first operation of their warp that a thread stands at wait for it.
-      Block* go = function_.addBlock();
-      Instruction* isBehind = b_.bitAnd(b_.compare(Op::ULt, b_.read(stop_), b_.i32(warpStops_)),
-                                        b_.compare(Op::ULt, b_.read(first_), b_.read(stop_)));
-      b_.branch(isBehind, meeting_, go);
-      b_.setBlock(go);
+      Instruction* isBehind =
+          b_.bitAnd(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), b_.compare(Op::ULt, b_.read(first_), stop));
+      stays = b_.bitOr(stays, isBehind);
     }
-    std::vector<uint32_t> cases;
-    for (uint32_t number = 0; number < end_; ++number) cases.push_back(number);
-    b_.switchOn(b_.read(stop_), meeting_, cases, resume_);
+    b_.write(next_, b_.select(stays, b_.i32(end_), stop));
+    b_.branch(top_);
   }
 
   ir::Function& function_;
@@ -354,7 +364,9 @@ class RoundMaker {
   const uint32_t shared_;
   Builder b_;
   uint32_t warpStops_ = 0, nextWarpStop_ = 0, nextBarrier_ = 0, end_ = 0;
-  VariableId stop_ = 0, round_ = 0, value_ = 0, source_ = 0, members_ = 0, votes_ = 0, first_ = 0, answer_ = 0;
+  VariableId stop_ = 0, next_ = 0, round_ = 0, value_ = 0, source_ = 0, members_ = 0, votes_ = 0, first_ = 0,
+             answer_ = 0;
+  Block* top_ = nullptr;
   Block* meeting_ = nullptr;
   std::vector<Block*> stopped_;
   std::vector<Block*> resume_;  // by number of the stop
