@@ -18,7 +18,8 @@ run_tests() {
   [ $# -gt 0 ] || areas=($(cd "$here/bin" && ls -d test_* | sed 's/^test_//'))
   log=$(mktemp -d)
   for area in "${areas[@]}"; do
-    timeout "$seconds" "$here/bin/test_$area" >"$log/$area" 2>&1
+    # Ours before a system's libcuda.so.1.
+    LD_LIBRARY_PATH=$here/lib:$LD_LIBRARY_PATH timeout "$seconds" "$here/bin/test_$area" >"$log/$area" 2>&1
     status=$?
     summary=$(grep -E '^\[  (PASSED|FAILED|SKIPPED) *\] [0-9]+ test' "$log/$area" | tr -s ' ' | tr '\n' ' ')
     if [ $status = 0 ]; then passed=$((passed + 1)); else
