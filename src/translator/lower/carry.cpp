@@ -1,4 +1,5 @@
-// add.cc, addc, sub.cc, subc, mad.cc, madc: arithmetic on numbers of several words. The flag is a borrow after sub.
+// add.cc, addc, sub.cc, subc, mad.cc, madc: arithmetic on numbers of several words. The flag is the hardware's: after a
+// subtraction it says that nothing was borrowed, which is what addc then adds (nvcc's division of __int128 relies on it).
 #include "translator/lower/arithmetic.h"
 
 namespace mulciber::lower {
@@ -36,11 +37,12 @@ void lowerCarry(FunctionLowering& f, const ptx::Instruction& instruction) {
   auto step = isSub ? subtract : add;
   Sum result = step(b, x, y);
   if (readsFlag) {
-    Sum second = step(b, result.value, b.convert(Op::ZExt, x->type, f.carry()));
+    Value flag = isSub ? b.bitNot(f.carry()) : f.carry();
+    Sum second = step(b, result.value, b.convert(Op::ZExt, x->type, flag));
     result = {second.value, b.bitOr(result.flag, second.flag)};
   }
   f.write(instruction.operands[0], result.value, ptx::isSigned(type));
-  if (instruction.has(Mod::cc)) f.writeCarry(result.flag);
+  if (instruction.has(Mod::cc)) f.writeCarry(isSub ? b.bitNot(result.flag) : result.flag);
 }
 
 namespace {
