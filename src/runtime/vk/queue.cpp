@@ -93,9 +93,11 @@ Status Queue::openBatch() {
     if (Status status = batch->create(device_, family_); status != Status::Ok) return status;
     free_.push_back(std::move(batch));
   }
+  // A batch that could not begin must not be recorded into.
+  if (Status status = free_.back()->begin(device_); status != Status::Ok) return status;
   open_ = std::move(free_.back());
   free_.pop_back();
-  return open_->begin(device_);
+  return Status::Ok;
 }
 
 Status Queue::closeBatch() {
