@@ -104,6 +104,8 @@ Status Queue::closeBatch() {
   open_->value = openValue_++;
   const Status status = open_->end(device_);
   closed_.push_back(std::move(open_));
+  // What was recorded cannot run, so later points would never be passed: nothing can go on.
+  if (status != Status::Ok) device_.setLost();
   return status;
 }
 
