@@ -67,6 +67,7 @@ TEST_F(TwoDevices, CopiesAndEventsCross) {  // MDEV-01, MDEV-03, STR-08, EVT-04
 TEST_F(TwoDevices, AResetLeavesTheOtherAlone) {  // HOST-03
   int* const here = allocate(0, 1000);
   int* const there = allocate(1, 1000);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   EXPECT_EQ(cudaMemset(here, 7, 4), cudaSuccess);
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
   ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
