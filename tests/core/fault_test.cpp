@@ -135,9 +135,12 @@ class FaultTest : public testing::Test {
   int wrong_ = 0;
 };
 
-TEST_F(FaultTest, TheDeviceIsLostAtEveryCall) { sweep(VK_ERROR_DEVICE_LOST, 3); }  // each opens two devices
-// The layer does not believe in the loss and objects to giving up what it takes to be running.
-if (const char* layers = std::getenv("VK_INSTANCE_LAYERS"); layers && *layers) GTEST_SKIP() << "skipped: under a layer";
+TEST_F(FaultTest, TheDeviceIsLostAtEveryCall) {
+  // The layer does not believe in the loss and objects to giving up what it takes to be running.
+  if (const char* layers = std::getenv("VK_INSTANCE_LAYERS"); layers && *layers)
+    GTEST_SKIP() << "skipped: under a layer";
+  sweep(VK_ERROR_DEVICE_LOST, 3);  // each opens two devices
+}
 TEST_F(FaultTest, MemoryRunsOutAtEveryCall) { sweep(VK_ERROR_OUT_OF_DEVICE_MEMORY, 1); }
 
 }  // namespace
