@@ -93,6 +93,9 @@ class Diagnostics {
 
   void add(Message message);
   bool hasErrors() const { return errorCount_ != 0; }
+  // A module is of a PTX ISA version newer than those known, for which CUDA has an error code of its own.
+  bool hasNewerPtx() const { return hasNewerPtx_; }
+  void noteNewerPtx() { hasNewerPtx_ = true; }
   bool isFull() const { return errorCount_ > kMaxErrors; }
   const std::vector<Message>& messages() const { return messages_; }
   std::string toString(bool colour = false) const;
@@ -100,6 +103,7 @@ class Diagnostics {
  private:
   std::vector<Message> messages_;
   uint32_t errorCount_ = 0;
+  bool hasNewerPtx_ = false;
 };
 
 struct Parameter {

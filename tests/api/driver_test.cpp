@@ -226,6 +226,29 @@ TEST_F(Driver, SyntaxErrorReachesTheLog) {  // DRV-10
   EXPECT_EQ(reinterpret_cast<size_t>(values[1]), std::strlen(log)) << "the length is written back";
 }
 
+TEST_F(Driver, NewerPtxHasAnErrorOfItsOwn) {  // DRV-10
+  const char* const text = ".version 9.1\n.target sm_90\n.address_size 64\n.entry k() { ret; }\n";
+  char log[512] = {};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+  CUmodule module = nullptr;
+  EXPECT_EQ(cuModuleLoadDataEx(&module, text, 2, options, values), CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_NE(std::string(log).find("PTX ISA version 9.1 is newer than 9.0"), std::string::npos) << log;
+
+  CUlinkState state = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &state), CUDA_SUCCESS);
+  EXPECT_EQ(
+      cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text), "k", 0, nullptr, nullptr),
+      CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_EQ(cuLinkDestroy(state), CUDA_SUCCESS);
+
+  CUlibrary library = nullptr;
+  CUresult result = cuLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  unsigned count = 0;
+  if (result == CUDA_SUCCESS) result = cuLibraryGetKernelCount(&count, library);
+  EXPECT_EQ(result, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+}
+
 TEST_F(Driver, LibraryKernels) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;

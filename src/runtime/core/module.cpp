@@ -29,28 +29,30 @@ void report(const Diagnostics& diagnostics, JitLog* log) {
 
 }  // namespace
 
-Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, ModuleRef& out) {
+Error parseSources(const std::vector<PtxSource>& sources, JitLog* log, ModulePtr& out) {
   if (sources.empty()) return Error::InvalidImage;
   Diagnostics diagnostics;
   std::vector<ModulePtr> parsed;
-  std::string contents;
+  std::vector<const ParsedModule*> pointers;
   for (const PtxSource& source : sources) {
     parsed.push_back(parseModule(source.text, source.name, diagnostics));
-    contents += ShaderCache::hash(source.text);
+    pointers.push_back(parsed.back().get());
   }
+  const bool allParsed = !diagnostics.hasErrors() && std::ranges::find(pointers, nullptr) == pointers.end();
   ModulePtr whole;
-  if (!diagnostics.hasErrors() &&
-      std::all_of(parsed.begin(), parsed.end(), [](const auto& m) { return m != nullptr; })) {
-    if (parsed.size() == 1) {
-      whole = std::move(parsed.front());
-    } else {
-      std::vector<const ParsedModule*> pointers;
-      for (const ModulePtr& module : parsed) pointers.push_back(module.get());
-      whole = linkModules(pointers, diagnostics);
-    }
-  }
+  if (allParsed) whole = parsed.size() == 1 ? std::move(parsed.front()) : linkModules(pointers, diagnostics);
   report(diagnostics, log);
+  if (diagnostics.hasNewerPtx()) return Error::UnsupportedPtxVersion;
   if (!whole || diagnostics.hasErrors()) return Error::InvalidPtx;
+  out = std::move(whole);
+  return Error::Success;
+}
+
+Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, ModuleRef& out) {
+  ModulePtr whole;
+  if (const Error error = parseSources(sources, log, whole); error != Error::Success) return error;
+  std::string contents;
+  for (const PtxSource& source : sources) contents += ShaderCache::hash(source.text);
   ModuleRef module(new Module(context, std::move(whole), ShaderCache::hash(contents)));
   if (const Error error = module->upload(); error != Error::Success) return error;
   out = std::move(module);

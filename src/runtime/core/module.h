@@ -28,6 +28,10 @@ struct JitLog {
   std::string info, errors;
 };
 
+// Parses the sources and links them where there are several. What is said goes to the log, errors to the program's log
+// too.
+Error parseSources(const std::vector<PtxSource>& sources, JitLog* log, ModulePtr& out);
+
 class Module : public std::enable_shared_from_this<Module> {
  public:
   static Error load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, std::shared_ptr<Module>& out);

@@ -5,6 +5,7 @@
 #include "translator/ptx/parser_state.h"
 #include "translator/ptx/special_registers.h"
 #include "translator/ptx/suggestion.h"
+#include "translator/ptx/target.h"
 
 namespace mulciber::ptx {
 namespace {
@@ -274,6 +275,12 @@ void Parser::version() {
   const uint32_t major = number(token.text.substr(0, std::min(dot, token.text.size())));
   const uint32_t minor = dot == token.text.npos ? ~0u : number(token.text.substr(dot + 1));
   if (major == ~0u || minor == ~0u) fail(token, "expected a version such as 9.0, found " + quoted(token.text));
+  if (major > kNewestMajor || (major == kNewestMajor && minor > kNewestMinor)) {
+    // Nothing after it is judged: the language may have changed.
+    diagnostics_.noteNewerPtx();
+    fail(token, "PTX ISA version " + std::string(token.text) + " is newer than " + std::to_string(kNewestMajor) + '.' +
+                    std::to_string(kNewestMinor) + ", the newest one supported");
+  }
   holder_.module.versionWhere = token.where;
   holder_.module.versionMajor = major;
   holder_.module.versionMinor = minor;

@@ -15,6 +15,8 @@ struct Target {
 
 std::optional<Target> parseTarget(std::string_view name);  // null unless it is one of sm_10 .. sm_121
 
+constexpr unsigned kNewestMajor = 9, kNewestMinor = 0;  // of the ISA
+
 // The first ISA version that knows the target, as 10 * major + minor.
 uint8_t versionOf(Target target);
 

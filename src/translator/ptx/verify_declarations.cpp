@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "translator/ptx/linker.h"
 #include "translator/ptx/suggestion.h"
 #include "translator/ptx/verifier_state.h"
@@ -28,10 +26,6 @@ bool verifyType(VerifierState& state, SourceOffset where, Type type, unsigned ve
   return true;
 }
 
-void verifyAlignment(VerifierState& state, SourceOffset where, uint32_t alignment) {
-  if (alignment != 0 && !std::has_single_bit(alignment)) state.error(where, "an alignment must be a power of two");
-}
-
 uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return alignment == 0 ? value : (value + alignment - 1) / alignment * alignment;
 }
@@ -51,13 +45,9 @@ void verifyParameter(VerifierState& state, const Function& function, const Varia
   if (parameter.space == StateSpace::Param) {
     if (parameter.type == Type::F16x2 || parameter.vector > 1)
       return state.error(where, name + " cannot be in the .param space: vectors go as arrays of bytes");
-    verifyAlignment(state, where, parameter.alignment);
     if (!function.isEntry) state.require(where, "a .func parameter in the .param space", 20, "sm_20");
   }
-  if (parameter.isPointer) {
-    state.require(where, "'.ptr'", 22);
-    verifyAlignment(state, where, parameter.pointerAlignment);
-  }
+  if (parameter.isPointer) state.require(where, "'.ptr'", 22);
 }
 
 void verifyParameterSpace(VerifierState& state, const Function& function) {
@@ -103,19 +93,14 @@ bool verifyHeader(VerifierState& state) {
   const Module& module = state.module;
   const std::string name =
       "PTX ISA version " + std::to_string(module.versionMajor) + '.' + std::to_string(module.versionMinor);
-  static constexpr uint8_t kLastMinor[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, 0};
-  constexpr unsigned kNewestMajor = std::size(kLastMinor) - 1;
-  unsigned minor = module.versionMinor;
-  if (module.versionMajor == kNewestMajor && minor > kLastMinor[kNewestMajor]) {
-    // Minor versions only add to the language.
-    minor = kLastMinor[kNewestMajor];
-    state.source.report(state.diagnostics, Diagnostics::Severity::Warning, module.versionWhere,
-                        name + " is newer than 9.0, the newest one known: what is new in it is refused");
-  } else if (module.versionMajor < 1 || module.versionMajor > kNewestMajor || minor > kLastMinor[module.versionMajor]) {
+  static constexpr uint8_t kLastMinor[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, kNewestMinor};
+  static_assert(std::size(kLastMinor) == kNewestMajor + 1);
+  if (module.versionMajor < 1 || module.versionMajor > kNewestMajor ||
+      module.versionMinor > kLastMinor[module.versionMajor]) {
     state.error(module.versionWhere, name + " is not one of 1.0 to 9.0");
     return false;
   }
-  const unsigned version = module.versionMajor * 10 + minor;
+  const unsigned version = module.versionMajor * 10 + module.versionMinor;
   auto target = parseTarget(module.target);
   if (!target) {
     state.error(module.targetWhere, quoted(module.target) + " is not one of the targets sm_10 to sm_121");
@@ -141,7 +126,6 @@ void verifyVariable(VerifierState& state, const Variable& variable) {
   SourceOffset where = variable.where;
   std::string name = quoted(variable.name);
   if (!verifyType(state, where, variable.type, variable.vector)) return;
-  verifyAlignment(state, where, variable.alignment);
   if (variable.type == Type::Pred) return state.error(where, name + ": .pred exists in registers only");
   if (isOpaque(variable.type)) {
     if (variable.space != StateSpace::Global)

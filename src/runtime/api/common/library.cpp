@@ -82,11 +82,15 @@ Error readFile(const char* path, fatbin::PtxModules& out, core::JitLog* log) {
   return Error::Success;
 }
 
-Error loadModule(core::Context& context, const fatbin::PtxModules& modules, core::JitLog* log, core::Module*& out) {
+std::vector<core::PtxSource> sourcesOf(const fatbin::PtxModules& modules) {
   std::vector<core::PtxSource> sources;
   for (const fatbin::PtxModule& module : modules)
     sources.push_back({module.text, module.name.empty() ? "ptx" : module.name});
-  return context.loadModule(sources, log, out);
+  return sources;
+}
+
+Error loadModule(core::Context& context, const fatbin::PtxModules& modules, core::JitLog* log, core::Module*& out) {
+  return context.loadModule(sourcesOf(modules), log, out);
 }
 
 namespace {
@@ -184,24 +188,10 @@ Kernel& Library::registerKernel(std::string_view name) {
 Error Library::readNames(core::JitLog* log) {
   if (hasNames_) return Error::Success;
   if (Error error = read(log); error != Error::Success) return error;
-  Diagnostics diagnostics;
-  std::vector<ModulePtr> parsed;
-  std::vector<const ParsedModule*> pointers;
-  for (const fatbin::PtxModule& source : modules_) {
-    parsed.push_back(parseModule(source.text, source.name.empty() ? "ptx" : source.name, diagnostics));
-    if (!parsed.back()) break;
-    pointers.push_back(parsed.back().get());
-  }
-  ModulePtr linked;
-  if (!diagnostics.hasErrors() && pointers.size() > 1) linked = linkModules(pointers, diagnostics);
-  if (diagnostics.hasErrors() || pointers.size() != modules_.size()) {
-    const std::string text = diagnostics.toString();
-    util::log().error("{}", text);
-    if (log) log->errors += text;
-    return Error::InvalidPtx;
-  }
-  names_ = kernelNames(linked ? *linked : *pointers.front());
-  for (const ModuleData::Symbol& symbol : moduleData(linked ? *linked : *pointers.front()).symbols)
+  ModulePtr module;
+  if (Error error = core::parseSources(sourcesOf(modules_), log, module); error != Error::Success) return error;
+  names_ = kernelNames(*module);
+  for (const ModuleData::Symbol& symbol : moduleData(*module).symbols)
     if (symbol.isManaged) managedNames_.push_back(symbol.name);
   hasNames_ = true;
   return Error::Success;

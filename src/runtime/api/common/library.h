@@ -23,6 +23,7 @@ namespace mulciber::api {
 core::Error readImage(const void* image, fatbin::PtxModules& out, core::JitLog* log);
 core::Error readFile(const char* path, fatbin::PtxModules& out, core::JitLog* log);
 
+std::vector<core::PtxSource> sourcesOf(const fatbin::PtxModules& modules);
 core::Error loadModule(core::Context& context, const fatbin::PtxModules& modules, core::JitLog* log,
                        core::Module*& out);
 

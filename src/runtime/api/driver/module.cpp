@@ -57,32 +57,18 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
     }
     default: return Error::InvalidValue;
   }
-  Diagnostics diagnostics;
-  for (const fatbin::PtxModule& module : added) {
-    parseModule(module.text, module.name.empty() ? "ptx" : module.name, diagnostics);
-  }
-  if (diagnostics.hasErrors()) {
-    state.options.log.errors += diagnostics.toString();
-    return Error::InvalidPtx;
+  for (const core::PtxSource& source : sourcesOf(added)) {
+    ModulePtr parsed;
+    if (Error error = core::parseSources({source}, &state.options.log, parsed); error != Error::Success) return error;
   }
   std::move(added.begin(), added.end(), std::back_inserter(state.modules));
   return Error::Success;
 }
 
 Error complete(LinkState& state) {
-  Diagnostics diagnostics;
-  std::vector<ModulePtr> parsed;
-  std::vector<const ParsedModule*> pointers;
-  for (const fatbin::PtxModule& module : state.modules) {
-    parsed.push_back(parseModule(module.text, module.name.empty() ? "ptx" : module.name, diagnostics));
-    pointers.push_back(parsed.back().get());
-  }
   ModulePtr linked;
-  if (!diagnostics.hasErrors()) linked = linkModules(pointers, diagnostics);
-  if (!linked || diagnostics.hasErrors()) {
-    state.options.log.errors += diagnostics.toString();
-    return Error::InvalidPtx;
-  }
+  const Error error = core::parseSources(sourcesOf(state.modules), &state.options.log, linked);
+  if (error != Error::Success) return error;
   state.image = printModule(*linked);
   return Error::Success;
 }
