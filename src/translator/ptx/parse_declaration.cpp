@@ -229,11 +229,7 @@ void Parser::declareVariable(Variable* made) {
     oldParameters_.push_back(made);
     return;
   }
-  Statement statement;
-  statement.kind = Statement::Kind::Variable;
-  statement.where = made->where;
-  statement.variable = made;
-  addStatement(statement);
+  addStatement(Statement::Kind::Variable, made->where).variable = made;
 }
 
 // An extern variable may be declared again, with or without extern. Both become one node, the more complete one.
@@ -281,26 +277,21 @@ void Parser::registerOrRange(const DeclarationHead& head) {
   declaration->type = head.type;
   declaration->vector = head.vector;
   declaration->name = name.text;
-  SourceOffset previous = 0;
   if (accept(Kind::Less)) {
     declaration->count = static_cast<uint32_t>(expectInteger(UINT32_MAX, "the number of registers"));
     expect(Kind::Greater, "'>'");
     if (declaration->count == 0) error(name.where, "a register range cannot be empty");
+    SourceOffset previous = 0;
     if (!symbols_.declareRange(name.text, declaration->count, head.type, head.vector, name.where, previous))
       duplicate(name.text, name.where, previous);
   } else {
     Binding binding;
     binding.kind = Binding::Kind::Register;
     binding.reg = static_cast<RegisterId>(registers_.size());
-    binding.where = name.where;
     registers_.push_back({name.text, head.type, head.vector, name.where});
-    if (!symbols_.declare(name.text, binding, previous)) duplicate(name.text, name.where, previous);
+    declareInBody(name, binding);
   }
-  Statement statement;
-  statement.kind = Statement::Kind::Registers;
-  statement.where = name.where;
-  statement.registers = declaration;
-  addStatement(statement);
+  addStatement(Statement::Kind::Registers, name.where).registers = declaration;
 }
 
 // ---- Initialisers

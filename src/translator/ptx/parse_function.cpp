@@ -100,10 +100,8 @@ void Parser::headerDirectives(Function& made) {
   while (token_.is(Kind::Dotted)) {
     if (acceptDotted("noreturn")) {
       made.isNoReturn = true;
-    } else if (acceptDotted("abi_preserve")) {
-      made.abiPreserve = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a number of registers"));
-    } else if (acceptDotted("abi_preserve_control")) {
-      made.abiPreserveControl = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a number of registers"));
+    } else if (abiDirective(made.abiPreserve, made.abiPreserveControl)) {
+      continue;
     } else if (acceptDotted("pragma")) {
       pragmas(pragmaList);
       expect(Kind::Semicolon, "';'");
@@ -140,6 +138,13 @@ void Parser::wrongHeaderDirective(Function& made) {
   }
   do advance();
   while (token_.is(Kind::Integer) || token_.is(Kind::Comma) || token_.is(Kind::String));
+}
+
+bool Parser::abiDirective(uint32_t& preserve, uint32_t& preserveControl) {
+  const bool isPreserve = acceptDotted("abi_preserve");
+  if (!isPreserve && !acceptDotted("abi_preserve_control")) return false;
+  (isPreserve ? preserve : preserveControl) = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a number of registers"));
+  return true;
 }
 
 void Parser::threadCounts(uint32_t (&counts)[3], uint32_t& written) {
@@ -281,20 +286,14 @@ void Parser::enterScope(SourceOffset where) {
   if (openScopes_.size() == kMaxScopes) fail(token_, "scopes are nested more than 256 deep");
   openScopes_.push_back(where);
   symbols_.enterScope();
-  Statement statement;
-  statement.kind = Statement::Kind::ScopeBegin;
-  statement.where = where;
-  addStatement(statement);
+  addStatement(Statement::Kind::ScopeBegin, where);
 }
 
 void Parser::leaveScope(SourceOffset where) {
   openScopes_.pop_back();
   if (openScopes_.empty()) return;
   symbols_.leaveScope();
-  Statement statement;
-  statement.kind = Statement::Kind::ScopeEnd;
-  statement.where = where;
-  addStatement(statement);
+  addStatement(Statement::Kind::ScopeEnd, where);
 }
 
 void Parser::statement() {
@@ -325,11 +324,7 @@ void Parser::bodyDirective() {
     pragmas(list);
     expect(Kind::Semicolon, "';'");
     for (std::string_view text : list) {
-      Statement statement;
-      statement.kind = Statement::Kind::Pragma;
-      statement.where = start.where;
-      statement.pragma = arena_.make<std::string_view>(text);
-      addStatement(statement);
+      addStatement(Statement::Kind::Pragma, start.where).pragma = arena_.make<std::string_view>(text);
     }
     return;
   }
@@ -347,6 +342,12 @@ void Parser::bodyDirective() {
   unknownDirective(token_);
 }
 
+void Parser::declareInBody(const Token& name, Binding binding) {
+  binding.where = name.where;
+  SourceOffset previous = 0;
+  if (!symbols_.declare(name.text, binding, previous)) duplicate(name.text, name.where, previous);
+}
+
 void Parser::label(const Token& name) {
   if (acceptDotted("callprototype")) return callPrototype(name);
   if (acceptDotted("branchtargets")) return targetList(name, false);
@@ -357,15 +358,9 @@ void Parser::label(const Token& name) {
   made->statement = static_cast<uint32_t>(statements_.size());
   Binding binding;
   binding.kind = Binding::Kind::Label;
-  binding.where = name.where;
   binding.label = made;
-  SourceOffset previous = 0;
-  if (!symbols_.declare(name.text, binding, previous)) duplicate(name.text, name.where, previous);
-  Statement statement;
-  statement.kind = Statement::Kind::Label;
-  statement.where = name.where;
-  statement.label = made;
-  addStatement(statement);
+  declareInBody(name, binding);
+  addStatement(Statement::Kind::Label, name.where).label = made;
 }
 
 void Parser::callPrototype(const Token& name) {
@@ -377,24 +372,14 @@ void Parser::callPrototype(const Token& name) {
   if (token_.is(Kind::LeftParen)) made->parameters = arena_.copy(parameterList(false));
   for (;;) {
     if (acceptDotted("noreturn")) made->isNoReturn = true;
-    else if (acceptDotted("abi_preserve"))
-      made->abiPreserve = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a number of registers"));
-    else if (acceptDotted("abi_preserve_control"))
-      made->abiPreserveControl = static_cast<uint32_t>(expectInteger(UINT32_MAX, "a number of registers"));
-    else break;
+    else if (!abiDirective(made->abiPreserve, made->abiPreserveControl)) break;
   }
   expect(Kind::Semicolon, "';'");
   Binding binding;
   binding.kind = Binding::Kind::Prototype;
-  binding.where = name.where;
   binding.prototype = made;
-  SourceOffset previous = 0;
-  if (!symbols_.declare(name.text, binding, previous)) duplicate(name.text, name.where, previous);
-  Statement statement;
-  statement.kind = Statement::Kind::CallPrototype;
-  statement.where = name.where;
-  statement.prototype = made;
-  addStatement(statement);
+  declareInBody(name, binding);
+  addStatement(Statement::Kind::CallPrototype, name.where).prototype = made;
 }
 
 void Parser::targetList(const Token& name, bool isCall) {
@@ -428,15 +413,9 @@ void Parser::targetList(const Token& name, bool isCall) {
     for (size_t i = 0; i < kept.size(); ++i) symbols_.refer(names[i], &kept[i]);
   Binding binding;
   binding.kind = Binding::Kind::Targets;
-  binding.where = name.where;
   binding.targets = made;
-  SourceOffset previous = 0;
-  if (!symbols_.declare(name.text, binding, previous)) duplicate(name.text, name.where, previous);
-  Statement statement;
-  statement.kind = Statement::Kind::TargetList;
-  statement.where = name.where;
-  statement.targets = made;
-  addStatement(statement);
+  declareInBody(name, binding);
+  addStatement(Statement::Kind::TargetList, name.where).targets = made;
 }
 
 // .loc file line column[, function_name label[+n]][, inlined_at file line column]: no ';' at its end.
@@ -469,11 +448,7 @@ void Parser::location() {
     made->rest = text_.substr(begin, end - begin);
   }
   if (!function_) return;
-  Statement statement;
-  statement.kind = Statement::Kind::Location;
-  statement.where = where;
-  statement.location = made;
-  addStatement(statement);
+  addStatement(Statement::Kind::Location, where).location = made;
 }
 
 }  // namespace mulciber::ptx

@@ -77,11 +77,7 @@ void Parser::instruction(Operand* condition, const Token& opcode) {
   made->operands = arena_.copy(operands_);
   for (const auto& [position, name] : labelOperands_) symbols_.refer(name, &made->operands[position]);
 
-  Statement statement;
-  statement.kind = Statement::Kind::Instruction;
-  statement.where = opcode.where;
-  statement.instruction = made;
-  addStatement(statement);
+  addStatement(Statement::Kind::Instruction, opcode.where).instruction = made;
 }
 
 void Parser::modifiers(Instruction& made) {

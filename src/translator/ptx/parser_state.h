@@ -109,6 +109,7 @@ class Parser {
   bool performanceDirective(Function& function);
   bool beginsDeclaration() const;
   void wrongHeaderDirective(Function& function);
+  bool abiDirective(uint32_t& preserve, uint32_t& preserveControl);
   void threadCounts(uint32_t (&counts)[3], uint32_t& written);
   Function* declareFunction(const Function& made);
   void checkRedeclaration(const Function& known, const Function& added);
@@ -122,7 +123,14 @@ class Parser {
   void location();
   void enterScope(SourceOffset where);
   void leaveScope(SourceOffset where);
-  void addStatement(const Statement& statement) { statements_.push_back(statement); }
+  // Its node is the caller's to put in.
+  Statement& addStatement(Statement::Kind kind, SourceOffset where) {
+    Statement& added = statements_.emplace_back();
+    added.kind = kind;
+    added.where = where;
+    return added;
+  }
+  void declareInBody(const Token& name, Binding binding);
 
   // Instructions and operands
   void instruction(Operand* guard, const Token& opcode);
