@@ -38,6 +38,9 @@ TEST(ArithBits, ComputesEveryTruthTableInFewOperations) {
   EXPECT_EQ(lower::truthTableCost(0x80), 2u);  // a & b & c
   EXPECT_EQ(lower::truthTableCost(0x96), 2u);  // a ^ b ^ c
   EXPECT_EQ(lower::truthTableCost(0xCA), 3u);  // a ? b : c
+  // Of a larger number the low eight bits count.
+  check("lop3.b32 %d0, %a0, %a1, %a2, 384;", "b32", "b32 b32 b32",
+        [](const Inputs& x) { return Inputs{x[0] & x[1] & x[2]}; });
   check("lop3.or.b32 %d0|%d1, %a0, %a1, %a2, 128, %a3;", "b32 pred", "b32 b32 b32 pred", [](const Inputs& x) {
     uint64_t result = x[0] & x[1] & x[2];
     return Inputs{result, uint64_t(result != 0) | x[3]};

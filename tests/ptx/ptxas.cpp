@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 #include "translator/ptx/form_instances.h"
@@ -111,18 +112,33 @@ std::string JudgeModule::head() const {
 std::string JudgeModule::tail() { return "DONE:\n  ret;\n}\n"; }
 
 std::vector<std::string> judgeByPtxas(const JudgeModule& module, const std::vector<std::string>& lines) {
+  // One function holds instructions for one size of CTA group alone, so that those for two are judged after the others.
+  std::vector<size_t> order(lines.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto others = std::ranges::stable_partition(
+      order, [&](size_t i) { return lines[i].find(".cta_group::2") == std::string::npos; });
+  std::vector<std::string> sorted;
+  for (size_t i : order) sorted.push_back(lines[i]);
+
   // Not all at once: there are as many runs as there are syntax errors.
   constexpr size_t kTogether = 150;
   std::vector<std::string> verdicts(lines.size());
-  for (size_t begin = 0; begin < lines.size(); begin += kTogether)
-    judgeRange(module, lines, begin, std::min(begin + kTogether, lines.size()), verdicts);
+  auto judge = [&](size_t begin, size_t end) {
+    for (; begin < end; begin += kTogether)
+      judgeRange(module, sorted, begin, std::min(begin + kTogether, end), verdicts);
+  };
+  const size_t pairs = sorted.size() - others.size();
+  judge(0, pairs);
+  judge(pairs, sorted.size());
   // A syntax error may be noticed one line too late.
-  for (size_t i = 0; i < lines.size(); ++i)
+  for (size_t i = 0; i < sorted.size(); ++i)
     if (verdicts[i].find("Parsing error") != std::string::npos) {
       verdicts[i].clear();
-      judgeRange(module, lines, i, i + 1, verdicts);
+      judgeRange(module, sorted, i, i + 1, verdicts);
     }
-  return verdicts;
+  std::vector<std::string> result(lines.size());
+  for (size_t i = 0; i < order.size(); ++i) result[order[i]] = std::move(verdicts[i]);
+  return result;
 }
 
 bool acceptedByPtxas(const std::string& text, const std::string& machine) {

@@ -94,10 +94,10 @@ class PtxasAgreement : public testing::Test {
     KnownDisagreements known;
     size_t judged = 0, accepted = 0, differ = 0, excused = 0;
     for (const auto& [index, all] : batches) {
+      std::set<std::string> distinct;
       std::vector<std::string> lines;
-      for (const std::string& line : all) {
-        if (!known.skips(line)) lines.push_back(line);
-      }
+      for (const std::string& line : all)
+        if (!known.skips(line) && distinct.insert(line).second) lines.push_back(line);
       std::vector<std::string> verdicts = judgeByPtxas(modules[index], lines);
       for (size_t i = 0; i < lines.size(); ++i) {
         std::string ours = judgeByUs(modules[index], lines[i]);

@@ -107,27 +107,63 @@ TEST(Verifier, TakesWhatCompilersWrite) {
     EXPECT_EQ(kernelErrors(line), "") << line;
 }
 
+// Where ptxas is more lenient than its manual.
+TEST(Verifier, TakesWhatPtxasTakes) {
+  for (const char* line :
+       {"lop3.b32 %r1, %r2, %r3, %r4, 511;", "add.s32 %r1, variable+4, %r2;", "mov.b64 {%r1, %r2}, variable;",
+        "barrier.cta.aligned.sync %r1;", "bar.sync 4294967296;", "mbarrier.arrive.b64 %rd1, [%rd2], 4294967296;",
+        "mbarrier.arrive.noComplete.b64 _, [%rd1], 1;", "mbarrier.pending_count.b64 %r1, 32;",
+        "setp.eq.f16x2 %p1, %r1, %r2;", "mapa.shared::cluster.s64 %rd1, %rd2, %r1;",
+        "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %rd1, 0.5;",
+        "cp.async.cg.shared.global.L2::cache_hint [%rd1], [%rd2], 16, 8;",
+        "atom.global.add.v2.f32 _, [%rd1], {%f1, %f2};"})
+    EXPECT_EQ(kernelErrors(line), "") << line;
+}
+
+TEST(Verifier, RefusesWhatPtxasRefuses) {
+  const std::pair<const char*, const char*> kLines[] = {
+      {"add.s32 %r1, variable, %r2;", "operand 2 of 'add.s32' must be a register or a constant"},
+      {"cvt.rni.s8.bf16 %r1, %h2;", "is .b32 where .s8"},
+      {"cvt.u32.s8 %tid.x, %r1;", "cannot be a special register"},
+      {"cvt.pack.sat.u16.s32 %r1, %tid.x, %r2;", "cannot be a special register"},
+      {"ld.global.b32 _, [%rd1];", "cannot be _ here"},
+      {"ld.global.v2.b32 _, [%rd1];", "cannot be _ here"},
+      {"mbarrier.arrive.b64 %rd1, [%rd2], 0;", "must be at least 1"},
+      {"mbarrier.init.b64 [variable], 1;", "which is in .global, not in .shared"},
+      {"set.eq.and.bf16.bf16 %h1, %h2, %h3, 1;", "is an integer constant where .pred"},
+      {"txq.width.b32 %r1, [%rd1+8];", "needs an address register"},
+      {"createpolicy.range.L2::evict_last.b64 %rd1, [%h1], 64, 128;", "needs an address register"}};
+  for (auto [line, reason] : kLines) EXPECT_THAT(kernelErrors(line), HasSubstr(reason)) << line;
+  EXPECT_THAT(kernelErrors("setmaxnreg.sync.inc.aligned.u32 24;", "sm_90a"), HasSubstr("setmaxnreg"));
+  EXPECT_THAT(kernelErrors("barrier.aligned.arrive %r1, %r2;"), HasSubstr("lacks one of .sync"));
+  EXPECT_THAT(
+      kernelErrors("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.popc.and {%r1, %r2}, {%r3}, {%r4}, {%r5, %r6};"),
+      HasSubstr("does not exist"));
+}
+
 TEST(Verifier, RefusesUnknownVersionsAndTargets) {
-  EXPECT_THAT(errorsOf(".version 10.0\n.target sm_90\n"), HasSubstr("10.0 is not one of 1.0 to 9.0"));
+  EXPECT_THAT(errorsOf(".version 0.9\n.target sm_10\n"), HasSubstr("0.9 is not one of 1.0 to 9.0"));
   EXPECT_THAT(errorsOf(".version 8.9\n.target sm_90\n"), HasSubstr("8.9 is not one of 1.0 to 9.0"));
   EXPECT_THAT(errorsOf(".version 9.0\n.target sm_99\n"), HasSubstr("'sm_99' is not one of the targets"));
   EXPECT_THAT(errorsOf(".version 7.0\n.target sm_90\n"), HasSubstr("does not know .target sm_90; that came with 7.8"));
 }
 
-// Minor versions only add to the language, so a newer one is good as long as it uses nothing unknown.
-TEST(Verifier, TakesNewerMinorVersionsWithAWarning) {
-  for (const char* version : {"9.1", "9.12"}) {
+// Only the version is spoken of: what else is wrong with the text may be right in the newer language.
+TEST(Verifier, RefusesNewerVersionsBeforeAllElse) {
+  for (const char* version : {"9.1", "9.12", "10.0"}) {
     Diagnostics diagnostics;
-    auto module = parse(std::string("// made by a newer compiler\n.version ") + version +
-                            "\n.target sm_90a\n.address_size 64\n.entry k { .reg .b32 a; add.s32 a, a, 1; ret; }",
-                        "t.ptx", diagnostics);
-    ASSERT_TRUE(module && verify(module->module, module->source, diagnostics)) << diagnostics.toString();
+    EXPECT_EQ(parse(std::string("// made by a newer compiler\n.version ") + version + "\n.target sm_999\n.new { }",
+                    "t.ptx", diagnostics),
+              nullptr);
     ASSERT_EQ(diagnostics.messages().size(), 1u);
-    EXPECT_EQ(diagnostics.messages()[0].severity, Diagnostics::Severity::Warning);
     EXPECT_EQ(diagnostics.messages()[0].line, 2u);
-    EXPECT_THAT(diagnostics.messages()[0].text, HasSubstr("is newer than 9.0"));
+    EXPECT_EQ(diagnostics.messages()[0].text,
+              std::string("PTX ISA version ") + version + " is newer than 9.0, the newest one supported");
+    EXPECT_TRUE(diagnostics.hasNewerPtx());
   }
-  EXPECT_THAT(kernelErrors("add.new.s32 %r1, %r2, %r3;", "sm_90", "9.3"), HasSubstr("unknown modifier '.new'"));
+  Diagnostics other;
+  EXPECT_EQ(parse(".version 9.0\n.frobnicate\n", "t.ptx", other), nullptr);
+  EXPECT_FALSE(other.hasNewerPtx());
 }
 
 TEST(Verifier, ReportsSeveralErrorsButNotEndlessly) {

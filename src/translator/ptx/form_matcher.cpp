@@ -31,12 +31,14 @@ StateSpace spaceOf(Mod mod) {
   }
 }
 
-// Types, state spaces and matrix layouts keep the order of the form; all other modifiers may stand anywhere.
-enum class Ordered : uint8_t { No, Type, Space, Layout };
-constexpr size_t kOrderedKinds = 4;
+// Types, state spaces, matrix layouts and the steps of a binary product keep the order of the form; all other modifiers
+// may stand anywhere.
+enum class Ordered : uint8_t { No, Type, Space, Layout, Product };
+constexpr size_t kOrderedKinds = 5;
 Ordered orderOf(Mod mod) {
   if (typeOf(mod) != Type::None && mod != Mod::b1024) return Ordered::Type;
   if (spaceOf(mod) != StateSpace::None) return Ordered::Space;
+  if (mod == Mod::and_ || mod == Mod::xor_ || mod == Mod::popc) return Ordered::Product;
   return mod == Mod::row || mod == Mod::col ? Ordered::Layout : Ordered::No;
 }
 
@@ -80,18 +82,32 @@ struct Fit {
   bool fits() const { return !stranger && !missing; }
 };
 
+// Modifiers that may stand before the last word of a name: barrier.aligned.sync, mma.sync.sp.
+bool mayStandBefore(Opcode opcode, Mod word, Mod mod) {
+  if (opcode == Opcode::Bar || opcode == Opcode::Barrier) return word == Mod::sync && mod == Mod::aligned;
+  return opcode == Opcode::Mma && mod == Mod::sync;
+}
+
 Fit fit(const Form& form, std::span<const Mod> modifiers) {
   Fit result;
-  for (size_t i = 0; i < form.name.size(); ++i)
-    if (i >= modifiers.size() || modifiers[i] != form.name[i]) {
-      result.accepted = i;
-      result.stranger = i < modifiers.size() ? modifiers[i] : form.name[i];
+  std::vector<Mod> others;
+  for (Mod word : form.name) {
+    while (!modifiers.empty() && modifiers.front() != word && mayStandBefore(form.opcode, word, modifiers.front())) {
+      others.push_back(modifiers.front());
+      modifiers = modifiers.subspan(1);
+    }
+    if (modifiers.empty() || modifiers.front() != word) {
+      result.stranger = modifiers.empty() ? word : modifiers.front();
       return result;
     }
-  result.accepted = form.name.size();
+    modifiers = modifiers.subspan(1);
+    ++result.accepted;
+  }
+  others.insert(others.end(), modifiers.begin(), modifiers.end());
+  modifiers = others;
   result.choices.resize(form.groups.size());
   size_t first[kOrderedKinds] = {};  // group from which on the next modifier of that kind is looked for
-  for (Mod mod : modifiers.subspan(form.name.size())) {
+  for (Mod mod : modifiers) {
     Ordered order = orderOf(mod);
     size_t& begin = first[static_cast<size_t>(order)];
     bool found = false;
@@ -289,7 +305,8 @@ MatchedForm expectOperands(const Form& form, std::span<const FormChoice* const> 
     }
     if (operand.kind == FormOperand::Kind::Texture && form.opcode == Opcode::Cp) ++nextSpace;  // of the tensor
     if (operand.kind == FormOperand::Kind::Address) {
-      if (operand.space == FormOperand::Space::Shared) expected.space = StateSpace::Shared;
+      if (operand.space == FormOperand::Space::Global) expected.space = StateSpace::Global;
+      else if (operand.space == FormOperand::Space::Shared) expected.space = StateSpace::Shared;
       else if (nextSpace < spaces.size() && operand.space == FormOperand::Space::FromModifier)
         expected.space = spaces[nextSpace++];
     }

@@ -69,7 +69,7 @@ struct FormOperand {
     Sink
   };
   enum class TypeFrom : uint8_t { Fixed, Nth, Last, Wide, Part };
-  enum class Space : uint8_t { FromModifier, Shared, Tensor };
+  enum class Space : uint8_t { FromModifier, Global, Shared, Tensor };
 
   bool limitsConstants() const { return low != INT32_MIN || step != 1; }
 
@@ -91,7 +91,7 @@ struct FormOperand {
   uint8_t divisor;    //   and divided by this
   Space space;        // Address
   uint8_t step;       // constants are a multiple of this
-  int32_t low, high;  // and in this range; INT32_MIN .. INT32_MAX is no limit
+  int32_t low, high;  // and in this range; INT32_MIN and INT32_MAX are no limits
 };
 
 struct Form {

@@ -315,7 +315,7 @@ class Writer:
         present = -1
         if operand.present_with:
             present = [g.name for g in form.groups].index(operand.present_with)
-        space = {"": "FromModifier", "shared": "Shared", "tensor": "Tensor"}[operand.space]
+        space = {"": "FromModifier", "global": "Global", "shared": "Shared", "tensor": "Tensor"}[operand.space]
         flags = [operand.wider, operand.sink, operand.negatable, operand.selector, bool(operand.pair),
                  operand.pair_optional, operand.optional]
         return (f'{{FormOperand::Kind::{kind}, "{operand.name}", FormOperand::TypeFrom::{type_from}, {nth}, '

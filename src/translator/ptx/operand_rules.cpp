@@ -1,5 +1,7 @@
 #include "translator/ptx/operand_rules.h"
 
+#include <algorithm>
+
 namespace mulciber::ptx {
 namespace {
 
@@ -37,10 +39,31 @@ bool floatFits(const Operand& operand, Type wanted) {
   return wanted == (operand.isSingle ? Type::B32 : Type::B64);
 }
 
-bool inRange(const Operand& operand, const FormOperand& form) {
+bool has(const OperandContext& context, Mod mod) {
+  return std::ranges::find(context.modifiers, mod) != context.modifiers.end();
+}
+
+// ptxas looks at the low 32 bits of a number alone where a register could stand too, and at the low 8 of lop3's table.
+bool inRange(const Operand& operand, const FormOperand& form, const OperandContext& context) {
+  if (context.opcode == Opcode::Lop3) return true;
   int64_t value = static_cast<int64_t>(operand.bits);
   if (form.low == INT32_MIN) return value % form.step == 0;
+  if (form.high == INT32_MAX) return value >= form.low;
+  if (form.kind == FormOperand::Kind::Value && form.type != Type::Pred && form.low >= 0)
+    value = static_cast<uint32_t>(operand.bits);
   return value >= form.low && value <= form.high && (value - form.low) % form.step == 0;
+}
+
+// Comparisons of bf16 are combined with a register, others also with a constant.
+bool takesConstantPredicate(const OperandContext& context) {
+  if (context.opcode != Opcode::Set && context.opcode != Opcode::Setp) return true;
+  return !has(context, Mod::bf16) && !has(context, Mod::bf16x2);
+}
+
+// cvt takes special registers, and so does mov where it takes a register apart.
+bool takesSpecialRegisters(const OperandContext& context) {
+  if (context.opcode == Opcode::Cvt) return context.modifiers.front() != Mod::pack;
+  return context.opcode == Opcode::Mov;
 }
 
 bool registerOperandFits(const Operand& operand, Type wanted, const ExpectedOperand& expected,
@@ -52,7 +75,8 @@ bool registerOperandFits(const Operand& operand, Type wanted, const ExpectedOper
   if (isComponent != (reg.vector > 1)) return false;
   if (operand.negated && !expected.form->negatable && wanted != Type::Pred) return false;
   if (operand.negated && expected.form->kind == FormOperand::Kind::Destination) return false;
-  return registerFits(reg.type, wanted, expected.isFixedType, expected.form->wider, inVector);
+  const bool wider = expected.form->wider && !(context.opcode == Opcode::Cvt && has(context, Mod::bf16));
+  return registerFits(reg.type, wanted, expected.isFixedType, wider, inVector);
 }
 
 bool elementFits(const Operand& operand, Type wanted, const ExpectedOperand& expected, const OperandContext& context,
@@ -64,14 +88,21 @@ bool elementFits(const Operand& operand, Type wanted, const ExpectedOperand& exp
       if (kind == Kind::Immediate || kind == Kind::FloatImmediate) return false;
       return registerOperandFits(operand, wanted, expected, context, inVector);
     case Operand::Kind::SpecialRegister:
-      return (kind == Kind::AnyValue || context.opcode == Opcode::Cvt) && specialRegisterFits(operand.special, wanted);
+      return (kind == Kind::AnyValue || (kind == Kind::Value && !inVector && takesSpecialRegisters(context))) &&
+             specialRegisterFits(operand.special, wanted);
     case Operand::Kind::Integer:
-      if (kind == Kind::Immediate) return inRange(operand, *expected.form);
-      return (kind == Kind::Value || kind == Kind::AnyValue) && integerFits(wanted) && inRange(operand, *expected.form);
+      if (kind == Kind::Immediate) return inRange(operand, *expected.form, context);
+      if (wanted == Type::Pred && !takesConstantPredicate(context)) return false;
+      return (kind == Kind::Value || kind == Kind::AnyValue) && integerFits(wanted) &&
+             inRange(operand, *expected.form, context);
     case Operand::Kind::Float:
       if (kind == Kind::FloatImmediate) return true;
       return (kind == Kind::Value || kind == Kind::AnyValue) && floatFits(operand, wanted);
-    case Operand::Kind::Sink: return kind == Kind::Destination && (inVector || expected.form->sink);
+    case Operand::Kind::Sink: {
+      // Loads may leave out elements of a vector, but not the whole result.
+      const bool isLoad = context.opcode == Opcode::Ld || context.opcode == Opcode::Ldu;
+      return kind == Kind::Destination && (inVector || (expected.form->sink && !isLoad));
+    }
     default: return false;
   }
 }
@@ -108,6 +139,20 @@ bool spaceFits(StateSpace wanted, StateSpace variable) {
   return variable == StateSpace::Global || variable == StateSpace::Shared || variable == StateSpace::Local;
 }
 
+// Most instructions take an address in a register of 16 bits too.
+bool takesNarrowAddresses(const OperandContext& context) {
+  switch (context.opcode) {
+    case Opcode::Wmma:
+    case Opcode::Createpolicy:
+    case Opcode::Tcgen05: return false;
+    case Opcode::St: return !has(context, Mod::async) && !has(context, Mod::bulk);
+    case Opcode::Red: return !has(context, Mod::async);
+    case Opcode::Multimem: return !has(context, Mod::red);
+    case Opcode::Tensormap: return !has(context, Mod::replace);
+    default: return true;
+  }
+}
+
 bool addressFits(const Operand& operand, const ExpectedOperand& expected, const OperandContext& context) {
   if (operand.kind != Operand::Kind::Address) return false;
   bool isQuery = context.opcode == Opcode::Txq || context.opcode == Opcode::Suq;
@@ -120,8 +165,11 @@ bool addressFits(const Operand& operand, const ExpectedOperand& expected, const 
   }
   if (operand.hasRegister) {
     Type declared = context.function->registers[operand.reg].type;
-    if (expected.form->space == FormOperand::Space::Tensor) return holdsAddress(declared) && bitWidth(declared) == 32;
-    return holdsAddress(declared);
+    if (!holdsAddress(declared)) return false;
+    const unsigned bits = bitWidth(declared);
+    if (isQuery) return bits == 64 && operand.offset == 0;
+    if (expected.form->space == FormOperand::Space::Tensor) return bits == 32;
+    return bits >= 32 || takesNarrowAddresses(context);
   }
   return expected.space == StateSpace::Local;
 }
@@ -161,10 +209,25 @@ bool textureFits(const Operand& operand, const ExpectedOperand& expected, const 
   return true;
 }
 
+// ptxas takes variable + offset, though not the variable alone, for an integer. Instructions that it replaces by others
+// do not take it.
+bool addressIsNumber(const Operand& operand, const ExpectedOperand& expected, const OperandContext& context) {
+  const FormOperand& form = *expected.form;
+  if (operand.kind != Operand::Kind::Symbol || operand.offset == 0 || expected.count != 0) return false;
+  if (form.selector || form.high != INT32_MAX || form.step != 1 || context.opcode == Opcode::Tcgen05) return false;
+  if (expected.isFixedType && bitWidth(expected.type) != 32) return false;
+  return expected.type != Type::Pred && integerFits(expected.type);
+}
+
 // mov, cvta and mapa take the address of a variable or function where a value stands.
 bool symbolFits(const Operand& operand, const ExpectedOperand& expected, const OperandContext& context) {
   Type wanted = expected.type;
-  if (expected.form->kind != FormOperand::Kind::AnyValue || bitWidth(wanted) < 16 || !integerFits(wanted)) return false;
+  const FormOperand::Kind kind = expected.form->kind;
+  const bool isTakenApart = kind == FormOperand::Kind::Value && context.opcode == Opcode::Mov && expected.count == 0 &&
+                            bitWidth(wanted) <= 64;
+  if (kind == FormOperand::Kind::Value && !isTakenApart) return addressIsNumber(operand, expected, context);
+  if (kind != FormOperand::Kind::AnyValue && !isTakenApart) return false;
+  if (bitWidth(wanted) < 16 || !integerFits(wanted)) return false;
   if (context.opcode == Opcode::Mov) return true;
   if (operand.kind == Operand::Kind::Function) return false;
   if (context.opcode != Opcode::Cvta) return operand.variable->space == StateSpace::Shared;
@@ -185,6 +248,7 @@ bool symbolFits(const Operand& operand, const ExpectedOperand& expected, const O
 
 std::string explainRange(const FormOperand& form) {
   if (form.low == INT32_MIN) return "must be a multiple of " + std::to_string(form.step);
+  if (form.high == INT32_MAX) return "must be at least " + std::to_string(form.low);
   std::string text = "must be from " + std::to_string(form.low) + " to " + std::to_string(form.high);
   return form.step == 1 ? text : text + " in steps of " + std::to_string(form.step);
 }
@@ -250,10 +314,14 @@ bool operandFits(const Operand& operand, const ExpectedOperand& expected, const 
                registerFits(reg.type, expected.type, expected.isFixedType, form.wider, true);
       break;
     }
-    case Operand::Kind::SpecialRegister: break;
+    case Operand::Kind::Sink:
+      if (expected.count != 0) return form.sink && context.opcode == Opcode::Atom;
+      break;
     default: break;
   }
-  if (expected.count != 0 || (form.pair && !form.pairOptional)) return false;
+  // The second result of setp may be left out.
+  const bool needsPair = form.pair && !form.pairOptional && context.opcode != Opcode::Setp;
+  if (expected.count != 0 || needsPair) return false;
   return elementFits(operand, expected.type, expected, context, false);
 }
 
@@ -285,8 +353,8 @@ std::string explainOperand(const Operand& operand, const ExpectedOperand& expect
       const Register& reg = context.function->registers[operand.reg];
       if (expected.count > 0) return "must be a vector of " + std::to_string(expected.count);
       if (form.pair && !form.pairOptional) return "must be two destinations, d|p";
-      if (registerFits(reg.type, expected.type, expected.isFixedType, form.wider, false))
-        return operand.negated ? "cannot be negated here" : "cannot have a selector here";
+      if (operand.negated) return "cannot be negated here";
+      if (operand.select != Operand::Select::Whole && reg.vector <= 1) return "cannot have a selector here";
       return "is ." + std::string(spelling(reg.type)) + " where " + wanted + " is wanted";
     }
     case Operand::Kind::Vector:
@@ -299,12 +367,12 @@ std::string explainOperand(const Operand& operand, const ExpectedOperand& expect
     case Operand::Kind::Float:
       if (form.kind == Kind::Destination || form.kind == Kind::Register) return "must be a register";
       if (expected.count > 0) return "must be a vector of " + std::to_string(expected.count);
-      if (operand.kind == Operand::Kind::Integer && !inRange(operand, form)) return explainRange(form);
+      if (operand.kind == Operand::Kind::Integer && !inRange(operand, form, context)) return explainRange(form);
       return std::string("is ") + (operand.kind == Operand::Kind::Integer ? "an integer" : "a floating-point") +
              " constant where " + wanted + " is wanted";
     case Operand::Kind::Sink: return "cannot be _ here";
     case Operand::Kind::SpecialRegister:
-      return context.opcode == Opcode::Mov || context.opcode == Opcode::Cvt
+      return takesSpecialRegisters(context) && form.kind != Kind::Destination
                  ? "is a special register of another type than " + wanted
                  : "cannot be a special register: move it to a register first";
     case Operand::Kind::Pair: return "must be a single destination";
