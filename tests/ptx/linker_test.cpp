@@ -123,7 +123,9 @@ TEST(Linker, NamesDuplicatesWithBothPlaces) {
             ".visible .func f() { ret; }\n"
             "               ^\n");
   EXPECT_FALSE(linkTexts({".entry k() { ret; }", ".entry k() { ret; }"}));
-  EXPECT_FALSE(linkTexts({".visible .global .u32 x;", ".visible .func x() { ret; }"}));
+  linked = linkTexts({".visible .global .u32 x;", ".visible .func x() { ret; }"});
+  EXPECT_FALSE(linked);
+  EXPECT_NE(linked.messages.find("'x' is a variable here and a function in another module"), std::string::npos);
 }
 
 TEST(Linker, NamesWhatIsMissingAndWhereItIsUsed) {
@@ -150,7 +152,11 @@ TEST(Linker, RefusesDeclarationsThatDoNotFit) {
   EXPECT_FALSE(linked);
   EXPECT_NE(linked.messages.find("'f' is not declared here as in another module"), std::string::npos);
   EXPECT_FALSE(linkTexts({".extern .global .u32 v;", ".visible .const .u32 v = 1;"}));
-  EXPECT_FALSE(linkTexts({".visible .func f() { ret; }", ".version 8.0\n.target sm_80\n.address_size 32\n"}));
+  linked = linkTexts({".visible .func f() { ret; }", ".version 8.0\n.target sm_80\n.address_size 32\n"});
+  EXPECT_FALSE(linked);
+  EXPECT_NE(linked.messages.find("has 32-bit addresses and cannot be linked with '0.ptx', which has 64-bit ones"),
+            std::string::npos)
+      << linked.messages;
 }
 
 TEST(Linker, TakesTheHighestVersionAndTarget) {
