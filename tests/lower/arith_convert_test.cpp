@@ -8,9 +8,9 @@ namespace {
 
 const std::vector<std::string> integers = {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"};
 
-std::string registerOf(const std::string& type) {
-  unsigned bits = bitsOf(type);
-  return (type[0] == 'f' ? "f" : "b") + std::to_string(std::max(bits, 16u));
+// Eight bits stand in a register of sixteen, but not beside a bf16.
+std::string registerOf(const std::string& type, const std::string& other) {
+  return "b" + std::to_string(std::max(bitsOf(type), other == "bf16" ? 8u : 16u));
 }
 
 // Out of range clamps. A NaN gives 0, but with 64 bits on either side the result's top bit alone, as an H200 does.
@@ -33,7 +33,7 @@ uint64_t toInteger(const std::string& to, const std::string& from, const std::st
     else result = isSigned ? uint64_t(int64_t(x)) : uint64_t(x);
   }
   result = lowBits(result, bits);
-  unsigned registerBits = std::max(bits, 16u);
+  unsigned registerBits = std::max(bits, from == "bf16" ? 8u : 16u);
   return isSigned ? lowBits(uint64_t(signExtend(result, bits)), registerBits) : result;
 }
 
@@ -42,7 +42,7 @@ TEST(ArithConvert, GivesIntegersOfFloats) {
     for (std::string from : {"f16", "bf16", "f32", "f64"})
       for (std::string mode : {".rni", ".rzi", ".rmi", ".rpi"})
         checkFloat(
-            "cvt" + mode + "." + to + "." + from + " %d0, %a0;", registerOf(to), from,
+            "cvt" + mode + "." + to + "." + from + " %d0, %a0;", registerOf(to, from), from,
             [=](const Inputs& x) { return toInteger(to, from, mode, x[0]); }, 400);
   checkFloat(
       "cvt.rpi.ftz.s32.f32 %d0, %a0;", "b32", "f32",
@@ -55,7 +55,7 @@ TEST(ArithConvert, RoundsIntegersToFloats) {
       for (auto [suffix, rounding] : roundings) {
         Rounding mode = rounding;
         checkFloat(
-            "cvt" + std::string(suffix) + "." + to + "." + from + " %d0, %a0;", to, registerOf(from),
+            "cvt" + std::string(suffix) + "." + to + "." + from + " %d0, %a0;", to, registerOf(from, to),
             [=](const Inputs& x) {
               unsigned bits = bitsOf(from);
               uint64_t n = from[0] == 's' ? uint64_t(signExtend(x[0], bits)) : lowBits(x[0], bits);
