@@ -32,14 +32,19 @@ struct LaunchState {
   uint64_t errorWord;      // address of an ErrorRecord
   uint64_t printfBuffer;   // address of a PrintfBuffer; 0 when the kernel prints nothing
   uint64_t heap;           // device malloc; 0 when unused
-  // Where the shared memory of block (0, 0, 0) lies, when it is more than the device has, and the bytes from there to
-  // the next block in each direction; 0 when unused.
+  // Where the scratch of block (0, 0, 0) lies, and the bytes from there to the next block in each direction; 0 when
+  // unused. It holds what is more than the device has: the private memory of each thread, then the shared memory.
   uint64_t scratch, scratchStride[3];
   uint64_t gridWorkspace;  // of a cooperative launch, else 0: two uint32, its size and a zero (%envreg1 and 2)
   uint64_t locks;          // `lockCount` uint32, 0 when free: for atomics wider than the device's; 0 when unused
 };
 inline constexpr uint32_t lockCount = 1024;
 inline constexpr uint32_t defaultStackBytes = 4096;
+
+// What a thread's private memory takes in scratch: its own bytes, and its stacks, of a multiple of 32 bytes each.
+constexpr uint64_t scratchThreadBytes(uint32_t localBytes, uint32_t stackCount, uint32_t stackBytes) {
+  return (uint64_t(localBytes) + 31) / 32 * 32 + uint64_t(stackCount) * stackBytes;
+}
 
 enum class KernelError : uint32_t { None = 0, Trap = 1, Assert = 2, OutOfStack = 3, IllegalAddress = 4 };
 

@@ -20,6 +20,7 @@ struct TargetProfile {
   uint32_t computeCapability = 90;         // what the kernel may assume: 10 * major + minor
   uint32_t maxPushConstants = 128;         // bytes
   uint32_t maxSharedBytes = 32768;
+  uint32_t maxLocalBytes = 8192;           // private memory of a thread that drivers can be relied on to compile
   uint32_t maxThreadsPerBlock = 1024;
   uint32_t subgroupSize = 32;              // of the pipelines the runtime makes
 
@@ -67,9 +68,9 @@ const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "la
 struct TranslateOptions {
   bool exactDenormals = false;   // repair every f32 operation the device would flush; costs speed
   bool debugInfo = false;        // .loc lines and the names of registers into the SPIR-V
-  // Shared memory in LaunchState::scratch: for launches with more than the device has. Kernels whose static shared
-  // memory alone is more have it there in any case.
-  bool sharedInScratch = false;
+  // Shared or private memory in LaunchState::scratch: for launches with more than the device has, by their dynamic
+  // shared memory or their stack. Kernels that alone ask for more have it there in any case.
+  bool sharedInScratch = false, localInScratch = false;
   bool validate = false;         // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
   void (*dump)(void* user, std::string_view stage, std::string_view text) = nullptr;
@@ -119,8 +120,9 @@ struct KernelInfo {
   uint32_t localBytes = 0;
   uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
-  bool usesPrintf = false, usesHeap = false, usesScratch = false, usesLocks = false;
-  bool usesStack = false;                  // its private memory grows by SpecializationConstant::StackBytes
+  bool usesPrintf = false, usesHeap = false, usesLocks = false;
+  bool sharedInScratch = false, localInScratch = false;
+  uint32_t stackCount = 0;                 // so many times SpecializationConstant::StackBytes follow the local bytes
   bool usesWarpOperations = false;
 };
 

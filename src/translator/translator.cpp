@@ -51,9 +51,10 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   std::ranges::copy(program.requiredBlock, info.requiredBlock);
   info.usesPrintf = program.usesPrintf;
   info.usesHeap = program.usesHeap;
-  info.usesScratch = program.usesScratch;
+  info.sharedInScratch = program.sharedInScratch;
+  info.localInScratch = program.localInScratch;
   info.usesLocks = program.usesLocks;
-  info.usesStack = program.functions.front()->stackCount != 0;
+  info.stackCount = program.functions.front()->stackCount;
   for (const ir::Block* block : program.functions.front()->blocks)
     for (const ir::Instruction* instruction : block->instructions)
       info.usesWarpOperations |= isWarpOperation(instruction->op);

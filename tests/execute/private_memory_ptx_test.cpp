@@ -6,8 +6,8 @@ namespace {
 
 class StackPtx : public PtxTest {
  protected:
-  // sum(n) = n + sum(n - 1), each call with an array of its own that it reads after the inner call, and a second function
-  // that calls itself at the bottom.
+  // sum(n) = n + sum(n - 1), each call with an array of its own that it reads after the inner call, and a second
+  // function that calls itself at the bottom.
   static constexpr const char* text = R"(.version 8.4
 .target sm_90
 .address_size 64
@@ -50,22 +50,26 @@ MORE:
 }
 )";
 
-  std::vector<uint32_t> sums(uint32_t depth, uint32_t stackBytes) {
+  // With `mostLocal` bytes of private memory on the device: a larger stack lies in scratch.
+  std::vector<uint32_t> sums(uint32_t depth, uint32_t stackBytes, uint32_t mostLocal) {
     Buffer out(*device, 32 * 4);
     Launch launch;
     launch.stackBytes = stackBytes;
     launch.add(out.address()).add(depth);
-    runPtx(text, launch, device->profile());
+    TargetProfile profile = device->profile();
+    profile.maxLocalBytes = mostLocal;
+    runPtx(text, launch, profile);
+    EXPECT_EQ(info.localInScratch, stackBytes != 0 || mostLocal == 0);
     return {out.as<uint32_t>(), out.as<uint32_t>() + 32};
   }
 };
 
 TEST_F(StackPtx, HoldsAsManyCallsAsTheLaunchAsksFor) {
   struct Case {
-    uint32_t depth, stackBytes;
+    uint32_t depth, stackBytes, mostLocal;
   };
-  for (const Case& each : {Case{1, 0}, Case{20, 0}, Case{150, 24576}}) {
-    std::vector<uint32_t> results = sums(each.depth, each.stackBytes);
+  for (const Case& each : {Case{1, 0, 12000}, Case{20, 0, 12000}, Case{20, 0, 0}, Case{150, 24576, 12000}}) {
+    std::vector<uint32_t> results = sums(each.depth, each.stackBytes, each.mostLocal);
     for (uint32_t thread = 0; thread < 32; thread++) {
       uint32_t n = each.depth + thread % 4;
       EXPECT_EQ(results[thread], n * (n + 1) / 2 + 30) << each.depth;
@@ -76,7 +80,7 @@ TEST_F(StackPtx, HoldsAsManyCallsAsTheLaunchAsksFor) {
 
 TEST_F(StackPtx, OverflowIsReportedByName) {
   for (uint32_t stackBytes : {0u, 24576u}) {
-    std::vector<uint32_t> results = sums(2000, stackBytes);
+    std::vector<uint32_t> results = sums(2000, stackBytes, 12000);
     EXPECT_EQ(error.error, static_cast<uint32_t>(abi::KernelError::OutOfStack)) << stackBytes;
     for (uint32_t result : results) EXPECT_EQ(result, 0u) << "the thread has ended";
   }

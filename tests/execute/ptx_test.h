@@ -20,12 +20,13 @@ class PtxTest : public ExecuteTest {
     options.validate = true;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
     if (!kernel) skipIfDeviceLacks(diagnostics.toString());
-    if (kernel && kernel->info.staticSharedBytes + launch.dynamicSharedBytes > profile.maxSharedBytes) {
-      options.sharedInScratch = true;
+    if (kernel) info = kernel->info;
+    options.sharedInScratch = info.staticSharedBytes + launch.dynamicSharedBytes > profile.maxSharedBytes;
+    options.localInScratch = threadBytes(launch) > profile.maxLocalBytes;
+    if (kernel && (options.sharedInScratch || options.localInScratch))
       kernel = translate(*module, "k", profile, options, diagnostics);
-    }
     ASSERT_TRUE(kernel) << diagnostics.toString();
-    usesScratch = kernel->info.usesScratch;
+    info = kernel->info;
 
     const ModuleData& data = moduleData(*module);
     Buffer variables(*device, std::max<uint64_t>(data.size, 16));
@@ -42,8 +43,9 @@ class PtxTest : public ExecuteTest {
     header->size = 1 << 20;
     header->used = sizeof(abi::Heap);
     Buffer locks(*device, abi::lockCount * 4);
-    uint64_t stride = (kernel->info.staticSharedBytes + launch.dynamicSharedBytes + 255) / 256 * 256;
-    Buffer scratch(*device, usesScratch ? stride * launch.grid[0] * launch.grid[1] * launch.grid[2] : 16);
+    uint64_t stride = info.sharedInScratch ? (info.staticSharedBytes + launch.dynamicSharedBytes + 31) / 32 * 32 : 0;
+    if (info.localInScratch) stride += threadBytes(launch) * launch.block[0] * launch.block[1] * launch.block[2];
+    Buffer scratch(*device, std::max<uint64_t>(stride * launch.grid[0] * launch.grid[1] * launch.grid[2], 16));
     *state.as<abi::LaunchState>() = {errors.address(),
                                      prints.address(),
                                      heap.address(),
@@ -92,7 +94,13 @@ class PtxTest : public ExecuteTest {
 
   abi::ErrorRecord error{};
   std::vector<uint8_t> printed;
-  bool usesScratch = false;
+  KernelInfo info;
+
+ private:
+  uint64_t threadBytes(const Launch& launch) const {
+    const uint32_t stackBytes = launch.stackBytes != 0 ? launch.stackBytes : abi::defaultStackBytes;
+    return abi::scratchThreadBytes(info.localBytes, info.stackCount, stackBytes);
+  }
 };
 
 }  // namespace mulciber::test

@@ -1,4 +1,5 @@
-// Kernels with more shared memory than the device has, on a device said to have little: they must do the same.
+// Kernels with more shared or private memory than the device has, on a device said to have little: they must do the
+// same.
 #include "execute/ptx_test.h"
 
 namespace mulciber::test {
@@ -78,7 +79,7 @@ SUMS:
     launch.add(out.address());
     runPtx(text(isDynamic), launch, profile);
     if (HasFatalFailure()) return;
-    EXPECT_TRUE(usesScratch) << profile.name;
+    EXPECT_TRUE(info.sharedInScratch) << profile.name;
     std::vector<uint32_t> array(bytes / 4);
     for (uint32_t block = 0; block < blocksX * blocksY; block++) {
       for (uint32_t i = 0; i < array.size(); i++) array[i] = i * 0x9E3779B1 + block;
@@ -117,6 +118,72 @@ TEST_F(ScratchPtx, HoldsStaticSharedMemory) {
 
 TEST_F(ScratchPtx, HoldsDynamicSharedMemory) {
   for (const TargetProfile& profile : small(16384)) check(profile, true);
+}
+
+// Each thread fills an array of its own by words, changes bytes of it through a generic address, gives some of it to
+// its neighbour through shared memory, and adds up what it reads back as vectors.
+constexpr const char* privateArrays = R"(.version 8.4
+.target sm_90
+.address_size 64
+.shared .align 16 .b8 exchange[20000];
+.visible .entry k(.param .u64 out)
+{
+  .local .align 16 .b8 own[20000];
+  .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<30>, %t, %all, %own, %place; .reg .b64 %rd<9>, %out, %generic;
+  ld.param.u64 %out, [out];
+  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mad.lo.u32 %t, %r2, 8, %r1;
+  mov.u32 %r1, %ctaid.x; mad.lo.u32 %all, %r1, 32, %t;
+  mad.wide.u32 %out, %all, 8, %out;
+  mov.u32 %own, own; cvta.local.u64 %generic, own;
+  mov.u32 %r5, 0;
+WORDS:
+  mad.lo.u32 %r6, %r5, 4, %own; mad.lo.u32 %r7, %r5, 0x9E3779B1, %all;
+  st.local.u32 [%r6], %r7;
+  add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 5000; @%p2 bra WORDS;
+  mul.wide.u32 %rd1, %t, 16; add.u64 %rd1, %generic, %rd1; cvt.u16.u32 %h1, %t;
+  st.u8 [%rd1+1], %h1;
+  mov.u32 %r8, exchange; mad.lo.u32 %place, %t, 4, %r8;
+  ld.local.u32 %r9, [own+400]; st.shared.u32 [%place], %r9;
+  bar.sync 0;
+  xor.b32 %r10, %t, 1; mad.lo.u32 %r11, %r10, 4, %r8; ld.shared.u32 %r12, [%r11];
+  mov.u32 %r20, 0; mov.u32 %r5, 0;
+SUMS:
+  mad.lo.u32 %r6, %r5, 16, %own;
+  ld.local.v4.u32 {%r13, %r14, %r15, %r16}, [%r6];
+  mad.lo.u32 %r20, %r20, 31, %r13; mad.lo.u32 %r20, %r20, 31, %r14;
+  mad.lo.u32 %r20, %r20, 31, %r15; mad.lo.u32 %r20, %r20, 31, %r16;
+  add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 1250; @%p2 bra SUMS;
+  st.global.v2.u32 [%out], {%r20, %r12};
+  ret;
+}
+)";
+
+TEST_F(ScratchPtx, HoldsPrivateMemory) {
+  for (uint32_t mostShared : {32768u, 16384u})
+    for (TargetProfile& profile : small(mostShared)) {
+      Buffer out(*device, 3 * 32 * 8);
+      Launch launch;
+      launch.grid[0] = 3;
+      launch.block[0] = 8;
+      launch.block[1] = 4;
+      launch.add(out.address());
+      runPtx(privateArrays, launch, profile);
+      if (HasFatalFailure()) return;
+      EXPECT_TRUE(info.localInScratch);
+      EXPECT_EQ(info.sharedInScratch, mostShared == 16384);
+      for (uint32_t all = 0; all < 3 * 32; ++all) {
+        std::vector<uint32_t> own(5000);
+        for (uint32_t i = 0; i < own.size(); ++i) own[i] = i * 0x9E3779B1 + all;
+        reinterpret_cast<uint8_t*>(own.data())[all % 32 * 16 + 1] = static_cast<uint8_t>(all % 32);
+        uint32_t sum = 0;
+        for (uint32_t word : own) sum = sum * 31 + word;
+        ASSERT_EQ(out.as<uint32_t>()[2 * all], sum) << profile.name << ", thread " << all;
+        // The neighbour's word, in which no thread changed the second byte but number 25.
+        const uint32_t neighbour = 100 * 0x9E3779B1 + (all ^ 1);
+        const uint32_t given = (all ^ 1) % 32 == 25 ? (neighbour & ~0xFF00u) | 25u << 8 : neighbour;
+        ASSERT_EQ(out.as<uint32_t>()[2 * all + 1], given) << profile.name << ", thread " << all;
+      }
+    }
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ enum Attribute : int {  // CUfunction_attribute
 }  // namespace
 
 size_t Function::VariantHash::operator()(const PipelineVariant& variant) const {
-  uint64_t hash =
-      variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ uint64_t(variant.sharedInScratch) << 63;
+  uint64_t hash = variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ variant.inScratch.index() << 62;
   for (const uint32_t size : variant.block) hash = (hash ^ size) * 0x9E3779B97F4A7C15u;
   return hash;
 }
@@ -52,8 +51,8 @@ Function::Function(Module& module, std::string name)
 
 Function::~Function() = default;
 
-Function::Translation& Function::translateOnce(bool sharedInScratch) {
-  Translation& result = sharedInScratch ? translationInScratch_ : translation_;
+Function::Translation& Function::translateOnce(InScratch inScratch) {
+  Translation& result = translations_[inScratch.index()];
   if (result.isDone.load(std::memory_order_acquire)) return result;
   std::lock_guard lock(translating_);
   if (result.isDone.load(std::memory_order_acquire)) return result;
@@ -64,12 +63,13 @@ Function::Translation& Function::translateOnce(bool sharedInScratch) {
   options.exactDenormals = util::environment().exactDenormals;
   options.debugInfo = util::environment().debugInfo;
   options.validate = util::environment().validateSpirv;
-  options.sharedInScratch = sharedInScratch;
+  options.sharedInScratch = inScratch.shared;
+  options.localInScratch = inScratch.local;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden.
   result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
                                 vulkan.physical().identity(), ShaderCache::hash(toJson(profile)),
-                                options.exactDenormals, options.debugInfo, sharedInScratch);
+                                options.exactDenormals, options.debugInfo, inScratch.index());
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
@@ -93,8 +93,8 @@ Function::Translation& Function::translateOnce(bool sharedInScratch) {
   return result;
 }
 
-Error Function::info(const KernelInfo*& out, std::string* messages, bool sharedInScratch) {
-  const Translation& translation = translateOnce(sharedInScratch);
+Error Function::info(const KernelInfo*& out, std::string* messages, InScratch inScratch) {
+  const Translation& translation = translateOnce(inScratch);
   if (messages) *messages = translation.messages;
   out = &translation.kernel.info;
   return translation.error;
@@ -109,7 +109,7 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
       return Error::Success;
     }
   }
-  const Translation& translation = translateOnce(variant.sharedInScratch);
+  const Translation& translation = translateOnce(variant.inScratch);
   if (translation.error != Error::Success) return translation.error;
   std::unique_lock lock(mutex_);
   std::shared_ptr<const vk::Pipeline>& made = pipelines_[variant];

@@ -22,12 +22,19 @@ namespace mulciber::core {
 
 class Module;
 
+// Which memory lies in device memory, because a launch needs more of it than the device has.
+struct InScratch {
+  bool shared = false, local = false;
+  bool operator==(const InScratch&) const = default;
+  size_t index() const { return size_t(shared) + 2 * size_t(local); }
+};
+
 // Everything about a launch that the pipeline depends on.
 struct PipelineVariant {
   uint32_t block[3];
   uint32_t dynamicSharedBytes;
-  uint32_t stackBytes = 0;       // of each thread, for kernels that use a stack
-  bool sharedInScratch = false;  // more shared memory than the device has
+  uint32_t stackBytes = 0;  // of each thread, for kernels that use a stack
+  InScratch inScratch{};
   bool operator==(const PipelineVariant&) const = default;
 };
 
@@ -40,8 +47,7 @@ class Function {
   Module& module() const { return module_; }
 
   // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
-  // With `sharedInScratch` the kernel as launches with more shared memory than the device has need it.
-  Error info(const KernelInfo*& out, std::string* messages = nullptr, bool sharedInScratch = false);
+  Error info(const KernelInfo*& out, std::string* messages = nullptr, InScratch inScratch = {});
   Error pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out);
 
   // By CUfunction_attribute number.
@@ -61,12 +67,12 @@ class Function {
     std::string messages, cacheKey;
     Kernel kernel;
   };
-  Translation& translateOnce(bool sharedInScratch);
+  Translation& translateOnce(InScratch inScratch);
 
   Module& module_;
   const std::string name_;
   std::mutex translating_;
-  Translation translation_, translationInScratch_;
+  Translation translations_[4];  // by InScratch::index
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};

@@ -64,9 +64,10 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.requiredBlock);
   archive.value(kernel.info.usesPrintf);
   archive.value(kernel.info.usesHeap);
-  archive.value(kernel.info.usesScratch);
   archive.value(kernel.info.usesLocks);
-  archive.value(kernel.info.usesStack);
+  archive.value(kernel.info.sharedInScratch);
+  archive.value(kernel.info.localInScratch);
+  archive.value(kernel.info.stackCount);
   archive.value(kernel.info.usesWarpOperations);
 }
 

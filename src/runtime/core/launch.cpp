@@ -57,7 +57,7 @@ struct Dispatch {
   KernelServices* services;
   uint32_t groups[3];
   uint32_t pushBytes;
-  uint64_t scratchBytes = 0;  // for each block
+  uint64_t scratchBytes = 0;  // for each block; 0 when it needs none
   bool isCooperative;
   std::shared_ptr<std::vector<uint8_t>> parameters;  // when they go to a buffer
   alignas(8) uint8_t push[maxPushBytes];
@@ -72,7 +72,7 @@ struct Dispatch {
       std::memcpy(push + abi::parameterOffset, &address, sizeof(address));
     }
     if (kernel->usesPrintf) services->launchedPrinting(recorder.point());
-    if (!kernel->usesScratch && !isCooperative) {
+    if (scratchBytes == 0 && !isCooperative) {
       recorder.dispatch(*pipeline, push, pushBytes, groups);
       return vk::Status::Ok;
     }
@@ -123,6 +123,25 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
   return Error::Success;
 }
 
+// Takes the kernel as it is when what the device has too little of lies in scratch.
+Error placeMemory(const Launch& launch, Function& function, const TargetProfile& profile, PipelineVariant& variant,
+                  const KernelInfo*& kernel) {
+  const uint64_t shared = uint64_t(kernel->staticSharedBytes) + launch.dynamicSharedBytes;
+  const uint64_t local = abi::scratchThreadBytes(kernel->localBytes, kernel->stackCount, variant.stackBytes);
+  variant.inScratch = {shared > profile.maxSharedBytes && !kernel->sharedInScratch,
+                       local > profile.maxLocalBytes && !kernel->localInScratch};
+  return variant.inScratch == InScratch{} ? Error::Success : function.info(kernel, nullptr, variant.inScratch);
+}
+
+uint64_t scratchBytes(const Launch& launch, const KernelInfo& kernel, uint32_t stackBytes) {
+  uint64_t bytes = 0;
+  if (kernel.localInScratch)
+    bytes = abi::scratchThreadBytes(kernel.localBytes, kernel.stackCount, stackBytes) * launch.block[0] *
+            launch.block[1] * launch.block[2];
+  if (kernel.sharedInScratch) bytes += kernel.staticSharedBytes + launch.dynamicSharedBytes;
+  return (bytes + 255) / 256 * 256;
+}
+
 }  // namespace
 
 Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream) {
@@ -136,21 +155,19 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
 
   Dispatch dispatch;
   PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
-  if (kernel->staticSharedBytes + launch.dynamicSharedBytes > context.vulkan().profile().maxSharedBytes) {
-    variant.sharedInScratch = true;
-    if (const Error error = function.info(kernel, nullptr, true); error != Error::Success) return error;
-  }
-  if (kernel->usesStack) {
+  if (kernel->stackCount != 0) {
     size_t limit = 0;
     if (const Error error = context.limit(Limit::StackSize, limit); error != Error::Success) return error;
-    variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 15) / 16 * 16;
+    variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 31) / 32 * 32;
   }
+  if (const Error error = placeMemory(launch, function, context.vulkan().profile(), variant, kernel);
+      error != Error::Success)
+    return error;
   if (const Error error = function.pipeline(variant, dispatch.pipeline); error != Error::Success) return error;
   dispatch.kernel = kernel;
   dispatch.services = &context.services();
   std::copy_n(launch.grid, 3, dispatch.groups);
-  if (kernel->usesScratch)
-    dispatch.scratchBytes = (kernel->staticSharedBytes + launch.dynamicSharedBytes + 255) / 256 * 256;
+  dispatch.scratchBytes = scratchBytes(launch, *kernel, variant.stackBytes);
   dispatch.isCooperative = launch.isCooperative;
 
   abi::PushHeader header{};

@@ -199,7 +199,8 @@ struct Program {
   bool waits = false;
   uint32_t roundsOffset = 0;              // in shared memory: what passes/rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
-  bool usesPrintf = false, usesHeap = false, usesScratch = false, usesLocks = false;
+  bool usesPrintf = false, usesHeap = false, usesLocks = false;
+  bool sharedInScratch = false, localInScratch = false;
   Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
   SourceMap sourceMap;                    // from .loc
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given

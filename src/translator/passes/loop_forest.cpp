@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "translator/passes/components.h"
 #include "translator/passes/control_flow.h"
 
 namespace mulciber::passes {
@@ -30,7 +31,7 @@ namespace {
 
 class LoopFinder {
  public:
-  explicit LoopFinder(ir::Function& function) : function_(function) {}
+  explicit LoopFinder(ir::Function& function) : function_(function), components_(function) {}
 
   LoopForest run() {
     grow();
@@ -54,74 +55,26 @@ class LoopFinder {
   void grow() {
     size_t size = function_.blockIdBound();
     predecessors_.resize(size);
-    region_.resize(size, 0);
     component_.resize(size, 0);
-    number_.resize(size, 0);
-    low_.resize(size, 0);
-    onStack_.resize(size, false);
   }
 
   void split(const Region& region) {
-    ++stamp_;
     Block* header = region.loop == LoopForest::none ? nullptr : forest_.loops[region.loop].header;
+    std::vector<Block*> inner;  // without the header its edges back are not seen
     for (Block* block : region.blocks) {
-      region_[block->id] = block == header ? 0 : stamp_;
-      number_[block->id] = 0;
       forest_.place(block, region.loop);
+      if (block != header) inner.push_back(block);
     }
-    std::vector<std::vector<Block*>> components;
-    for (Block* block : region.blocks)
-      if (block != header && number_[block->id] == 0) findComponents(block, components);
-    for (auto& component : components) makeLoop(std::move(component), region.loop);
+    components_.restrictTo(inner);
+    std::vector<Components::Component> found;
+    for (Block* block : inner) components_.find(block, found);
+    for (auto& component : found)
+      if (isCycle(component)) makeLoop(std::move(component), region.loop);
   }
 
-  bool isInRegion(const Block* block) const { return region_[block->id] == stamp_; }
-
-  // Tarjan's algorithm from one root; keeps the components that are cycles.
-  void findComponents(Block* root, std::vector<std::vector<Block*>>& components) {
-    struct Visit {
-      Block* block;
-      size_t next;
-    };
-    std::vector<Visit> visits;
-    auto enter = [&](Block* block) {
-      number_[block->id] = low_[block->id] = ++counter_;
-      stack_.push_back(block);
-      onStack_[block->id] = true;
-      visits.push_back({block, 0});
-    };
-    enter(root);
-    while (!visits.empty()) {
-      Block* block = visits.back().block;
-      const auto& targets = block->terminator.targets;
-      if (visits.back().next < targets.size()) {
-        Block* target = targets[visits.back().next++];
-        if (!isInRegion(target)) continue;
-        if (number_[target->id] == 0) enter(target);
-        else if (onStack_[target->id]) low_[block->id] = std::min(low_[block->id], number_[target->id]);
-        continue;
-      }
-      visits.pop_back();
-      if (!visits.empty()) {
-        uint32_t above = visits.back().block->id;
-        low_[above] = std::min(low_[above], low_[block->id]);
-      }
-      if (low_[block->id] == number_[block->id]) popComponent(block, components);
-    }
-  }
-
-  void popComponent(Block* root, std::vector<std::vector<Block*>>& components) {
-    std::vector<Block*> component;
-    Block* block;
-    do {
-      block = stack_.back();
-      stack_.pop_back();
-      onStack_[block->id] = false;
-      component.push_back(block);
-    } while (block != root);
-    const auto& targets = root->terminator.targets;
-    bool isCycle = component.size() > 1 || std::find(targets.begin(), targets.end(), root) != targets.end();
-    if (isCycle) components.push_back(std::move(component));
+  static bool isCycle(const Components::Component& component) {
+    const auto& targets = component.front()->terminator.targets;
+    return component.size() > 1 || std::find(targets.begin(), targets.end(), component.front()) != targets.end();
   }
 
   void makeLoop(std::vector<Block*> blocks, uint32_t parent) {
@@ -174,13 +127,12 @@ class LoopFinder {
   }
 
   ir::Function& function_;
+  Components components_;
   LoopForest forest_;
   std::vector<Region> regions_;
   std::vector<std::vector<Block*>> predecessors_;
-  std::vector<uint32_t> region_, component_, number_, low_;
-  std::vector<bool> onStack_;
-  std::vector<Block*> stack_;
-  uint32_t stamp_ = 0, componentStamp_ = 0, counter_ = 0;
+  std::vector<uint32_t> component_;  // by block id
+  uint32_t componentStamp_ = 0;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "translator/passes/inline.h"
 #include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
-#include "translator/passes/shared_in_scratch.h"
+#include "translator/passes/scratch.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
@@ -29,7 +29,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<Ssa>());
   list.push_back(std::make_unique<Simplify>());
   list.push_back(std::make_unique<AddressSpaces>());
-  list.push_back(std::make_unique<SharedInScratch>());
+  list.push_back(std::make_unique<Scratch>());
   list.push_back(std::make_unique<Simplify>());
   list.push_back(std::make_unique<FoldBranches>());
   list.push_back(std::make_unique<Cse>());
