@@ -1,4 +1,5 @@
 #include "replay.h"
+#include "support/scale_ptx.h"
 
 namespace mulciber::replay {
 
@@ -13,8 +14,7 @@ Choices parameters() {
 }
 
 Choices copy2d() {
-  const auto make = [](World& w) -> CUDA_MEMCPY2D& {
-    auto& copy = w.make<CUDA_MEMCPY2D>();
+  const auto with = structures<CUDA_MEMCPY2D>([](World& w, CUDA_MEMCPY2D& copy) {
     copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
     copy.srcDevice = w.device;
     copy.srcPitch = 512;
@@ -23,17 +23,9 @@ Choices copy2d() {
     copy.dstPitch = 512;
     copy.WidthInBytes = 100;
     copy.Height = 10;
-    return copy;
-  };
-  const auto with = [make](auto change) {
-    return [make, change](World& w) {
-      auto& copy = make(w);
-      change(copy);
-      return bits(&copy);
-    };
-  };
+  });
   using C = CUDA_MEMCPY2D;
-  return of("copy", with([](C&) {}))
+  return of("copy", with(unchanged))
       .add("null", [](World&) { return uint64_t{0}; })
       .add("empty width", with([](C& c) { c.WidthInBytes = 0; }))
       .add("empty height", with([](C& c) { c.Height = 0; }))
@@ -54,8 +46,7 @@ Choices copy2d() {
 }
 
 Choices copy3d() {
-  const auto make = [](World& w) -> CUDA_MEMCPY3D& {
-    auto& copy = w.make<CUDA_MEMCPY3D>();
+  const auto with = structures<CUDA_MEMCPY3D>([](World& w, CUDA_MEMCPY3D& copy) {
     copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
     copy.srcDevice = w.device;
     copy.srcPitch = 256;
@@ -67,17 +58,9 @@ Choices copy3d() {
     copy.WidthInBytes = 100;
     copy.Height = 10;
     copy.Depth = 3;
-    return copy;
-  };
-  const auto with = [make](auto change) {
-    return [make, change](World& w) {
-      auto& copy = make(w);
-      change(copy);
-      return bits(&copy);
-    };
-  };
+  });
   using C = CUDA_MEMCPY3D;
-  return of("copy", with([](C&) {}))
+  return of("copy", with(unchanged))
       .add("null", [](World&) { return uint64_t{0}; })
       .add("empty width", with([](C& c) { c.WidthInBytes = 0; }))
       .add("empty height", with([](C& c) { c.Height = 0; }))
@@ -90,17 +73,12 @@ Choices copy3d() {
 }
 
 Choices poolProperties() {
-  const auto with = [](auto change) {
-    return [change](World& w) {
-      auto& made = w.make<CUmemPoolProps>();
-      made.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-      made.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
-      change(made);
-      return bits(&made);
-    };
-  };
+  const auto with = structures<CUmemPoolProps>([](World&, CUmemPoolProps& made) {
+    made.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    made.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  });
   using P = CUmemPoolProps;
-  return of("properties", with([](P&) {}))
+  return of("properties", with(unchanged))
       .add("null", [](World&) { return uint64_t{0}; })
       .add("allocation type 0", with([](P& p) { p.allocType = CU_MEM_ALLOCATION_TYPE_INVALID; }))
       .add("allocation type 9", with([](P& p) { p.allocType = static_cast<CUmemAllocationType>(9); }))
@@ -113,14 +91,7 @@ Choices poolProperties() {
 }
 
 Choices location() {
-  const auto with = [](int type, int id) {
-    return [type, id](World& w) {
-      auto& made = w.make<CUmemLocation>();
-      made.type = static_cast<CUmemLocationType>(type);
-      made.id = id;
-      return bits(&made);
-    };
-  };
+  const auto with = locationOf<CUmemLocation>;
   return of("device 0", with(1, 0))
       .add("null", [](World&) { return uint64_t{0}; })
       .add("device -1", with(1, -1))
@@ -228,7 +199,7 @@ void contexts() {
 
 void modules() {
   const auto image = [] {
-    return of("ptx", [](World&) { return bits(modulePtx); })
+    return of("ptx", [](World&) { return bits(test::scalePtx); })
         .add("null", [](World&) { return uint64_t{0}; })
         .add("wrong ptx",
              [](World&) {
@@ -486,17 +457,12 @@ void events() {
 
 void virtualMemory() {
   const auto properties = [] {
-    const auto with = [](auto change) {
-      return [change](World& w) {
-        auto& made = w.make<CUmemAllocationProp>();
-        made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-        made.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
-        change(made);
-        return bits(&made);
-      };
-    };
+    const auto with = structures<CUmemAllocationProp>([](World&, CUmemAllocationProp& made) {
+      made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+      made.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    });
     using P = CUmemAllocationProp;
-    return of("properties", with([](P&) {}))
+    return of("properties", with(unchanged))
         .add("null", [](World&) { return uint64_t{0}; })
         .add("type 0", with([](P& p) { p.type = CU_MEM_ALLOCATION_TYPE_INVALID; }))
         .add("location 0", with([](P& p) { p.location.type = CU_MEM_LOCATION_TYPE_INVALID; }))

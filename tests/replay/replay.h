@@ -36,8 +36,6 @@ struct Function {
   }
 };
 
-extern const char* const modulePtx;  // has the kernel `scale`, the variables `counter` and `offsets`
-
 // What arguments are made of. Handles that are gone were valid once.
 struct World {
   static constexpr size_t slotBytes = 2048, slots = 8, deviceBytes = 64 << 10;
@@ -96,6 +94,29 @@ uint64_t bits(const void* pointer);
 template <class Result, class... Parameters>
 uint64_t bits(Result (*function)(Parameters...)) {
   return reinterpret_cast<uint64_t>(function);
+}
+
+// For arguments that point to a T: `fill` sets what is right, and the result takes a change of that.
+template <class T, class Fill>
+auto structures(Fill fill) {
+  return [fill](auto change) {
+    return [fill, change](World& w) {
+      T& made = w.make<T>();
+      fill(w, made);
+      change(made);
+      return bits(&made);
+    };
+  };
+}
+inline constexpr auto unchanged = [](auto&) {};
+
+// A CUmemLocation or cudaMemLocation.
+template <class T>
+auto locationOf(int type, int id) {
+  return structures<T>([type, id](World&, T& made) {
+    made.type = static_cast<decltype(made.type)>(type);
+    made.id = id;
+  })(unchanged);
 }
 
 Choices number(uint64_t right, std::vector<uint64_t> wrong = {});

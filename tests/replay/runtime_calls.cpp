@@ -1,4 +1,5 @@
 #include "replay.h"
+#include "support/scale_ptx.h"
 
 namespace mulciber::replay {
 
@@ -59,15 +60,10 @@ Choices extent() {
 }
 
 Choices pitched() {
-  const auto with = [](auto change) {
-    return [change](World& w) {
-      auto& made = w.make<cudaPitchedPtr>();
-      made = {reinterpret_cast<void*>(w.device), 512, 512, 4};
-      change(made);
-      return bits(&made);
-    };
-  };
-  return of("pitched", with([](cudaPitchedPtr&) {}))
+  const auto with = structures<cudaPitchedPtr>([](World& w, cudaPitchedPtr& made) {
+    made = {reinterpret_cast<void*>(w.device), 512, 512, 4};
+  });
+  return of("pitched", with(unchanged))
       .add("null", with([](cudaPitchedPtr& p) { p.ptr = nullptr; }))
       .add("narrow", with([](cudaPitchedPtr& p) { p.pitch = 64; }));
 }
@@ -86,14 +82,7 @@ Choices managedMemory() {
 }
 
 Choices location(int right) {
-  const auto with = [](int type, int id) {
-    return [type, id](World& w) {
-      auto& made = w.make<cudaMemLocation>();
-      made.type = static_cast<cudaMemLocationType>(type);
-      made.id = id;
-      return bits(&made);
-    };
-  };
+  const auto with = locationOf<cudaMemLocation>;
   Choices made = of("device 0", with(right, 0));
   return std::move(made)
       .add("device 77", with(1, 77))
@@ -103,17 +92,12 @@ Choices location(int right) {
 }
 
 Choices poolProperties() {
-  const auto with = [](auto change) {
-    return [change](World& w) {
-      auto& made = w.make<cudaMemPoolProps>();
-      made.allocType = cudaMemAllocationTypePinned;
-      made.location = {cudaMemLocationTypeDevice, 0};
-      change(made);
-      return bits(&made);
-    };
-  };
+  const auto with = structures<cudaMemPoolProps>([](World&, cudaMemPoolProps& made) {
+    made.allocType = cudaMemAllocationTypePinned;
+    made.location = {cudaMemLocationTypeDevice, 0};
+  });
   using P = cudaMemPoolProps;
-  return of("properties", with([](P&) {}))
+  return of("properties", with(unchanged))
       .add("null", [](World&) { return uint64_t{0}; })
       .add("allocation type 0", with([](P& p) { p.allocType = cudaMemAllocationTypeInvalid; }))
       .add("device 77", with([](P& p) { p.location.id = 77; }));
@@ -290,7 +274,7 @@ void kernels() {
   call(G, FUNCTION(cudaOccupancyAvailableDynamicSMemPerBlock), out(0), entry(), number(1, {0, 10000, minusOne}),
        number(32, {0, 1025, minusOne}));
   const auto image = [] {
-    return of("ptx", [](World&) { return bits(modulePtx); }).add("null", [](World&) { return uint64_t{0}; });
+    return of("ptx", [](World&) { return bits(test::scalePtx); }).add("null", [](World&) { return uint64_t{0}; });
   };
   call(G, FUNCTION(cudaLibraryLoadData), out(0), image(), number(0), number(0), number(0), number(0), number(0),
        number(0));
