@@ -185,7 +185,7 @@ TargetProfile nvidia() {
   p.roundingRtz32 = p.roundingRtz64 = true;
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
   p.fusedFma32 = p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
-  p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = true;
+  p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;
   return p;
 }

@@ -89,5 +89,19 @@ TEST_F(SpecialRegisterPtx, ClocksGoForward) {
   }
 }
 
+// A CPU's driver may run one warp at a time: there a sleep takes no time.
+TEST_F(SpecialRegisterPtx, SleepTakesTimeWhereWarpsProgress) {
+  const TargetProfile& profile = device->profile();
+  if (!profile.shaderSubgroupClock) GTEST_SKIP() << "skipped: no clocks";
+  auto words = wordsOf(R"(
+    setp.lt.u32 %p1, %t, 16; mov.u64 %rd1, %clock64;
+    @%p1 nanosleep.u32 50000; @!%p1 nanosleep.u32 %t;
+    mov.u64 %rd2, %clock64; sub.u64 %rd2, %rd2, %rd1; st.global.u64 [%out], %rd2;
+  )",
+                       2);
+  const uint32_t least = profile.warpsProgress ? 50000 : 0;
+  for (uint32_t lane = 0; lane < 16; lane++) EXPECT_GE(words[2 * lane], least) << lane;
+}
+
 }  // namespace
 }  // namespace mulciber::test

@@ -197,6 +197,7 @@ void Device::fillProfile() {
   profile.nvidiaNan = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;
+  profile.slowDivision32 = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   profile.exitedThreadsArrive = probes_.exitedThreadsArrive;
   // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
   profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;

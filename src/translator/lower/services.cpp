@@ -17,13 +17,33 @@ ir::MemoryAccess globalAccess(unsigned alignment) {
 
 void lowerTrap(FunctionLowering& f, const ptx::Instruction&) { f.fail(KernelFault::Trap); }
 
+// Libraries wait so between looks at memory that others are about to write: without, those looks fill the memory
+// system. Counted in cycles, of which any GPU has at least one in two nanoseconds, so it never takes more than twice
+// the time.
+void lowerNanosleep(FunctionLowering& f, const ptx::Instruction& instruction) {
+  if (!f.profile().shaderSubgroupClock || !f.profile().warpsProgress) return;  // sleeping for no time is allowed
+  ir::Builder& b = f.b;
+  ir::Instruction* most = b.i32(1'000'000);
+  ir::Instruction* cycles = b.emit(ir::Op::UMin, ir::I32, {f.value(instruction.operands[0], ir::I32), most});
+  auto now = [&b] { return b.convert(ir::Op::Trunc, ir::I32, b.emit(ir::Op::ClockSubgroup, ir::I64, {})); };
+  ir::Instruction* start = now();
+  // Should the clock stand still: to look at it takes more than eight cycles.
+  ir::VariableId looks = b.function().addVariable(ir::I32, "looks");
+  b.write(looks, b.lshr(cycles, b.i32(3)));
+  f.beginLoop();
+  ir::Instruction* left = b.read(looks);
+  b.write(looks, b.sub(left, b.i32(1)));
+  ir::Instruction* tooEarly = b.compare(ir::Op::ULt, b.sub(now(), start), cycles);
+  f.endLoop(b.emit(ir::Op::And, ir::Bool, {tooEarly, b.compare(ir::Op::INe, left, b.i32(0))}));
+}
+
 void doNothing(FunctionLowering&, const ptx::Instruction&) {}
 
 constexpr Lowering rows[] = {
     {ptx::Opcode::Trap, lowerTrap, Effect::Effects},
     {ptx::Opcode::Brkpt, doNothing, Effect::Effects},  // no debugger is attached
     {ptx::Opcode::Pmevent, doNothing, Effect::Effects},
-    {ptx::Opcode::Nanosleep, doNothing, Effect::Effects},  // sleeping for no time is allowed
+    {ptx::Opcode::Nanosleep, lowerNanosleep, Effect::Effects},
     {ptx::Opcode::Setmaxnreg, doNothing, Effect::Effects},
     {ptx::Opcode::Griddepcontrol, doNothing, Effect::Effects},  // launches of one stream never overlap
 };

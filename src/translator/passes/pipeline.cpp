@@ -8,6 +8,7 @@
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
+#include "translator/passes/divisions.h"
 #include "translator/passes/float_exactness.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/inline.h"
@@ -31,6 +32,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<AddressSpaces>());
   list.push_back(std::make_unique<Scratch>());
   list.push_back(std::make_unique<Simplify>());
+  list.push_back(std::make_unique<Divisions>());
   list.push_back(std::make_unique<FoldBranches>());
   list.push_back(std::make_unique<Cse>());
   list.push_back(std::make_unique<Dce>());
