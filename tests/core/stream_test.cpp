@@ -253,6 +253,32 @@ TEST_F(StreamTest, ManyThreadsShareStreamsAndTheLegacyStream) {
   }
 }
 
+// STR-05: a thread's stream goes with the thread, what was given to it is done, and the legacy stream comes after it.
+TEST_F(StreamTest, PerThreadStreamsEndWithTheirThreads) {
+  const uint64_t data = allocate(4 << 20);
+  std::vector<std::weak_ptr<Stream>> ended;
+  for (uint32_t i = 0; i < 50; ++i) {
+    std::thread([&] {
+      StreamRef mine;
+      ASSERT_OK(context->perThreadStream(mine));
+      StreamRef again;
+      ASSERT_OK(context->perThreadStream(again));
+      EXPECT_EQ(mine, again);
+      EXPECT_OK(fill32(*mine, data, i, 1 << 20));
+      if (i % 10 == 0) {
+        EXPECT_OK(mine->hostFunction([](Error) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }));
+        EXPECT_OK(fill32(*mine, data, i + 1, 1 << 20));
+      }
+      ended.push_back(mine);
+    }).join();
+    EXPECT_OK(copyOn(*stream, at(i), data + (4 << 20) - 4, 4, CopyKind::DeviceToHost, true));
+  }
+  ASSERT_OK(context->synchronize());
+  for (uint32_t i = 0; i < 50; ++i) EXPECT_EQ(words[i], i % 10 == 0 ? i + 1 : i);
+  EXPECT_TRUE(context->streams().empty());
+  for (const auto& one : ended) EXPECT_TRUE(one.expired());
+}
+
 TEST_F(StreamTest, AStreamWaitsForAWordAndOthersDoNot) {
   auto* word = allocateHost<uint64_t>(4);
   Stream& waiting = newStream(Stream::NonBlocking);

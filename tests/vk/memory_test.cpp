@@ -75,6 +75,43 @@ TEST_F(MemoryTest, FreeAndTotalAddUp) {
   device->allocator().free(memory);
 }
 
+// MEM-11: what is kept for the next allocation counts as free, serves it, and goes when somebody needs the memory.
+TEST_F(MemoryTest, LargePiecesAreKeptForTheNext) {
+  Allocator& allocator = device->allocator();
+  uint64_t before = 0, after = 0, total = 0;
+  allocator.trim();
+  allocator.usage(before, total);
+  const Memory first = allocate(MemoryUse::Device, 100 << 20);
+  allocator.free(first);
+  allocator.usage(after, total);
+  EXPECT_GE(after + (2u << 20), before);
+  // One small allocation must not pin the large piece.
+  const Memory small = allocate(MemoryUse::Device, 1000);
+  EXPECT_NE(small.chunk, first.chunk);
+  const Memory second = allocate(MemoryUse::Device, (100 << 20) - 5000);
+  EXPECT_EQ(second.address, first.address);
+  allocator.free(second);
+  const Memory other = allocate(MemoryUse::Device, 70 << 20);  // too much would lie idle
+  EXPECT_NE(other.chunk, first.chunk);
+  EXPECT_TRUE(allocator.trim());
+  EXPECT_FALSE(allocator.trim());
+  allocator.free(other);
+  allocator.free(small);
+}
+
+TEST_F(MemoryTest, NoMoreIsKeptThanTheBound) {
+  Allocator& allocator = device->allocator();
+  allocator.trim();
+  std::vector<Memory> pieces;
+  for (int i = 0; i < 8; ++i) pieces.push_back(allocate(MemoryUse::Host, 70 << 20));
+  for (const Memory& piece : pieces) allocator.free(piece);
+  // The latest are still there, the first is not where this bound is smaller than all of them.
+  const Memory again = allocate(MemoryUse::Host, 70 << 20);
+  EXPECT_NE(std::count_if(pieces.begin(), pieces.end(), [&](const auto& p) { return p.chunk == again.chunk; }), 0);
+  allocator.free(again);
+  EXPECT_TRUE(allocator.trim());
+}
+
 TEST_F(MemoryTest, ImportedHostMemoryIsSeenByTheDevice) {
   if (!device->allocator().canImportHost()) GTEST_SKIP() << "skipped: the device cannot import host memory";
   std::vector<uint32_t> words(100'000, 5);

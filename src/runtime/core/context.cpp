@@ -72,6 +72,7 @@ void Context::destroy() {
     giveBack(*allocation);
   }
   device_.trimPools(0);
+  vulkan_->allocator().trim();
   streams_.clear();
   events_.clear();
 }
@@ -377,14 +378,19 @@ Error Context::createStream(uint32_t flags, int priority, Stream*& out) {
 }
 
 Error Context::destroyStream(Stream* stream) {
-  const StreamRef held = streams_.remove(stream);
+  const StreamRef held = streams_.find(stream);
   if (!held) return Error::InvalidHandle;
-  // The legacy stream finds what it must come after by looking at the streams: it has to come after this one still.
-  if (held->isBlocking()) {
-    std::shared_ptr<Marker> marker;
-    if (const Error failed = held->mark(Stream::Precision::Loose, marker); failed != Error::Success) return failed;
-    legacyStream_->follow(marker);
-  }
+  if (const Error failed = retire(*held); failed != Error::Success) return failed;
+  return streams_.remove(stream) ? Error::Success : Error::InvalidHandle;
+}
+
+// The legacy stream finds what it must come after by looking at the streams. It has to come after this one when that
+// is no longer among them, and is told so before: no work of it may slip in between.
+Error Context::retire(Stream& stream) {
+  if (!stream.isBlocking()) return Error::Success;
+  std::shared_ptr<Marker> marker;
+  if (const Error failed = stream.mark(Stream::Precision::Loose, marker); failed != Error::Success) return failed;
+  legacyStream_->follow(marker);
   return Error::Success;
 }
 
@@ -411,10 +417,25 @@ Error Context::perThreadStream(StreamRef& out) {
     }
   }
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  watchThreadEnd();
   std::unique_lock lock(mutex_);
   out = std::make_shared<Stream>(*this, Stream::Role::Ordinary, Stream::Default, 0, nextQueue());
   perThread_.emplace(thread, out);
   return Error::Success;
+}
+
+void Context::endThread() {
+  const std::thread::id thread = std::this_thread::get_id();
+  StreamRef stream;
+  {
+    std::shared_lock lock(mutex_);
+    const auto found = perThread_.find(thread);
+    if (found == perThread_.end()) return;
+    stream = found->second;
+  }
+  (void)retire(*stream);  // fails when the device is lost: then there is nothing to come after
+  std::unique_lock lock(mutex_);
+  perThread_.erase(thread);
 }
 
 std::vector<StreamRef> Context::streams() const {

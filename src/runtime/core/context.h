@@ -97,6 +97,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Error stream(uintptr_t handle, bool perThreadDefault, StreamRef& out);
   const StreamRef& legacyStream() const { return legacyStream_; }
   Error perThreadStream(StreamRef& out);
+  void endThread();                        // its per-thread stream goes; what was given to it is still done
   std::vector<StreamRef> streams() const;  // all but the legacy one
 
   // Events. A handle is an Event*.
@@ -126,6 +127,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void giveBack(const Allocation& allocation);
   void releaseMemory(const AllocationRef& allocation);
   Error waitIdle();
+  Error retire(Stream& stream);
   vk::Queue& nextQueue();
   friend class Module;
 

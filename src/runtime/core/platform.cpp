@@ -24,10 +24,27 @@ struct ThreadState {
   int device = 0;
 };
 
-// Leaked on purpose: exit handlers of other objects may run after this thread's destructors.
+thread_local ThreadState* threadState = nullptr;
+
+// Called when a thread returns, after its C++ objects are gone and never by exit(): exit handlers and static
+// destructors still find the state of their thread. What calls in even later gets a new state.
+void endThread(void* state) {
+  threadState = nullptr;
+  if (!isForkedChild.load())
+    for (const ContextRef& context : Platform::get().contexts()) context->endThread();
+  delete static_cast<ThreadState*>(state);
+}
+
 ThreadState& thread() {
-  static thread_local ThreadState& state = *new ThreadState;
-  return state;
+  static const pthread_key_t key = [] {
+    pthread_key_t made = 0;
+    return pthread_key_create(&made, endThread) == 0 ? made : pthread_key_t(-1);
+  }();
+  if (!threadState) {
+    threadState = new ThreadState;
+    (void)pthread_setspecific(key, threadState);
+  }
+  return *threadState;
 }
 
 // As CUDA prints UUIDs: "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6".
@@ -118,6 +135,8 @@ std::vector<ContextRef> Platform::contexts() const {
     if (ContextRef context = held.lock()) all.push_back(std::move(context));
   return all;
 }
+
+void watchThreadEnd() { (void)thread(); }
 
 ContextRef currentContext() {
   const ThreadState& state = thread();

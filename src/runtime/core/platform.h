@@ -53,6 +53,9 @@ void setCurrentContext(ContextRef context);
 void pushContext(ContextRef context);
 Error popContext(ContextRef& out);
 
+// When the calling thread ends, every context is told (Context::endThread).
+void watchThreadEnd();
+
 // Streams, events and modules by their handles, whatever context is current: the thread's own is looked at first.
 Error findStream(uintptr_t handle, StreamRef& out);
 Error findEvent(Event* handle, EventRef& out);

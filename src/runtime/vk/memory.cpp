@@ -24,6 +24,7 @@ struct Chunk {
   uint32_t heap = 0;
   MemoryUse use = MemoryUse::Device;
   bool isImported = false, hasEqualAddresses = false;
+  uint64_t emptySince = 0;  // the allocator's count of frees when it became empty
 
   // Free pieces, by place and by size.
   std::map<uint64_t, uint64_t> freeByOffset;
@@ -75,6 +76,10 @@ constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1
 
 constexpr uint64_t chunkGranularity = 2u << 20;
 constexpr uint64_t chunkBytes(MemoryUse use) { return use == MemoryUse::Device ? 128u << 20 : 32u << 20; }
+// Allocations of that size get a chunk of their own.
+constexpr bool isLarge(uint64_t bytes, MemoryUse use) { return bytes > chunkBytes(use) / 2; }
+// Of a kept chunk beyond what is asked for, at most: that much stays free where it is of little use.
+constexpr uint64_t slackFor(uint64_t bytes) { return std::max(chunkGranularity, bytes / 16); }
 
 // A range of addresses that nothing else in the process may take. Null when something has it already.
 void* reserveAddresses(uint64_t address, uint64_t bytes) {
@@ -96,7 +101,7 @@ struct Allocator::State {
   std::mutex mutex;
   std::vector<std::unique_ptr<Chunk>> chunks;
   std::array<uint64_t, VK_MAX_MEMORY_HEAPS> heapUsed{};
-  uint64_t allocated = 0;
+  uint64_t allocated = 0, frees = 0;
 
   // The memory types for a use, best first.
   std::vector<uint32_t> typesFor(MemoryUse use, uint32_t allowed) const {
@@ -280,6 +285,57 @@ struct Allocator::State {
     for (Chunk* chunk : empty) drop(chunk);
     return !empty.empty();
   }
+
+  // A large chunk kept empty, of about that size.
+  Chunk* keptChunk(MemoryUse use, uint64_t bytes) const {
+    Chunk* best = nullptr;
+    for (const auto& chunk : chunks)
+      if (isKept(*chunk) && chunk->use == use && chunk->size >= bytes && chunk->size - bytes <= slackFor(bytes) &&
+          (!best || chunk->size < best->size))
+        best = chunk.get();
+    return best;
+  }
+
+  static bool isKept(const Chunk& chunk) {
+    return !chunk.isImported && chunk.size != chunkBytes(chunk.use) && chunk.isEmpty();
+  }
+
+  // Takes a piece of a chunk there is; null when none has room.
+  Chunk* take(MemoryUse use, uint64_t bytes, uint64_t& offset) {
+    if (Chunk* kept = isLarge(bytes, use) ? keptChunk(use, bytes) : nullptr; kept && kept->take(bytes, offset))
+      return kept;
+    // The newest chunks are the likeliest to have room. A small piece would spoil a kept one.
+    for (auto held = chunks.rbegin(); held != chunks.rend(); ++held)
+      if ((*held)->use == use && !(*held)->isImported && !isKept(**held) && (*held)->take(bytes, offset))
+        return held->get();
+    return nullptr;
+  }
+
+  // How much a heap's large chunks may hold while they are empty. The driver takes milliseconds to make one (5 ms for
+  // 256 MiB), so a program that allocates and frees in turn should get its old one.
+  uint64_t mostKept(uint32_t heap, MemoryUse use) const {
+    constexpr uint64_t mostOfHost = 1u << 30, mostOfCpu = 256u << 20;
+    const uint64_t share = device.physical().memory.memoryHeaps[heap].size / 8;
+    if (device.physical().isCpu()) return std::min(share, mostOfCpu);
+    return use == MemoryUse::Host ? std::min(share, mostOfHost) : share;
+  }
+
+  // After a chunk has become empty: those that were so for longest go while there is too much.
+  void trimKept(const Chunk& emptied) {
+    while (true) {
+      uint64_t kept = 0;
+      Chunk* oldest = nullptr;
+      for (const auto& chunk : chunks) {
+        if (!isKept(*chunk) || chunk->heap != emptied.heap || chunk->use != emptied.use) continue;
+        kept += chunk->size;
+        if (!oldest || chunk->emptySince < oldest->emptySince) oldest = chunk.get();
+      }
+      if (!oldest || kept <= mostKept(emptied.heap, emptied.use)) return;
+      const bool isLast = oldest == &emptied;
+      drop(oldest);
+      if (isLast) return;
+    }
+  }
 };
 
 Allocator::Allocator(Device& device) : state_(std::make_unique<State>(device)) {}
@@ -293,13 +349,10 @@ Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
   if (size > uint64_t(1) << 48) return Status::OutOfMemory;
   const uint64_t bytes = roundUp(std::max<uint64_t>(size, 1), alignment);
   std::lock_guard lock(state.mutex);
-  Chunk* chunk = nullptr;
   uint64_t offset = 0;
-  // The newest chunks are the likeliest to have room.
-  for (auto held = state.chunks.rbegin(); held != state.chunks.rend() && !chunk; ++held)
-    if ((*held)->use == use && !(*held)->isImported && (*held)->take(bytes, offset)) chunk = held->get();
+  Chunk* chunk = state.take(use, bytes, offset);
   if (!chunk) {
-    const bool large = bytes > chunkBytes(use) / 2;
+    const bool large = isLarge(bytes, use);
     Status status = state.newChunk(use, large ? roundUp(bytes, chunkGranularity) : chunkBytes(use), chunk);
     if (status == Status::OutOfMemory && (state.dropEmpty() || !large))
       status = state.newChunk(use, roundUp(bytes, chunkGranularity), chunk);
@@ -327,12 +380,23 @@ void Allocator::free(const Memory& memory) {
   state.allocated -= memory.size;
   chunk.give(memory.offset, memory.size);
   if (!chunk.isEmpty()) return;
+  chunk.emptySince = ++state.frees;
+  if (chunk.size != chunkBytes(chunk.use) && isLarge(chunk.size, chunk.use)) {
+    state.trimKept(chunk);
+    return;
+  }
   // One empty chunk of the ordinary size is kept, so that a program which allocates and frees in turn stays fast.
   const bool keep = chunk.size == chunkBytes(chunk.use) &&
                     std::none_of(state.chunks.begin(), state.chunks.end(), [&](const auto& other) {
-                      return other.get() != &chunk && other->use == chunk.use && !other->isImported && other->isEmpty();
+                      return other.get() != &chunk && other->use == chunk.use && !other->isImported &&
+                             other->size == chunk.size && other->isEmpty();
                     });
   if (!keep) state.drop(&chunk);
+}
+
+bool Allocator::trim() {
+  std::lock_guard lock(state_->mutex);
+  return state_->dropEmpty();
 }
 
 bool Allocator::canImportHost() const {

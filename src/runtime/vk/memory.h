@@ -34,7 +34,10 @@ class Allocator {
   ~Allocator();
 
   Status allocate(MemoryUse use, uint64_t size, Memory& out);
+  // Large pieces of memory are kept for the next that asks for about as much, within bounds, and count as free.
   void free(const Memory& memory);
+  // Gives the driver back what is kept; allocate() does so itself before it fails. False when there was nothing.
+  bool trim();
 
   // Makes memory of the host's own, whole pages, known to the device.
   Status importHost(void* pointer, uint64_t size, Memory& out);

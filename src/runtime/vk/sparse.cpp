@@ -95,7 +95,9 @@ Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) 
     info.pNext = &flags;
     info.allocationSize = size;
     info.memoryTypeIndex = type;
-    const VkResult result = device.api().vkAllocateMemory(device.handle(), &info, nullptr, &out.memory);
+    VkResult result = device.api().vkAllocateMemory(device.handle(), &info, nullptr, &out.memory);
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.allocator().trim())
+      result = device.api().vkAllocateMemory(device.handle(), &info, nullptr, &out.memory);
     out.size = size;
     if (result != VK_SUCCESS) out = {};
     return device.status(result, "allocating memory to map");
