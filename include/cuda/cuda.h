@@ -146,11 +146,14 @@
 #define cuStreamGetCtx cuStreamGetCtx_ptsz
 #define cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz
 #define cuStreamGetDevice cuStreamGetDevice_ptsz
+#define cuStreamCopyAttributes cuStreamCopyAttributes_ptsz
+#define cuStreamGetAttribute cuStreamGetAttribute_ptsz
 #define cuStreamGetFlags cuStreamGetFlags_ptsz
 #define cuStreamGetId cuStreamGetId_ptsz
 #define cuStreamGetPriority cuStreamGetPriority_ptsz
 #define cuStreamIsCapturing cuStreamIsCapturing_ptsz
 #define cuStreamQuery cuStreamQuery_ptsz
+#define cuStreamSetAttribute cuStreamSetAttribute_ptsz
 #define cuStreamSynchronize cuStreamSynchronize_ptsz
 #define cuStreamWaitEvent cuStreamWaitEvent_ptsz
 #undef cuStreamBatchMemOp
@@ -349,6 +352,9 @@ CUresult CUDAAPI cuStreamCreate(CUstream* phStream, unsigned int Flags);
 CUresult CUDAAPI cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority);
 CUresult CUDAAPI cuStreamGetPriority(CUstream hStream, int* priority);
 CUresult CUDAAPI cuStreamGetDevice(CUstream hStream, CUdevice* device);
+CUresult CUDAAPI cuStreamCopyAttributes(CUstream dst, CUstream src);
+CUresult CUDAAPI cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value_out);
+CUresult CUDAAPI cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value);
 CUresult CUDAAPI cuStreamGetFlags(CUstream hStream, unsigned int* flags);
 CUresult CUDAAPI cuStreamGetId(CUstream hStream, unsigned long long* streamId);
 CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext* pctx);

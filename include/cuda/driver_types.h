@@ -520,6 +520,8 @@ typedef union cudaLaunchAttributeValue {
   unsigned int sharedMemCarveout;
   unsigned int nvlinkUtilCentricScheduling;
 } cudaLaunchAttributeValue;
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
 typedef struct cudaLaunchAttribute_st {
   cudaLaunchAttributeID id;
   char pad[8 - (sizeof(cudaLaunchAttributeID))];

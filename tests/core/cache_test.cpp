@@ -1,7 +1,11 @@
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -88,6 +92,108 @@ TEST_F(CacheTest, ManyWritersNeverShowAHalfFile) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(files().size(), 1u);
+}
+
+// What a key stands for, so that every process knows what it must find.
+std::vector<uint8_t> contentsOf(int key) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(2000 + key * 977 % 30'000));
+  std::mt19937 random(static_cast<unsigned>(key));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+// Stores and loads under a few keys; false as soon as something is there that nobody stored.
+bool useCache(ShaderCache& cache, unsigned seed, int steps) {
+  std::mt19937 random(seed);
+  for (int i = 0; i < steps; ++i) {
+    const int key = static_cast<int>(random() % 12);
+    const std::string name = "key " + std::to_string(key);
+    if (random() % 2 == 0) cache.store(name, contentsOf(key));
+    else if (const auto seen = cache.load(name); seen && *seen != contentsOf(key)) return false;
+  }
+  return true;
+}
+
+TEST_F(CacheTest, ManyProcessesUseOneFolder) {
+  std::vector<pid_t> children;
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    // Some with a limit that evicts all the time what others load.
+    if (child == 0) {
+      ShaderCache cache(folder, seed % 3 == 0 ? 130'000 : 1 << 20);
+      _exit(useCache(cache, seed, 300) ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  for (const fs::path& file : files()) EXPECT_EQ(file.extension(), "") << file << " was left behind";
+}
+
+TEST_F(CacheTest, KilledWritersCostARecompileAndNothingElse) {
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 60; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ShaderCache cache(folder, 1 << 20);
+      for (int i = 0;; ++i) cache.store("key " + std::to_string(i % 12), contentsOf(i % 12));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 8000));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    ShaderCache cache(folder, 1 << 20);
+    ASSERT_TRUE(useCache(cache, round, 20));
+    for (int key = 0; key < 12; ++key) {
+      const std::string name = "key " + std::to_string(key);
+      if (const auto seen = cache.load(name)) {
+        ASSERT_EQ(*seen, contentsOf(key));
+      }
+      cache.store(name, contentsOf(key));
+      ASSERT_EQ(cache.load(name), contentsOf(key));
+    }
+  }
+}
+
+// What killed writers leave behind goes, but nobody's file that is being written.
+TEST_F(CacheTest, HalfFilesOfOthersGoWhenTheyAreOld) {
+  { ShaderCache cache(folder, 1 << 20); }
+  const fs::path old = folder / "0123.99.0.new", fresh = folder / "0123.98.0.new";
+  for (const fs::path& file : {old, fresh}) std::ofstream(file) << "half";
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ShaderCache cache(folder, 1 << 20);
+  cache.store("key", contents);
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(fresh));
+}
+
+TEST_F(CacheTest, FilesOfOtherVersionsAreIgnored) {
+  ShaderCache cache(folder, 1 << 20);
+  cache.store("key", contents);
+  const fs::path file = files().front();
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(7).put('0');  // of the magic number
+  EXPECT_FALSE(cache.load("key"));
+  cache.store("key", contents);
+  EXPECT_EQ(cache.load("key"), contents);
+  // A file under the name of another key.
+  cache.store("other", std::vector<uint8_t>{9});
+  for (const fs::path& other : files())
+    if (other != file) fs::copy_file(file, other, fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(cache.load("other"));
+}
+
+TEST_F(CacheTest, FoldersAndFilesArePrivateWhateverTheMask) {
+  const mode_t before = umask(0);
+  ShaderCache cache(folder / "deeper", 1 << 20);
+  cache.store("key", contents);
+  umask(before);
+  EXPECT_EQ(fs::status(folder / "deeper").permissions(), fs::perms::owner_all);
+  for (const auto& entry : fs::directory_iterator(folder / "deeper"))
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(CacheTest, OffAndUnusableFoldersStoreNothing) {

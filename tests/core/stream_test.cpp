@@ -253,6 +253,31 @@ TEST_F(StreamTest, ManyThreadsShareStreamsAndTheLegacyStream) {
   }
 }
 
+// HOST-17: what other threads go on giving is not waited for.
+TEST_F(StreamTest, WaitingEndsWhileOthersKeepStreamsBusy) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      Stream& mine = newStream(Stream::NonBlocking);
+      while (!stop) {
+        EXPECT_OK(mine.hostFunction([](Error) {}));
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+      }
+    });
+  std::atomic<int> called{0};
+  Stream& own = newStream(Stream::NonBlocking);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_OK(own.hostFunction([&](Error) { ++called; }));
+    EXPECT_OK(context->synchronize());
+    EXPECT_EQ(called.load(), i + 1);
+    EXPECT_OK(context->free(allocate(1 << 20)));
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_OK(context->synchronize());
+}
+
 // STR-05: a thread's stream goes with the thread, what was given to it is done, and the legacy stream comes after it.
 TEST_F(StreamTest, PerThreadStreamsEndWithTheirThreads) {
   const uint64_t data = allocate(4 << 20);

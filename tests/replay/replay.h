@@ -182,5 +182,6 @@ class Notes {
 void addDriverCalls();
 void addRuntimeCalls();
 void addSequences();
+void addAttributeCalls();
 
 }  // namespace mulciber::replay

@@ -57,8 +57,8 @@ void Context::destroy() {
   // What still runs may use everything below; when the device is lost there is nothing to wait for.
   worker_->waitIdle();
   if (waitIdle() == Error::Success && services_) (void)services_->afterWait();
-  worker_->stop();
   error_.store(Error::ContextIsDestroyed, std::memory_order_release);
+  worker_->stop();
   modules_.clear();
   decltype(allocations_) allocations;
   decltype(perThread_) perThread;
@@ -72,7 +72,8 @@ void Context::destroy() {
     giveBack(*allocation);
   }
   device_.trimPools(0);
-  vulkan_->allocator().trim();
+  // A lost device may still be at work on it, and goes as a whole.
+  if (!vulkan_->isLost()) vulkan_->allocator().trim();
   streams_.clear();
   events_.clear();
 }

@@ -56,8 +56,9 @@ DeviceShape Device::shape() const {
   shape.sharedPerBlock = std::min(limits.maxComputeSharedMemorySize, 48u << 10);
   shape.sharedPerBlockOptin = limits.maxComputeSharedMemorySize;
   if (physical_.isCpu()) {
-    // A driver thread runs one block at a time.
-    shape.multiprocessors = std::max(1u, std::thread::hardware_concurrency());
+    // A driver thread runs one block at a time. Asking reads files of the system: once, for launches look here.
+    static const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+    shape.multiprocessors = processors;
     shape.threadsPerMultiprocessor = shape.threadsPerBlock;
     shape.blocksPerMultiprocessor = 1;
     shape.sharedPerMultiprocessor = limits.maxComputeSharedMemorySize;

@@ -238,6 +238,7 @@ Error primaryContext(Device& device, ContextRef& out) {
 }  // namespace
 
 Error ensureRuntimeContext(ContextRef& out) {
+  if (isForkedChild.load(std::memory_order_relaxed)) return Error::NotInitialized;
   ThreadState& state = thread();
   if (!state.stack.empty() && state.stack.back()) {
     out = state.stack.back();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -27,6 +28,8 @@ struct Header {
   uint64_t bytes;
   XXH128_hash_t key, contents;
 };
+constexpr const char* unfinished = ".new";
+constexpr auto unfinishedAge = std::chrono::hours(1);
 constexpr char magic[8] = {'M', 'U', 'L', 'C', 'A', 'C', 'H', '1'};
 
 XXH128_hash_t hashOf(const void* data, size_t bytes) { return XXH3_128bits(data, bytes); }
@@ -96,7 +99,7 @@ void ShaderCache::store(std::string_view key, std::span<const uint8_t> contents)
   // Written aside and renamed: other processes see all of it or nothing.
   static std::atomic<uint64_t> counter{0};
   const fs::path file = fileFor(key);
-  const fs::path temporary = fmt::format("{}.{}.{}.new", file.string(), getpid(), counter.fetch_add(1));
+  const fs::path temporary = fmt::format("{}.{}.{}{}", file.string(), getpid(), counter.fetch_add(1), unfinished);
   const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return;
   auto writeAll = [descriptor](const void* data, size_t bytes) {
@@ -137,6 +140,11 @@ void ShaderCache::evict() {
     std::error_code missing;
     File file{entry->path(), entry->file_size(missing), entry->last_write_time(missing)};
     if (missing) continue;
+    // Left behind by a process that was killed while it wrote.
+    if (file.path.extension() == unfinished && fs::file_time_type::clock::now() - file.time > unfinishedAge) {
+      fs::remove(file.path, missing);
+      continue;
+    }
     total += file.size;
     files.push_back(std::move(file));
   }

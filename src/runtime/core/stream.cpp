@@ -182,6 +182,27 @@ Error Stream::waitUntil(std::function<bool()> isMet) {
   return after(vk::Status::Ok);
 }
 
+bool Stream::attribute(int id, AttributeValue& value) const {
+  std::lock_guard lock(mutex_);
+  const auto found = attributes_.find(id);
+  if (found == attributes_.end()) return false;
+  value = found->second;
+  return true;
+}
+
+void Stream::setAttribute(int id, const AttributeValue& value) {
+  std::lock_guard lock(mutex_);
+  attributes_[id] = value;
+}
+
+void Stream::copyAttributes(const Stream& from) {
+  std::unique_lock theirs(from.mutex_);
+  std::map<int, AttributeValue> copied = from.attributes_;
+  theirs.unlock();  // the two may be one
+  std::lock_guard lock(mutex_);
+  attributes_ = std::move(copied);
+}
+
 // Whether the device has done all that was handed to it; the caller holds the lock.
 bool Stream::isDone() {
   if (!position_.waits.empty())
@@ -228,13 +249,22 @@ Stream::Progress Stream::advance() {
         lock.unlock();
         function(context_.error());
         lock.lock();
-        break;
+        // The other streams get their turn, or one that is always given more would keep the worker to itself.
+        pending_.pop_front();
+        return Progress::Done;
       }
     }
     pending_.pop_front();
     moved = true;
   }
   return moved ? Progress::Done : Progress::Nothing;
+}
+
+void Stream::abandon() {
+  std::lock_guard lock(mutex_);
+  for (Pending& pending : pending_)
+    if (pending.kind == Pending::Kind::Resolve) pending.marker->resolve(position_.last, nullptr);
+  pending_.clear();
 }
 
 }  // namespace mulciber::core

@@ -3,11 +3,13 @@
 // context's worker, so that a queue shared with other streams never waits for the host.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -93,9 +95,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // A marker that is an operation of its own: after all the stream's next operation must come after.
   Error place(std::shared_ptr<Marker>& out);
 
+  // What the program set by CUlaunchAttributeID: hints, kept to be told back. False when it set none.
+  using AttributeValue = std::array<uint8_t, 64>;
+  bool attribute(int id, AttributeValue& value) const;
+  void setAttribute(int id, const AttributeValue& value);
+  void copyAttributes(const Stream& from);
+
   // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet.
   enum class Progress : uint8_t { Nothing, Blocked, Done };
   Progress advance();
+  void abandon();  // drops what is kept back; nobody waits for it any longer
 
  private:
   struct Pending {
@@ -125,6 +134,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::mutex mutex_;
   vk::Position position_;
   std::deque<Pending> pending_;
+  std::map<int, AttributeValue> attributes_;
 
   // For the order with the legacy default stream: see stream_order.h.
   std::atomic<bool> hasNewWork_{false};

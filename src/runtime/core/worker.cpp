@@ -23,9 +23,18 @@ void Worker::add(Stream& stream) {
   wake_.notify_one();
 }
 
+// Other threads may go on adding: what they add is not waited for, or this might never end.
 void Worker::waitIdle() {
-  std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return stopping_ || streams_.empty(); });
+  std::vector<StreamRef> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    waiting = streams_;
+  }
+  for (const StreamRef& stream : waiting) {
+    std::shared_ptr<Marker> marker;
+    if (stream->mark(Stream::Precision::Loose, marker) == Error::Success) marker->waitResolved();
+  }
 }
 
 void Worker::stop() {
@@ -34,8 +43,13 @@ void Worker::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  idle_.notify_all();
   if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
+  std::vector<StreamRef> left;
+  {
+    std::lock_guard lock(mutex_);
+    left.swap(streams_);
+  }
+  for (const StreamRef& stream : left) stream->abandon();
 }
 
 void Worker::run() {
@@ -53,7 +67,6 @@ void Worker::run() {
     lock.lock();
     const auto done = [](const StreamRef& stream) { return !stream->isDeferred(); };
     streams_.erase(std::remove_if(streams_.begin(), streams_.end(), done), streams_.end());
-    if (streams_.empty()) idle_.notify_all();
     if (!moved && !stopping_) wake_.wait_for(lock, pollInterval);
   }
 }

@@ -19,14 +19,14 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   void add(Stream& stream);  // it has something to be carried on
-  void waitIdle();           // until nothing is kept back
+  void waitIdle();           // until nothing is kept back of what is so now
   void stop();               // what is kept back then is dropped
 
  private:
   void run();
 
   std::mutex mutex_;
-  std::condition_variable wake_, idle_;
+  std::condition_variable wake_;
   std::vector<std::shared_ptr<Stream>> streams_;
   std::thread thread_;
   bool stopping_ = false;

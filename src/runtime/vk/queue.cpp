@@ -11,6 +11,8 @@ namespace mulciber::vk {
 namespace {
 
 constexpr uint32_t firstThreshold = 4;
+// Batches submitted and not done, at most: who gives more waits, as with CUDA's own queues. Enough to keep a device busy.
+constexpr size_t mostRunning = 64;
 constexpr uint64_t sliceNanoseconds = 100'000'000;   // of a blocking wait, between looks at whether the device is lost
 constexpr uint64_t shortSliceNanoseconds = 200'000;  // when a timestamp within the batch is waited for
 
@@ -202,6 +204,11 @@ Status Queue::submitClosed() {
     return device_.status(result, "submitting work");
   }
   submitted_.store(last, std::memory_order_release);
+  while (running_.size() > mostRunning) {
+    const Status status = waitSemaphore(running_.front()->value, sliceNanoseconds);
+    if (status != Status::Ok && status != Status::NotReady) return status;
+    retire();
+  }
   // The next batch is made ready while the device works.
   return open_ ? Status::Ok : openBatch();
 }

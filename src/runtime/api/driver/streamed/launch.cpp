@@ -1,5 +1,6 @@
 #include "runtime/core/launch.h"
 
+#include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/driver/driver.h"
 
 using namespace mulciber::api;
@@ -18,7 +19,7 @@ Error readExtra(void** extra, core::Arguments& out) {
 }
 
 CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream streamHandle, void** parameters,
-                      void** extra) {
+                      void** extra, const LaunchAttributes& attributes = {}) {
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
     if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;
@@ -28,31 +29,9 @@ CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream st
     if (extra) {
       if (Error error = readExtra(extra, arguments); error != Error::Success) return error;
     }
-    return core::launch(*function, launch, arguments, stream);
+    if (Error error = core::launch(*function, launch, arguments, stream); error != Error::Success) return error;
+    return recordEvents(stream, attributes);
   });
-}
-
-// What a launch attribute asks for, where it is more than a hint.
-Error apply(const CUlaunchAttribute& attribute, core::Launch& launch) {
-  switch (attribute.id) {
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      launch.isCooperative = attribute.value.cooperative != 0;
-      return Error::Success;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
-      const auto& cluster = attribute.value.clusterDim;
-      return cluster.x == 1 && cluster.y == 1 && cluster.z == 1 ? Error::Success : Error::NotSupported;
-    }
-    case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return Error::Success;
-    default: return Error::NotSupported;
-  }
 }
 
 }  // namespace
@@ -73,13 +52,13 @@ CUDA_API_PTSZ(CUresult, cuLaunchCooperativeKernel)
 
 CUDA_API_PTSZ(CUresult, cuLaunchKernelEx)
 (const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
-  if (!config || (config->numAttrs != 0 && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
-  core::Launch launch{{config->gridDimX, config->gridDimY, config->gridDimZ},
-                      {config->blockDimX, config->blockDimY, config->blockDimZ},
-                      config->sharedMemBytes,
-                      false};
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    if (Error error = apply(config->attrs[i], launch); error != Error::Success) return result(error);
-  }
-  return launchKernel(function, launch, config->hStream, parameters, extra);
+  if (!config) return CUDA_ERROR_INVALID_VALUE;
+  LaunchAttributes attributes;
+  const CUresult read = guarded([&] { return readAttributes(config->attrs, config->numAttrs, attributes); });
+  if (read != CUDA_SUCCESS) return read;
+  const core::Launch launch{{config->gridDimX, config->gridDimY, config->gridDimZ},
+                            {config->blockDimX, config->blockDimY, config->blockDimZ},
+                            config->sharedMemBytes,
+                            attributes.isCooperative};
+  return launchKernel(function, launch, config->hStream, parameters, extra, attributes);
 }

@@ -1,6 +1,7 @@
 // What is done in a stream, other than copies and launches.
 #include "runtime/api/common/stream_calls.h"
 
+#include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/common/managed.h"
 #include "runtime/api/driver/driver.h"
 
@@ -25,6 +26,26 @@ CUDA_API_PTSZ(CUresult, cuStreamGetPriority)(CUstream handle, int* priority) {
 
 CUDA_API_PTSZ(CUresult, cuStreamGetId)(CUstream handle, unsigned long long* id) {
   return withStream(handle, [&](core::Stream& stream) { return give(id, stream.id()); });
+}
+
+CUDA_API_PTSZ(CUresult, cuStreamGetAttribute)
+(CUstream handle, CUstreamAttrID id, CUstreamAttrValue* value) {
+  return withStream(handle, [&](core::Stream& stream) { return streamAttribute(stream, id, value); });
+}
+
+CUDA_API_PTSZ(CUresult, cuStreamSetAttribute)
+(CUstream handle, CUstreamAttrID id, const CUstreamAttrValue* value) {
+  return withStream(handle, [&](core::Stream& stream) { return setStreamAttribute(stream, id, value); });
+}
+
+CUDA_API_PTSZ(CUresult, cuStreamCopyAttributes)(CUstream to, CUstream from) {
+  return withStream(to, [&](core::Stream& target) {
+    CUresult inner = withStream(from, [&](core::Stream& source) {
+      target.copyAttributes(source);
+      return Error::Success;
+    });
+    return static_cast<Error>(inner);
+  });
 }
 
 CUDA_API_PTSZ(CUresult, cuStreamGetDevice)(CUstream handle, CUdevice* device) {

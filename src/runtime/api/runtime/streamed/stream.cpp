@@ -1,6 +1,8 @@
 // What is done in a stream, other than copies and launches.
 #include "runtime/api/common/stream_calls.h"
 
+#include "runtime/api/common/launch_attributes.h"
+
 #include "runtime/api/runtime/runtime.h"
 
 using namespace mulciber::api;
@@ -24,6 +26,29 @@ CUDA_API_PTSZ(cudaError_t, cudaStreamGetPriority)(cudaStream_t handle, int* prio
 
 CUDA_API_PTSZ(cudaError_t, cudaStreamGetId)(cudaStream_t handle, unsigned long long* id) {
   return withStream(handle, [&](core::Stream& stream) { return give(id, stream.id()); });
+}
+
+CUDA_API_PTSZ(cudaError_t, cudaStreamGetAttribute)
+(cudaStream_t handle, cudaStreamAttrID id, cudaStreamAttrValue* value) {
+  return withStream(handle, [&](core::Stream& stream) {
+    return streamAttribute(stream, id, reinterpret_cast<CUlaunchAttributeValue*>(value));
+  });
+}
+
+CUDA_API_PTSZ(cudaError_t, cudaStreamSetAttribute)
+(cudaStream_t handle, cudaStreamAttrID id, const cudaStreamAttrValue* value) {
+  return withStream(handle, [&](core::Stream& stream) {
+    return setStreamAttribute(stream, id, reinterpret_cast<const CUlaunchAttributeValue*>(value));
+  });
+}
+
+CUDA_API_PTSZ(cudaError_t, cudaStreamCopyAttributes)(cudaStream_t to, cudaStream_t from) {
+  return withStream(to, [&](core::Stream& target) {
+    return withStream(from, [&](core::Stream& source) {
+      target.copyAttributes(source);
+      return Error::Success;
+    });
+  });
 }
 
 CUDA_API_PTSZ(cudaError_t, cudaStreamGetDevice)(cudaStream_t handle, int* device) {

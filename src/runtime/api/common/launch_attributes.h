@@ -1,0 +1,25 @@
+// Attributes of launches and streams: which are obeyed, which are hints, which are refused. Both APIs number them alike
+// and lay them out alike.
+#pragma once
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "runtime/core/context.h"
+
+namespace mulciber::api {
+
+struct LaunchAttributes {
+  bool isCooperative = false;
+  std::vector<CUevent> events;  // recorded behind the kernel
+};
+
+core::Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, LaunchAttributes& out);
+core::Error recordEvents(core::Stream& stream, const LaunchAttributes& attributes);
+
+// Of a stream: hints, told back as they were set.
+core::Error streamAttribute(core::Stream& stream, int id, CUlaunchAttributeValue* out);
+core::Error setStreamAttribute(core::Stream& stream, int id, const CUlaunchAttributeValue* value);
+
+}  // namespace mulciber::api
