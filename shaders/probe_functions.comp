@@ -15,6 +15,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Functions {
   float denormal, low, huge, zero, minusZero;
   float inverseRoot, logarithm, power, reciprocal;
   float minimum[2], maximum[2];
+  float exponents[1024], powers[1024], tiny[4], tangents[4];
 };
 layout(push_constant) uniform Push { uint64_t data; };
 
@@ -29,4 +30,6 @@ void main() {
   f.minimum[1] = nMin(f.minusZero, f.zero);
   f.maximum[0] = nMax(f.zero, f.minusZero);
   f.maximum[1] = nMax(f.minusZero, f.zero);
+  for (int i = 0; i < 1024; ++i) f.powers[i] = exp2(f.exponents[i]);
+  for (int i = 0; i < 4; ++i) f.tangents[i] = tanh(f.tiny[i]);
 }

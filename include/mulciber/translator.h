@@ -47,6 +47,10 @@ struct TargetProfile {
   bool exactFma32 = false;                 // Fma is fused and keeps denormals
   bool fusedFma32 = false;                 // Fma is fused where no denormal is involved, which it may flush
   bool approximationsFlush32 = false;      // exp2, log2, rsqrt and the reciprocal take and give zeros for denormals
+  bool accurateExp2 = false;               // f32 exp2 is within two units where no denormal is involved
+  bool accurateTanh = false;               // f32 tanh of tiny numbers is the number
+  bool denormalLog2 = false;               // f32 log2 knows denormals
+  bool signedZeroPreserve = false;         // zeros keep their sign and NaNs stay NaNs only if asked for, and can be asked for
   bool exactFma16 = false;                 // f16 Fma is fused and keeps denormals
   bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
   bool nvidiaNan = false;                  // f16 and f32 operations make the one NaN of all ones but the sign

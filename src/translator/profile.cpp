@@ -15,7 +15,7 @@ constexpr size_t fieldCount = 0
 #include "translator/profile_fields.def"
 #undef PROFILE_FIELD
     ;
-constexpr size_t numberCount = 5;  // the uint32_t members; the others after the name are bool
+constexpr size_t numberCount = 6;  // the uint32_t members; the others after the name are bool
 static_assert(sizeof(TargetProfile) ==
               (sizeof(std::string) + numberCount * 4 + (fieldCount - 1 - numberCount) + 7) / 8 * 8);
 
@@ -166,6 +166,7 @@ TargetProfile lavapipe() {
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
+  p.signedZeroPreserve = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;
 }
@@ -186,6 +187,7 @@ TargetProfile nvidia() {
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
   p.fusedFma32 = p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
+  p.accurateExp2 = p.accurateTanh = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;
   return p;
 }

@@ -1,4 +1,5 @@
-// SIMD video instructions against what the PTX manual says. LANG-41.
+// SIMD video instructions against what the PTX manual says, the scalar ones against what an H200 makes of them.
+// LANG-41.
 #include <cmath>
 
 #include "support/arith_inputs.h"
@@ -14,6 +15,12 @@ int64_t part(uint64_t v, unsigned first, unsigned bits, bool isSigned) {
 int64_t clamp(int64_t v, unsigned bits, bool isSigned) {
   int64_t high = int64_t(lowBits(~uint64_t(0), bits - isSigned)), low = isSigned ? -high - 1 : 0;
   return std::min(std::max(v, low), high);
+}
+
+// Scalar instructions: of a part of the register negative numbers become the largest; whole unsigned numbers wrap.
+int64_t saturate(int64_t v, unsigned bits, bool isSigned) {
+  if (bits < 32) return int64_t(std::min(uint64_t(v), lowBits(~uint64_t(0), bits - isSigned)));
+  return isSigned ? clamp(v, 32, true) : std::max<int64_t>(v, 0);
 }
 
 int64_t combine(const std::string& op, int64_t a, int64_t b) {
@@ -42,7 +49,8 @@ TEST(ArithVideo, ComputesOnSelectedParts) {
       check(
           op + types + ".sat %d0, %a0, %a1;", "b32", "b32 b32",
           [=](const Inputs& x) {
-            return Inputs{lowBits(uint64_t(clamp(combine(op, part(x[0], 0, 32, a), part(x[1], 0, 32, b)), 32, d)), 32)};
+            return Inputs{
+                lowBits(uint64_t(saturate(combine(op, part(x[0], 0, 32, a), part(x[1], 0, 32, b)), 32, d)), 32)};
           },
           40);
       check(
@@ -52,9 +60,16 @@ TEST(ArithVideo, ComputesOnSelectedParts) {
           },
           40);
       check(
+          op + types + " %d0.h1, %a0, %a1, %a2;", "b32", "b32 b32 b32",
+          [=](const Inputs& x) {  // the upper half of the result
+            int64_t v = combine(op, part(x[0], 0, 32, a), part(x[1], 0, 32, b));
+            return Inputs{(x[2] & 0xFFFF) | (uint64_t(v) & 0xFFFF0000)};
+          },
+          40);
+      check(
           op + types + ".sat %d0.b2, %a0, %a1.b0, %a2;", "b32", "b32 b32 b32",
           [=](const Inputs& x) {
-            int64_t v = clamp(combine(op, part(x[0], 0, 32, a), part(x[1], 0, 8, b)), 8, d);
+            int64_t v = saturate(combine(op, part(x[0], 0, 32, a), part(x[1], 0, 8, b)), 8, d);
             return Inputs{(x[2] & ~uint64_t(0xFF0000)) | lowBits(uint64_t(v), 8) << 16};
           },
           40);
@@ -69,9 +84,8 @@ TEST(ArithVideo, ComparesShiftsAndMultiplies) {
     for (bool d : {false, true}) {
       check("vshl" + sign(d) + sign(a) + ".u32.sat.clamp %d0, %a0, %a1;", "b32", "b32 b32", [=](const Inputs& x) {
         uint64_t n = std::min<uint64_t>(x[1], 32);
-        __extension__ using Wide = __int128;
-        Wide v = Wide(part(x[0], 0, 32, a)) * (Wide(1) << n), limit = Wide(1) << 40;
-        return Inputs{lowBits(uint64_t(clamp(int64_t(std::min(std::max(v, -limit), limit)), 32, d)), 32)};
+        int64_t v = signExtend(lowBits(uint64_t(part(x[0], 0, 32, a)) << n, 34), 34);  // what ptxas keeps
+        return Inputs{lowBits(uint64_t(clamp(v, 32, d)), 32)};
       });
       check("vshr" + sign(d) + sign(a) + ".u32.wrap %d0, %a0.b3, %a1;", "b32", "b32 b32",
             [=](const Inputs& x) { return Inputs{lowBits(uint64_t(part(x[0], 24, 8, a) >> (x[1] & 31)), 32)}; });
@@ -79,12 +93,12 @@ TEST(ArithVideo, ComparesShiftsAndMultiplies) {
     bool isSigned = a || b;
     check("vmad" + sign(isSigned) + sign(a) + sign(b) + ".shr7 %d0, %a0.h0, %a1.h1, %a2;", "b32", "b32 b32 b32",
           [=](const Inputs& x) {
-            int64_t v = part(x[0], 0, 16, a) * part(x[1], 16, 16, b) + part(x[2], 0, 32, isSigned);
+            int64_t v = part(x[0], 0, 16, a) * part(x[1], 16, 16, b) + part(x[2], 0, 32, true);
             return Inputs{lowBits(uint64_t(v >> 7), 32)};
           });
     check("vmad.s32" + sign(a) + sign(b) + ".sat %d0, %a0.h0, %a1, -%a2;", "b32", "b32 b32 b32", [=](const Inputs& x) {
       return Inputs{lowBits(
-          uint64_t(clamp(part(x[0], 0, 16, a) * part(x[1], 0, 32, b) - part(x[2], 0, 32, true), 32, true)), 32)};
+          uint64_t(clamp(part(x[0], 0, 16, a) * part(x[1], 0, 32, true) - part(x[2], 0, 32, true), 32, true)), 32)};
     });
   }
 }

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -65,6 +67,41 @@ TEST_P(Programs, PrintsWhatItPrintsNatively) {
   const Outcome outcome = mulciber("run '" + program.string() + "'");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output, contents(mulciber::test::dataFolder() / "expected" / (GetParam() + ".txt")));
+}
+
+// Lines of a file, by what stands before the first of these characters.
+std::map<std::string, std::string> linesByName(const std::string& text, char end) {
+  std::map<std::string, std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (!line.empty() && line[0] != '#') lines[line.substr(0, line.find(end))] = line;
+  return lines;
+}
+
+// The same program with an argument shows a hash of all results of each function.
+TEST(MathFunctions, AreThoseOfTheRecordedGpuBitForBit) {
+  const fs::path program = programsFolder() / "math_functions", recorded = mulciber::test::dataFolder() / "recorded";
+  if (!fs::exists(program)) GTEST_SKIP() << "skipped: nvcc was not there to build math_functions";
+  const std::string device = mulciber("info").output;
+  if (device.find("yes warp operations") == std::string::npos)
+    GTEST_SKIP() << "skipped: there is no device with subgroups of 32 lanes";
+  const auto ours = linesByName(mulciber("run '" + program.string() + "' bits").output, ':');
+  const auto inexact = linesByName(contents(recorded / "inexact.txt"), ' ');
+  unsigned exact = 0;
+  for (const auto& [name, line] : linesByName(contents(recorded / "math_functions.txt"), ':')) {
+    const auto found = ours.find(name);
+    ASSERT_TRUE(found != ours.end()) << name;
+    exact += found->second == line;
+    const auto listed = inexact.find(name);
+    const bool isListed = listed != inexact.end() && (listed->second.find("| * |") != std::string::npos ||
+                                                      (listed->second.find("llvmpipe") != std::string::npos) ==
+                                                          (device.find("llvmpipe") != std::string::npos));
+    if (!isListed) {
+      EXPECT_EQ(found->second, line);
+    }
+  }
+  std::cout << exact << " of " << ours.size() << " functions bit for bit\n";
+  EXPECT_GT(exact, 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Programs, testing::ValuesIn(recordedPrograms()),

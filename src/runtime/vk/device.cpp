@@ -190,11 +190,20 @@ void Device::fillProfile() {
   profile.fusedFma32 = probes_.fusedFma32;
   profile.exactMinMax = probes_.exactMinMax;
   profile.approximationsFlush32 = probes_.approximationsFlush32;
+  profile.accurateExp2 = probes_.accurateExp2;
+  profile.accurateTanh = probes_.accurateTanh;
+  profile.denormalLog2 = probes_.denormalLog2;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.exactFma64 = probes_.exactFma64;
   // What every NVIDIA GPU does, whatever driver runs it.
   const VkDriverId driver = physical_.properties12.driverID;
   profile.nvidiaNan = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
+  // NVIDIA's own keeps them in any case, as all 2^32 arguments of its functions and the conformance suite show.
+  const auto& properties12 = physical_.properties12;
+  profile.signedZeroPreserve = driver != VK_DRIVER_ID_NVIDIA_PROPRIETARY &&
+                               properties12.shaderSignedZeroInfNanPreserveFloat32 &&
+                               (properties12.shaderSignedZeroInfNanPreserveFloat16 || !profile.float16) &&
+                               (properties12.shaderSignedZeroInfNanPreserveFloat64 || !profile.float64);
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;
   profile.slowDivision32 = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;

@@ -140,16 +140,39 @@ Agreement compare(Probe& probe, std::span<const uint32_t> spirv) {
 
 // As in the shader.
 struct Functions {
+  static constexpr unsigned kPowers = 1024, kTiny = 4;
   float denormal = 0x1p-130f, low = -130, huge = 0x1p127f, zero = 0, minusZero = -0.0f;
   float inverseRoot = 0, logarithm = 0, power = 0, reciprocal = 0;
   float minimum[2] = {}, maximum[2] = {};
+  float exponents[kPowers], powers[kPowers] = {};
+  float tiny[kTiny] = {0x1p-130f, -0x1.8p-40f, 0x1p-20f, -0.0f}, tangents[kTiny] = {};
+
+  Functions() {
+    for (unsigned i = 0; i < kPowers; ++i) exponents[i] = (static_cast<float>(i) - kPowers / 2) * 0.0711f;
+  }
+  bool arePowersAccurate() const {
+    for (unsigned i = 0; i < kPowers; ++i) {
+      const double exact = std::exp2(static_cast<double>(exponents[i]));
+      if (!(std::abs(powers[i] - exact) <= 2.5 * std::ldexp(1.0, std::ilogb(exact) - 23))) return false;
+    }
+    return true;
+  }
+  bool areTangentsAccurate() const {
+    for (unsigned i = 0; i < kTiny; ++i)
+      if (!(std::abs(tangents[i] - tiny[i]) <= std::abs(tiny[i]) * 0x1p-12f) ||
+          std::signbit(tangents[i]) != std::signbit(tiny[i]))
+        return false;
+    return true;
+  }
 };
 
 void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults& out) {
   Functions f;
   if (probe.run(spirv, 1, 1, false, &f, sizeof(f)) != Status::Ok) return;
-  out.approximationsFlush32 =
-      std::isinf(f.inverseRoot) && std::isinf(f.logarithm) && f.power == 0 && f.reciprocal == 0;
+  out.approximationsFlush32 = std::isinf(f.inverseRoot) && std::isinf(f.logarithm) && f.power == 0 && f.reciprocal == 0;
+  out.accurateExp2 = f.arePowersAccurate();
+  out.accurateTanh = f.areTangentsAccurate();
+  out.denormalLog2 = f.logarithm == -130;
   out.exactMinMax = std::signbit(f.minimum[0]) && std::signbit(f.minimum[1]) && !std::signbit(f.maximum[0]) &&
                     !std::signbit(f.maximum[1]);
 }
@@ -187,7 +210,8 @@ Status probe(Device& device, ProbeResults& out) {
     const Agreement flush = compare<float, uint32_t>(probe, probe_float32_flush);
     out.denormFlush32 = flush.ran && flush.flushes;
   }
-  probeFunctions(probe, out.denormPreserve32 ? std::span<const uint32_t>(probe_functions_preserve) : probe_functions, out);
+  probeFunctions(probe, out.denormPreserve32 ? std::span<const uint32_t>(probe_functions_preserve) : probe_functions,
+                 out);
   out.exactFma32 = best.fused;
   out.fusedFma32 = best.fusedOrdinary;
   out.exactDivSqrt32 = best.quotientRoot;

@@ -129,7 +129,7 @@ void lowerFns(FunctionLowering& f, const ptx::Instruction& instruction) {
   Value total = b.convert(Op::PopCount, ir::I32, candidates);
   Value found = b.bitAnd(inRange, b.compare(Op::ULt, wanted, total));
   // ptxas's instructions find bit 0 for the lowest offset.
-  Value isLowest = b.bitAnd(inRange, b.compare(Op::IEq, offset, b.i32(0x80000000)));
+  Value isLowest = b.compare(Op::IEq, offset, b.i32(0x80000000));
   // Halve the window: skip its low half when too few bits are in it.
   Value position = b.i32(0);
   for (unsigned half = 16; half != 0; half /= 2) {

@@ -53,6 +53,25 @@ uint64_t trueBits(Type type) {
   }
 }
 
+// What a predicated set leaves where its guard is false. ptxas puts the comparison under the guard, but not the step
+// that makes the result's type of its all ones, which has the width of what is compared: that is applied to the old
+// value, too.
+Value leftBySet(FunctionLowering& f, const ptx::Instruction& instruction) {
+  ir::Builder& b = f.b;
+  const Type destination = instruction.type(0);
+  Value old = bitsOf(b, f.value(instruction.operands[0], irType(destination)));
+  const bool isNarrow = ptx::bitWidth(instruction.type(1)) == 16;
+  if (old->type == ir::I32 && isNarrow) old = b.convert(Op::SExt, ir::I32, b.convert(Op::Trunc, ir::I16, old));
+  if (old->type == ir::I16 && !isNarrow) old = b.convert(Op::ZExt, ir::I32, old);
+  switch (destination) {
+    case Type::F32: return b.convert(Op::SToF, ir::F32, absInt(b, old));
+    case Type::F16: return b.convert(Op::SToF, ir::F16, absInt(b, old));
+    case Type::BF16:
+      return b.convert(Op::Trunc, ir::I16, narrowFloat(b, b.convert(Op::SToF, ir::F32, absInt(b, old)), bfloat, {}));
+    default: return old;
+  }
+}
+
 void lowerSet(FunctionLowering& f, const ptx::Instruction& instruction) {
   ir::Builder& b = f.b;
   Comparison comparison = comparisonOf(instruction);
@@ -65,7 +84,10 @@ void lowerSet(FunctionLowering& f, const ptx::Instruction& instruction) {
     result = b.select(result, b.constant(laneType, trueBits(destination)), b.constant(laneType, 0));
   }
   Value packed = results.size() == 1 ? results[0] : b.bitcast(ir::I32, b.vector(results));
-  f.write(instruction.operands[0], b.bitcast(irType(destination), packed), ptx::isSigned(destination));
+  Value result = b.bitcast(irType(destination), packed);
+  if (Value guard = f.takeGuard())
+    result = b.select(guard, result, b.bitcast(irType(destination), leftBySet(f, instruction)));
+  f.write(instruction.operands[0], result, ptx::isSigned(destination));
 }
 
 void lowerSelp(FunctionLowering& f, const ptx::Instruction& instruction) {
@@ -106,6 +128,7 @@ void lowerTestp(FunctionLowering& f, const ptx::Instruction& instruction) {
     }
     default: result = b.bitAnd(b.compare(Op::ULt, magnitude, least), b.compare(Op::INe, magnitude, bits(0))); break;
   }
+  f.takeGuard();  // which ptxas forgets
   f.write(instruction.operands[0], result);
 }
 

@@ -114,8 +114,7 @@ Value toNarrowFloat(FunctionLowering& f, const Instruction& instruction, Value x
     x = b.convert(Op::FConvert, ir::F32, x, {Rounding::ToOdd});
     Value bits = bitsOf(b, x);
     payload = b.lshr(bits, b.i32(16));
-    if (!isBfloat)
-      payload = b.bitOr(b.bitAnd(payload, b.i32(0x8000)), b.bitAnd(b.lshr(bits, b.i32(13)), b.i32(0x3FF)));
+    if (!isBfloat) payload = b.bitOr(b.bitAnd(payload, b.i32(0x8000)), b.bitAnd(b.lshr(bits, b.i32(13)), b.i32(0x3FF)));
     payload = b.convert(Op::Trunc, ir::I16, b.bitOr(payload, b.i32(isBfloat ? 0x7FC0 : 0x7E00)));
   }
   if (x->type == ir::F16) x = b.convert(Op::FConvert, ir::F32, x);
@@ -125,7 +124,7 @@ Value toNarrowFloat(FunctionLowering& f, const Instruction& instruction, Value x
     Value bits = b.convert(Op::Trunc, ir::I16, narrowFloat(b, x, bfloat, {rounding, false, finite}));
     return payload ? b.select(isNan(b, x), payload, bits) : bits;
   }
-  Value result = b.convert(Op::FConvert, ir::F16, x, {rounding, flush});
+  Value result = b.convert(Op::FConvert, ir::F16, x, {rounding});  // whatever .ftz says: seen on an H200
   result = payload ? b.select(isNan(b, x), b.bitcast(ir::F16, payload), result) : orNan(b, isNan(b, x), result);
   return finite ? saturateHalf(b, result) : result;
 }
@@ -149,8 +148,7 @@ void convertFloat(FunctionLowering& f, const Instruction& instruction) {
   } else if (x->type == irType(to)) {
     result = roundToInteger(f, instruction, x);
     // A plain move flushes: multiplying by one does so too.
-    if (result == x && flush)
-      result = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
+    if (result == x && flush) result = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
   } else {
     result = b.convert(Op::FConvert, irType(to), x, {roundingOf(instruction), flush});
   }

@@ -77,15 +77,26 @@ void lowerSum(FunctionLowering& f, const Instruction& instruction) {
   lowerLanes(f, instruction, fp, computeSum, true);
 }
 
-Value computeFma(FunctionLowering& f, const Instruction&, FloatControl fp, std::span<const Value> x) {
-  return f.b.floating(Op::Fma, fp, {x[0], x[1], x[2]});
+// The NaN that stands for what lies out of the bounds of a tensor, whatever its sign; of bf16 it is widened here.
+Value isOutOfBounds(ir::Builder& b, Value x) {
+  const unsigned above = x->type == ir::F16 ? 0 : 16;
+  Value bits = bitsOf(b, x);
+  return b.compare(Op::IEq, b.bitAnd(bits, b.constant(bits->type, 0x7FFFull << above)),
+                   b.constant(bits->type, 0x7FF7ull << above));
+}
+
+Value computeFma(FunctionLowering& f, const Instruction& instruction, FloatControl fp, std::span<const Value> x) {
+  Value result = f.b.floating(Op::Fma, fp, {x[0], x[1], x[2]});
+  if (!instruction.has(Mod::oob)) return result;
+  for (Value factor : x.first(2))
+    result = f.b.select(isOutOfBounds(f.b, factor), f.b.constant(result->type, 0), result);
+  return result;
 }
 
 void lowerFma(FunctionLowering& f, const Instruction& instruction) {
-  if (instruction.has(Mod::oob)) return f.refuse(instruction, "the bit pattern of an out-of-bounds NaN is unknown");
   FloatControl fp = controlOf(f, instruction);
   if (isBfloat(instruction.type())) fp.rounding = Rounding::ToOdd;
-  lowerLanes(f, instruction, fp, computeFma, true);
+  lowerLanes(f, instruction, fp, computeFma, !instruction.has(Mod::oob));
 }
 
 Value computeQuotient(FunctionLowering& f, const Instruction&, FloatControl fp, std::span<const Value> x) {
@@ -138,8 +149,8 @@ Value computeApproximateQuotient(FunctionLowering& f, const Instruction& instruc
   if (instruction.has(Mod::full))
     factor = b.select(b.compare(Op::FLt, b.f32(0x1p126f), magnitude), b.f32(0.25f), factor);
   if (factor->isConstant()) return b.floating(Op::FMul, plain, {b.floating(Op::FRcp, fp, {x[1]}), x[0]});
-  Value reciprocal = b.floating(Op::FRcp, {Rounding::NearestEven, true, true},
-                                {b.floating(Op::FMul, plain, {x[1], factor})});
+  Value reciprocal =
+      b.floating(Op::FRcp, {Rounding::NearestEven, true, true}, {b.floating(Op::FMul, plain, {x[1], factor})});
   return b.floating(Op::FMul, plain, {reciprocal, b.floating(Op::FMul, plain, {x[0], factor})});
 }
 
@@ -148,7 +159,10 @@ void lowerQuotientOrRoot(FunctionLowering& f, const Instruction& instruction) {
   FloatControl fp = controlOf(f, instruction);
   if (!isRounded(instruction) && instruction.type() == Type::F32) fp.approximate = true;
   const bool isQuotient = instruction.opcode == Opcode::Div;
-  lowerLanes(f, instruction, fp, !isQuotient ? computeUnary : fp.approximate ? computeApproximateQuotient : computeQuotient,
+  lowerLanes(f, instruction, fp,
+             !isQuotient      ? computeUnary
+             : fp.approximate ? computeApproximateQuotient
+                              : computeQuotient,
              false);
 }
 
@@ -163,23 +177,29 @@ void lowerCoarse64(FunctionLowering& f, const Instruction& instruction) {
   Value zero = b.bitcast(ir::F64, b.bitAnd(bitsOf(b, x), b.i64(doublePrecision.signBit())));
   x = b.select(isZero, zero, x);
   Value result = b.floating(instruction.opcode == Opcode::Rcp ? Op::FRcp : Op::FRsqrt, fp, {x});
-  f.write(instruction.operands[0], keepUpper(orNan(b, isNan(b, result), result)));
+  Value isTiny = b.compare(Op::FLt, b.unary(Op::FAbs, result), b.constant(ir::F64, doublePrecision.smallestNormal()));
+  Value sign = b.bitcast(ir::F64, b.bitAnd(bitsOf(b, result), b.i64(doublePrecision.signBit())));
+  f.write(instruction.operands[0], keepUpper(b.select(isTiny, sign, orNan(b, isNan(b, result), result))));
 }
 
 // rsqrt.approx.f64 is no estimate: nvcc's rsqrt() of doubles is this instruction alone. The reciprocal y of the root s
-// is corrected for what both roundings lost; where there is no such error term (zeros, infinities, NaNs) y stands.
+// is corrected for what both roundings lost; where there is no such error term (zeros, infinities, NaNs) y stands. Tiny
+// numbers are raised before, so that what the root lost is no denormal.
 void lowerReciprocalRoot64(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   auto emit = [&](Op op, std::initializer_list<Value> operands) { return b.floating(op, FloatControl{}, operands); };
   Value x = operand(f, instruction, 1, Type::F64);
+  Value isTiny = b.compare(Op::FLt, x, b.f64(0x1p-900));
+  x = emit(Op::FMul, {x, b.select(isTiny, b.f64(0x1p200), b.f64(1))});
   Value s = emit(Op::FSqrt, {x});
   Value y = emit(Op::FRcp, {s});
   Value negatedRoot = emit(Op::FNeg, {s});
-  Value lostByRoot = emit(Op::Fma, {negatedRoot, s, x});              // x - s * s
+  Value lostByRoot = emit(Op::Fma, {negatedRoot, s, x});               // x - s * s
   Value lostByReciprocal = emit(Op::Fma, {negatedRoot, y, b.f64(1)});  // 1 - s * y
   Value half = emit(Op::FMul, {emit(Op::FMul, {lostByRoot, y}), emit(Op::FMul, {y, b.f64(-0.5)})});
   Value corrected = emit(Op::Fma, {y, emit(Op::FAdd, {lostByReciprocal, half}), y});
-  f.write(instruction.operands[0], b.select(isNan(b, corrected), y, corrected));
+  Value result = b.select(isNan(b, corrected), y, corrected);
+  f.write(instruction.operands[0], emit(Op::FMul, {result, b.select(isTiny, b.f64(0x1p100), b.f64(1))}));
 }
 
 void lowerRoot(FunctionLowering& f, const Instruction& instruction) {
@@ -198,7 +218,11 @@ Value computeNarrowFunction(FunctionLowering& f, const Instruction& instruction,
   Value wide = b.convert(Op::FConvert, ir::F32, x[0]);
   Value wideArguments[] = {wide};
   Value result = computeUnary(f, instruction, fp, wideArguments);
-  return orNan(b, isNan(b, x[0]), b.convert(Op::FConvert, ir::F16, result, {Rounding::TowardZero}));
+  // Only what f32 can hold is cut off: of what is larger than f16's numbers the hardware makes an infinity.
+  Value narrow = b.convert(Op::FConvert, ir::F16, result, {Rounding::TowardZero});
+  if (instruction.opcode == Opcode::Ex2)
+    narrow = b.select(b.compare(Op::FLe, b.f32(0x1p16f), result), b.constant(ir::F16, 0x7C00), narrow);
+  return orNan(b, isNan(b, x[0]), narrow);
 }
 
 void lowerFunction(FunctionLowering& f, const Instruction& instruction) {
@@ -208,7 +232,8 @@ void lowerFunction(FunctionLowering& f, const Instruction& instruction) {
     std::vector<Value> lanes = unpackFloats(f, instruction.operands[1], instruction.type());
     for (Value& lane : lanes) {
       Value x[] = {lane};
-      Value result = f.b.bitcast(ir::F32, f.b.bitAnd(bitsOf(f.b, computeUnary(f, instruction, fp, x)), f.b.i32(0xFFFF0000)));
+      Value result =
+          f.b.bitcast(ir::F32, f.b.bitAnd(bitsOf(f.b, computeUnary(f, instruction, fp, x)), f.b.i32(0xFFFF0000)));
       lane = orNan(f.b, isNan(f.b, lane), result);
     }
     return writeFloats(f, instruction.operands[0], instruction.type(), lanes);
@@ -245,7 +270,8 @@ Value computeExtremum(FunctionLowering& f, const Instruction& instruction, Float
 bool isCopy(const Instruction& instruction) {
   const ptx::Operand &x = instruction.operands[1], &y = instruction.operands[2];
   return instruction.modifiers.size() == 1 && x.kind == ptx::Operand::Kind::Register && x.kind == y.kind &&
-         x.reg == y.reg && (instruction.type() == Type::F16 || instruction.type() == Type::F32 || instruction.type() == Type::F64);
+         x.reg == y.reg &&
+         (instruction.type() == Type::F16 || instruction.type() == Type::F32 || instruction.type() == Type::F64);
 }
 
 void lowerExtremum(FunctionLowering& f, const Instruction& instruction) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "mulciber/kernel_abi.h"
@@ -40,6 +41,8 @@ class FunctionLowering {
   ir::Instruction* value(const ptx::Operand& operand, ir::Type type);
   ir::Instruction* value(const ptx::Operand& operand, ptx::Type type) { return value(operand, irType(type)); }
   ir::Instruction* predicate(const ptx::Operand& operand);  // bool, negation applied
+  // The guard of a pure instruction, which from then on writes without one.
+  ir::Instruction* takeGuard() { return std::exchange(guard_, nullptr); }
 
   // Stores a result. Narrower integer values are zero- or sign-extended to the register by `isSigned`, wider ones
   // truncated. A vector destination {a, b} is unpacked. A Sink operand drops the value.

@@ -98,32 +98,42 @@ Value saturate(ir::Builder& b, Value x, bool isSigned, unsigned bits) {
   return clampInt(b, true, x, isSigned ? -high - 1 : 0, high);
 }
 
+// No GPU of today has the scalar instructions: ptxas makes them of others, in 64 bits, and what comes out differs from
+// the manual where a part of the register saturates. Both are as seen on an H200.
+Value saturatePart(ir::Builder& b, Value x, bool isSigned, unsigned bits) {
+  return b.binary(Op::UMin, x, b.i64(lowMask(isSigned ? bits - 1 : bits)));  // negative numbers count as large
+}
+
 Value shifted(FunctionLowering& f, const Instruction& instruction, Operation operation, Value x, Value amount) {
   ir::Builder& b = f.b;
   Value count = b.convert(Op::Trunc, ir::I32, amount);
   count = instruction.has(Mod::wrap) ? b.bitAnd(count, b.i32(31)) : b.binary(Op::UMin, count, b.i32(32));
-  if (operation == Operation::ShiftRight) return b.ashr(x, count);
-  if (!instruction.has(Mod::sat)) return b.shl(x, count);
-  // In two steps, with what is out of range anyway cut off between them, nothing is lost at the top.
-  Value half = b.lshr(count, b.i32(1));
-  Value first = clampInt(b, true, b.shl(x, half), -(int64_t(1) << 46), int64_t(1) << 46);
-  return b.shl(first, b.sub(count, half));
+  Value v = operation == Operation::ShiftRight ? b.ashr(x, count) : b.shl(x, count);
+  if (!instruction.has(Mod::sat)) return v;
+  v = b.ashr(b.shl(v, b.i32(30)), b.i32(30));  // 34 bits are kept; it is the whole register that saturates
+  return saturate(b, v, ptx::isSigned(instruction.type(0)), 32);
 }
 
 // What becomes of the result: combined with c by a second operation, or put into a part of c.
-Value finish(FunctionLowering& f, const Instruction& instruction, Value result, Type type) {
+Value finish(FunctionLowering& f, const Instruction& instruction, Value result, bool isSigned) {
   ir::Builder& b = f.b;
-  if (instruction.operands.size() < 4) return result;
+  if (instruction.operands.size() < 4) return b.convert(Op::Trunc, ir::I32, result);
   Value c = f.value(instruction.operands[3], ir::I32);
-  bool isSigned = ptx::isSigned(type);
-  switch (instruction.first({Mod::add, Mod::min, Mod::max}, Mod::b32)) {
-    case Mod::add: return b.add(result, c);
-    case Mod::min: return minInt(b, isSigned, result, c);
-    case Mod::max: return maxInt(b, isSigned, result, c);
-    default: break;
+  const Mod second = instruction.first({Mod::add, Mod::min, Mod::max}, Mod::b32);
+  if (second == Mod::min || second == Mod::max) {
+    const Operation operation = shapeOf(instruction.opcode).operation;
+    const bool isShift = operation == Operation::ShiftLeft || operation == Operation::ShiftRight;
+    if (operation == Operation::Add || operation == Operation::Sub || (isShift && instruction.has(Mod::sat)))
+      result = b.convert(Op::SExt, ir::I64, b.convert(Op::Trunc, ir::I32, result));
+    Value wide = resize(b, c, ir::I64, isSigned);
+    return b.convert(Op::Trunc, ir::I32,
+                     second == Mod::min ? minInt(b, isSigned, result, wide) : maxInt(b, isSigned, result, wide));
   }
+  result = b.convert(Op::Trunc, ir::I32, result);
+  if (second == Mod::add) return b.add(result, c);
   Part part = partOf(instruction.operands[0].select);
   if (part.bits == 32) return result;
+  if (part.bits == 16 && part.first == 16) result = b.lshr(result, b.i32(16));  // for .h1 the upper half is taken
   return b.emit(Op::BitInsert, ir::I32, {c, result, b.i32(part.first), b.i32(part.bits)});
 }
 
@@ -131,44 +141,39 @@ void lowerScalar(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   Operation operation = shapeOf(instruction.opcode).operation;
   bool isSet = operation == Operation::Set;
-  Type result = isSet ? Type::U32 : instruction.type(0);
+  bool isSigned = ptx::isSigned(instruction.type(0));
   Value x = selected(f, instruction.operands[1], instruction.type(isSet ? 0 : 1));
   Value y = selected(f, instruction.operands[2], instruction.type(isSet ? 1 : 2));
   bool isShift = operation == Operation::ShiftLeft || operation == Operation::ShiftRight;
   Value v = isShift ? shifted(f, instruction, operation, x, y) : compute(b, instruction, operation, x, y);
-  if (instruction.has(Mod::sat)) v = saturate(b, v, ptx::isSigned(result), partOf(instruction.operands[0].select).bits);
-  f.write(instruction.operands[0], finish(f, instruction, b.convert(Op::Trunc, ir::I32, v), result));
+  const unsigned bits = partOf(instruction.operands[0].select).bits;
+  if (instruction.has(Mod::sat) && !isShift) {
+    if (bits < 32) v = saturatePart(b, v, isSigned, bits);
+    else if (isSigned) v = saturate(b, v, isSigned, bits);
+    else v = b.binary(Op::SMax, v, b.i64(0));  // what is too large wraps
+  }
+  f.write(instruction.operands[0], finish(f, instruction, v, isSigned));
 }
 
-// a * b + c in 128 bits, negated by complement and a carry in, shifted, clamped.
+// a * b + c in 64 bits, as ptxas does it: all three taken as signed, whatever their types; negated by complement and 1.
 void lowerVmad(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   const Operand &first = instruction.operands[1], &second = instruction.operands[2], &third = instruction.operands[3];
-  Value x = selected(f, first, instruction.type(1)), y = selected(f, second, instruction.type(2));
-  bool negatesProduct = first.negated != second.negated;
-  bool isSigned =
-      ptx::isSigned(instruction.type(1)) || ptx::isSigned(instruction.type(2)) || negatesProduct || third.negated;
-  Value low = b.mul(x, y), high = b.binary(Op::MulHiS, x, y), c = plain(f, third);
-  if (negatesProduct) {
-    low = b.bitNot(low);
-    high = b.bitNot(high);
-  } else if (third.negated) {
-    c = b.bitNot(c);
-  }
-  auto addTo = [&](Value addend, Value addendHigh) {
-    low = b.add(low, addend);
-    Value carry = b.convert(Op::ZExt, ir::I64, b.compare(Op::ULt, low, addend));
-    high = b.add(b.add(high, addendHigh), carry);
+  auto word = [&](const Operand& operand, Type type) {
+    return resize(b, b.convert(Op::Trunc, ir::I32, selected(f, operand, type)), ir::I64, true);
   };
-  c = resize(b, c, ir::I64, isSigned);
-  addTo(c, isSigned ? b.ashr(c, b.i32(63)) : b.i64(0));
-  if (negatesProduct || third.negated || instruction.has(Mod::po)) addTo(b.i64(1), b.i64(0));
+  Value product = b.mul(word(first, instruction.type(1)), word(second, instruction.type(2))), c = plain(f, third);
+  const bool negatesProduct = first.negated != second.negated;
+  const bool isSigned =
+      ptx::isSigned(instruction.type(1)) || ptx::isSigned(instruction.type(2)) || negatesProduct || third.negated;
+  if (negatesProduct) product = b.bitNot(product);
+  else if (third.negated) c = b.bitNot(c);
+  Value sum = b.add(product, resize(b, c, ir::I64, true));
+  if (negatesProduct || third.negated || instruction.has(Mod::po)) sum = b.add(sum, b.i64(1));
   unsigned shift = instruction.has(Mod::shr7) ? 7 : instruction.has(Mod::shr15) ? 15 : 0;
-  if (shift != 0) low = b.bitOr(b.lshr(low, b.i32(shift)), b.shl(high, b.i32(64 - shift)));
-  if (instruction.has(Mod::sat)) {
-    low = isSigned ? saturate(b, low, true, 32) : b.binary(Op::UMin, low, b.i64(0xFFFFFFFF));
-  }
-  f.write(instruction.operands[0], b.convert(Op::Trunc, ir::I32, low));
+  if (shift != 0) sum = isSigned ? b.ashr(sum, b.i32(shift)) : b.lshr(sum, b.i32(shift));
+  if (instruction.has(Mod::sat)) sum = saturate(b, sum, isSigned, 32);
+  f.write(instruction.operands[0], b.convert(Op::Trunc, ir::I32, sum));
 }
 
 // The i-th of the selected lanes of the pair {b, a}; without a selector a's or b's own.

@@ -1,5 +1,6 @@
 #include "translator/passes/exact_float.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -56,19 +57,26 @@ Value ExactFloat::oneNan(Value x) {
 }
 
 // Computed again for operands that are a power of two larger, where nothing is denormal.
-Value ExactFloat::isTiny(Op op, std::vector<Value> operands, Value result) {
+Value ExactFloat::isTiny(Op op, Rounding rounding, std::vector<Value> operands, Value result) {
   ir::Type type = result->type;
   int steps = type == F16 ? 8 : 24, mantissa = type == F16 ? 10 : 23;
   auto raisedBits = [&](uint64_t bits) { return bits + (static_cast<uint64_t>(steps) << mantissa); };
   auto raised = [&](Value x) { return b.binary(Op::FMul, x, b.constant(type, raisedBits(one(type)))); };
-  // Of two factors the smaller one has the room.
-  Value swap = b.compare(Op::ULt, magnitudeBits(operands[0]), magnitudeBits(operands[1]));
-  Value small = b.select(swap, operands[0], operands[1]);
-  operands[1] = b.select(swap, operands[1], operands[0]);
-  operands[0] = raised(small);
+  if (op == Op::FRcp) {
+    operands.insert(operands.begin(), b.constant(type, one(type)));
+    op = Op::FDiv;
+  }
+  if (op != Op::FDiv) {  // of two factors the smaller one has the room
+    Value swap = b.compare(Op::ULt, magnitudeBits(operands[0]), magnitudeBits(operands[1]));
+    Value small = b.select(swap, operands[0], operands[1]);
+    operands[1] = b.select(swap, operands[1], operands[0]);
+    operands[0] = small;
+  }
+  operands[0] = raised(operands[0]);
   if (op == Op::Fma) operands[2] = raised(operands[2]);
-  Value again = op == Op::Fma ? b.emit(op, type, {operands[0], operands[1], operands[2]})
-                              : b.binary(op, operands[0], operands[1]);
+  Value again = rounding != Rounding::NearestEven ? compute(op, rounding, operands)
+                : op == Op::Fma                   ? b.emit(op, type, {operands[0], operands[1], operands[2]})
+                                                  : b.binary(op, operands[0], operands[1]);
   Value isEdge = b.compare(Op::IEq, magnitudeBits(result), like(bits(result), smallestNormal(type)));
   Value limit = like(bits(result), raisedBits(smallestNormal(type)));
   return b.bitAnd(isEdge, b.compare(Op::ULt, magnitudeBits(again), limit));
@@ -317,6 +325,24 @@ Value ExactFloat::quickRoot(Value x) {
   root = b.binary(Op::FMul, root, b.select(isSmall, b.f32(0x1p-40f), b.f32(1)));
   Value isItself = b.bitOr(b.compare(Op::FEq, x, b.f32(0)), b.compare(Op::FEq, x, like(x, infinity(F32))));
   return b.select(isItself, x, root);
+}
+
+// 2 to the nearest integer and, by its Taylor series, to the rest. The power of the integer is multiplied in two
+// halves: it may be denormal or infinite.
+Value ExactFloat::power(Value x) {
+  x = b.select(b.compare(Op::FLt, x, b.f32(-160)), b.f32(-160), x);
+  x = b.select(b.compare(Op::FLt, b.f32(160), x), b.f32(160), x);
+  Value whole = b.unary(Op::FRound, x), rest = b.binary(Op::FSub, x, whole);
+  constexpr double ln2 = 0.6931471805599453;
+  constexpr int terms = 7;
+  std::array<float, terms + 1> factors{1};
+  for (double n = 1, factor = 1; n <= terms; ++n) factors[static_cast<size_t>(n)] = float(factor *= ln2 / n);
+  Value result = b.f32(factors[terms]);
+  for (size_t n = terms; n-- > 0;) result = b.emit(Op::Fma, F32, {result, rest, b.f32(factors[n])});
+  Value exponent = b.convert(Op::FToS, I32, whole), half = b.ashr(exponent, b.i32(1));
+  for (Value part : {half, b.sub(exponent, half)})
+    result = b.binary(Op::FMul, result, b.bitcast(F32, b.shl(b.add(part, b.i32(127)), b.i32(23))));
+  return result;
 }
 
 // x * y + z towards one side. Where the sum stays near z, sum - z is exact, and so is the sign of what was rounded

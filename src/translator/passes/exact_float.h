@@ -32,6 +32,8 @@ class ExactFloat {
   Guess quickReciprocal(Value y);
   Guess quickQuotient(Value x, Value y);
   Value quickRoot(Value x);
+  // 2^x within two units, denormals included, for devices whose own is not.
+  Value power(Value x);
   // In the directed modes, where z is a constant of ordinary size. slowFma is for the rare cases: long enough that no
   // driver runs it beside the guess instead of branching around it.
   std::optional<Guess> quickFma(ir::Rounding rounding, Value x, Value y, Value z);
@@ -42,9 +44,9 @@ class ExactFloat {
   Value minMax(bool isMin, Value x, Value y);  // -0 < +0 whatever the device says
   Value oneNan(Value x);                       // NVIDIA's NaN for any of f16 and f32
 
-  // Whether the nearest result of FMul or a native Fma, rounded with an exponent that has no lower end, is less than the
+  // Whether the result of FMul, Fma, FDiv or FRcp, rounded with an exponent that has no lower end, is less than the
   // smallest normal number: what .ftz makes a zero. A result rounded among denormals may have been raised to it.
-  Value isTiny(ir::Op op, std::vector<Value> operands, Value result);
+  Value isTiny(ir::Op op, ir::Rounding rounding, std::vector<Value> operands, Value result);
 
  private:
   Value widenHalf(Value x);

@@ -86,6 +86,9 @@ class Rewriter {
       });
     bool rounds = i.op >= Op::FFloor && i.op <= Op::FRound;
     if (i.op == Op::FAbs || i.op == Op::FNeg) return true;  // NVIDIA's driver makes additions of them, which may flush
+    if (i.op == Op::AtomicFAdd) return true;
+    // Without .ftz approximations are given denormals, scaled.
+    if (isApproximation(i) && i.op != Op::FSin && i.op != Op::FCos && !i.fp.flush) return i.type == F32;
     return rounds || i.op == Op::FConvert || (isArithmetic(i.op) && !i.fp.approximate);
   }
 
@@ -193,8 +196,8 @@ class Rewriter {
   }
 
   bool needsRewrite(const Instruction& i) const {
-    return i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin || i.op == Op::FMax ||
-           unitesNans(i);
+    return i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin ||
+           i.op == Op::FMax || unitesNans(i);
   }
 
   // The device passes NaNs on, where NVIDIA's hardware makes one of all.
@@ -208,6 +211,12 @@ class Rewriter {
     if (!x.isConstant() || !flushable(x.type)) return false;
     uint64_t sign = uint64_t(1) << (x.type.bits - 1), infinity = x.type == F16 ? 0x7C00 : 0x7F80'0000;
     return (x.payload & (sign - 1)) > infinity;
+  }
+  // Compilers that compute with constants have been seen to pass signalling NaNs on, or to make infinities of them.
+  Instruction* quiet(Instruction* x) {
+    const uint64_t infinity = 0x7FF0'0000'0000'0000, quietBit = uint64_t(1) << 51;
+    if (!x->isConstant() || x->type != F64 || (x->payload & ~(uint64_t(1) << 63)) <= infinity) return x;
+    return x->payload & quietBit ? x : b_.constant(F64, x->payload | quietBit);
   }
   static bool givesNan(const Instruction& i) {
     if ((!isArithmetic(i.op) && !isFunction(i.op)) || !flushable(i.type)) return false;
@@ -229,10 +238,18 @@ class Rewriter {
   static bool flushable(ir::Type type) { return type == F32 || type == F16; }
 
   Instruction* rewriteScalar(Instruction& i) {
-    if (i.op >= Op::UToF && i.op <= Op::FConvert) return rewriteConversion(i);
+    if (i.op >= Op::UToF && i.op <= Op::FConvert) {
+      i.operands[0] = quiet(i.operands[0]);
+      return rewriteConversion(i);
+    }
     if (givesNan(i)) return b_.constant(i.type, i.type == F16 ? 0x7FFF : 0x7FFF'FFFF);
+    for (Instruction*& operand : i.operands) operand = quiet(operand);
     std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
+    // A product that flushes, and is all that flushes: drivers take a product by one for its other factor.
+    const bool isMove = i.op == Op::FMul && i.type == F32 && i.fp.flush && operands[1]->isConstant() &&
+                        operands[1]->payload == 0x3F80'0000;
+    if (isMove) return exact_.oneNan(exact_.flush(operands[0]));
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
     // The reciprocal's scaling for denormal divisors is the driver's.
     if (flush && (!isFlushingApproximation || i.op == Op::FRcp))
@@ -252,11 +269,12 @@ class Rewriter {
 
   Instruction* flushResult(const Instruction& i, const std::vector<Instruction*>& operands, Instruction* result) {
     if (!isArithmetic(i.op) && i.op != Op::FExp2) return result;
-    const bool isNearest = i.fp.rounding == Rounding::NearestEven && isNative(i);
-    const bool roundsUp = isNearest && (i.op == Op::FMul || i.op == Op::Fma);
+    const bool isProduct = i.op == Op::FMul || i.op == Op::Fma, isQuotient = i.op == Op::FDiv || i.op == Op::FRcp;
+    const bool isNearest = i.fp.rounding == Rounding::NearestEven;
+    const bool roundsUp = isNearest ? isProduct && isNative(i) : (isProduct || isQuotient) && i.type == F32;
     Instruction* flushed = exact_.flush(result);
     if (!roundsUp || i.fp.approximate || !options_.exactDenormals) return flushed;
-    Instruction* isTiny = exact_.isTiny(i.op, operands, result);
+    Instruction* isTiny = exact_.isTiny(i.op, i.fp.rounding, operands, result);
     const ir::Type bits = result->type.asInt();
     Instruction* sign = b_.constant(bits, uint64_t(1) << (bits.bits - 1));
     return b_.select(isTiny, b_.bitcast(result->type, b_.bitAnd(b_.bitcast(bits, result), sign)), flushed);
@@ -284,8 +302,15 @@ class Rewriter {
 
   // The approximations of NVIDIA's hardware read denormals as zeros: ptxas scales them, when not .ftz, as here.
   Instruction* rewriteFunction(const Instruction& i, const std::vector<Instruction*>& operands) {
-    if (i.fp.flush || i.type != F32 || profile_.denormsByDefault32) return nullptr;
+    if (i.type != F32) return nullptr;
     Instruction* x = operands[0];
+    if (i.op == Op::FExp2 && !profile_.accurateExp2) return exact_.power(x);
+    if (i.op == Op::FTanh && !profile_.accurateTanh) {
+      Instruction* isSmall = b_.compare(Op::FLt, b_.unary(Op::FAbs, x), b_.f32(0x1p-6f));
+      return b_.select(isSmall, x, emitPlain(i, operands));
+    }
+    const bool isRight = profile_.denormsByDefault32 && (i.op != Op::FLog2 || profile_.denormalLog2);
+    if (i.fp.flush || isRight) return nullptr;
     auto power = [&](int n) { return b_.constant(F32, uint64_t(127 + n) << 23); };
     auto times = [&](Instruction* value, Instruction* factor) { return b_.binary(Op::FMul, value, factor); };
     if (i.op == Op::FExp2) {  // the square of half the power
@@ -380,6 +405,8 @@ class Rewriter {
     if (i.op != Op::FConvert) return nullptr;
     bool flush = i.fp.flush && x->type == F32;
     bool flushResult = i.fp.flush && i.type == F32;
+    const bool unites = options_.exactDenormals && !profile_.nvidiaNan && i.type == F32 && x->type == F16;
+    if (unites) return exact_.oneNan(b_.convert(Op::FConvert, F32, x));
     bool narrows = i.type.bits < x->type.bits;
     bool needsSteps = narrows && (rounding != Rounding::NearestEven || (x->type == F64 && i.type == F16));
     if (!flush && !flushResult && !needsSteps) return nullptr;

@@ -170,6 +170,11 @@ Value softFma(ir::Builder& b, Rounding rounding, Value x, Value y, Value z) {
   Value keepsAddend =
       b.bitAnd(b.bitAnd(zeroFactor, b.bitNot(b.bitOr(factorSpecial, addendSpecial))), b.bitNot(soft.isZeroFloat(z)));
   plain = b.select(keepsAddend, z, plain);
+  if (type == ir::F64)  // of several NaNs the hardware takes this one, made quiet
+    for (Value operand : {x, z, y}) {
+      Value quiet = b.bitcast(type, b.bitOr(b.bitcast(ir::I64, operand), b.i64(uint64_t(1) << 51)));
+      plain = b.select(b.emit(Op::FIsNan, ir::Bool, {operand}), quiet, plain);
+    }
   if (rounding == Rounding::Down) {  // an exact zero is negative unless both terms are positive
     Value isNegative = b.bitAnd(soft.isZeroFloat(plain), b.bitOr(productSign, addendSign));
     plain = b.select(isNegative, negativeZero, plain);
@@ -208,7 +213,9 @@ Value softFma(ir::Builder& b, Rounding rounding, Value x, Value y, Value z) {
   Value significand = b.bitOr(sum.high, soft.asBit(b.bitNot(soft.isZero(sum.low))));
   exponent = b.sub(b.add(exponent, b.i32(3)), zeros);
   Value packed = packFloat(b, type, rounding, sign, exponent, significand);
-  packed = b.select(cancelled, b.select(sign, negativeZero, zero), packed);
+  // By its bits: drivers have been seen to take the two zeros for one.
+  Value signOnly = b.shl(b.convert(Op::ZExt, type.asInt(), sign), b.i32(type.bits - 1));
+  packed = b.select(cancelled, b.bitcast(type, signOnly), packed);
   return b.select(special, plain, packed);
 }
 

@@ -23,8 +23,31 @@ spv::Op integerAtomic(Op op) {
   }
 }
 
+// NVIDIA's sum of floats flushes denormals in device memory and keeps them in shared memory. Other devices, and the
+// same ones under Vulkan, do it one way in both.
+bool needsExactSum(const Emitter& e, const ir::Instruction& i, ir::Space space) {
+  return i.op == Op::AtomicFAdd && i.type == ir::F32 && e.options.exactDenormals &&
+         (!e.profile.nvidiaNan || space == ir::Space::Shared);
+}
+
+Id exactSum(Emitter& e, Id x, Id y, bool flushes) {
+  auto bitAnd = [&](Id value, uint32_t mask) {
+    return e.op(spv::Op::OpBitwiseAnd, ir::I32, {value, e.constant(ir::I32, mask)});
+  };
+  auto flush = [&](Id value) {
+    if (!flushes) return value;
+    Id bits = e.bitcast(value, ir::F32, ir::I32);
+    Id isTiny = e.op(spv::Op::OpIEqual, ir::Bool, {bitAnd(bits, 0x7F800000), e.constant(ir::I32, 0)});
+    return e.bitcast(e.select(isTiny, ir::I32, bitAnd(bits, 0x80000000), bits), ir::I32, ir::F32);
+  };
+  Id sum = e.op(spv::Op::OpFAdd, ir::F32, {flush(x), flush(y)});
+  e.module.decorate(sum, spv::Decoration::NoContraction);
+  sum = flush(sum);
+  return e.select(e.op(spv::Op::OpIsNan, ir::Bool, {sum}), ir::F32, e.constant(ir::F32, 0x7FFFFFFF), sum);
+}
+
 // What the operation makes of the old value, as the equivalent IR instruction would.
-Id computeNew(Emitter& e, const ir::Instruction& i, Id old) {
+Id computeNew(Emitter& e, const ir::Instruction& i, ir::Space space, Id old) {
   ir::Type type = i.type;
   Id value = e.operand(i, 1);
   auto wide = [&](Id id, bool isSigned) { return e.widen(id, type, isSigned); };
@@ -60,7 +83,9 @@ Id computeNew(Emitter& e, const ir::Instruction& i, Id old) {
       Id wraps = e.op(spv::Op::OpLogicalOr, ir::Bool, {isZero, isAbove});
       return e.select(wraps, type, value, e.op(spv::Op::OpISub, type, {old, e.constant(type, 1)}));
     }
-    case Op::AtomicFAdd: return precise(e.op(spv::Op::OpFAdd, type, {old, value}));
+    case Op::AtomicFAdd:
+      if (needsExactSum(e, i, space)) return exactSum(e, old, value, space == ir::Space::Global);
+      return precise(e.op(spv::Op::OpFAdd, type, {old, value}));
     case Op::AtomicFMin: return precise(e.glsl(GLSLstd450NMin, type, {old, value}));
     default: return precise(e.glsl(GLSLstd450NMax, type, {old, value}));
   }
@@ -76,6 +101,7 @@ std::optional<Native> nativeAtomic(Emitter& e, const ir::Instruction& i, ir::Spa
   const TargetProfile& p = e.profile;
   ModuleBuilder& m = e.module;
   bool isShared = space == ir::Space::Shared;
+  if (needsExactSum(e, i, space)) return std::nullopt;
   if (i.op == Op::AtomicFAdd) {
     bool canPoint = !isShared || p.sharedExplicitLayout;
     if (i.type == ir::F32 && canPoint && (isShared ? p.atomicSharedFloat32Add : p.atomicFloat32Add)) {
@@ -111,7 +137,7 @@ Id atomicIn(Emitter& e, const ir::Instruction& i, ir::Space space, Address addre
   }
   if (space == ir::Space::Local || space == ir::Space::Param) {  // nobody else can see it
     Id old = memory.load(type, space, address, {});
-    if (space == ir::Space::Local) memory.store(type, space, address, computeNew(e, i, old), {});
+    if (space == ir::Space::Local) memory.store(type, space, address, computeNew(e, i, space, old), {});
     return old;
   }
   ir::Scope range = space == ir::Space::Shared ? std::min(i.memory.scope, ir::Scope::Block) : i.memory.scope;
@@ -142,10 +168,11 @@ Id atomicIn(Emitter& e, const ir::Instruction& i, ir::Space space, Address addre
                   {pointer, scope, e.module.constant32(semantics), e.module.constant32(unequal), e.operand(i, 2),
                    e.operand(i, 1)});
     }
-    return e.bitcast(compareExchangeLoop(
-                         e, word, pointer, scopeOf(range), semantics,
-                         [&](Id old) { return e.bitcast(computeNew(e, i, e.bitcast(old, word, type)), type, word); }),
-                     word, type);
+    return e.bitcast(
+        compareExchangeLoop(
+            e, word, pointer, scopeOf(range), semantics,
+            [&](Id old) { return e.bitcast(computeNew(e, i, space, e.bitcast(old, word, type)), type, word); }),
+        word, type);
   }
   // 8 and 16 bits: a part of the 32-bit word around them.
   MemoryEmitter::SubWord there = memory.subWord(space, address);
@@ -155,7 +182,7 @@ Id atomicIn(Emitter& e, const ir::Instruction& i, ir::Space space, Address addre
     return e.bitcast(e.narrow(bits, word), word, type);
   };
   Id old = compareExchangeLoop(e, ir::I32, there.pointer, scopeOf(range), semantics, [&](Id whole) {
-    Id changed = e.widen(e.bitcast(computeNew(e, i, part(whole)), type, word), word, false);
+    Id changed = e.widen(e.bitcast(computeNew(e, i, space, part(whole)), type, word), word, false);
     return e.op(spv::Op::OpBitFieldInsert, ir::I32, {whole, changed, there.shift, count});
   });
   return part(old);

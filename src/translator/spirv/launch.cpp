@@ -131,6 +131,12 @@ void Emitter::emitExecutionModes(Id main) {
     module.extension("SPV_KHR_maximal_reconvergence");
     module.executionMode(main, spv::ExecutionMode::MaximallyReconvergesKHR);
   }
+  if (profile.signedZeroPreserve) {
+    module.capability(spv::Capability::SignedZeroInfNanPreserve);
+    for (uint32_t bits : {16u, 32u, 64u})
+      if (bits == 32 || (bits == 16 ? profile.float16 : profile.float64))
+        module.executionMode(main, spv::ExecutionMode::SignedZeroInfNanPreserve, {bits});
+  }
   if (program.denormals32 == ir::Denormals::Preserve && profile.denormPreserve32) {
     module.capability(spv::Capability::DenormPreserve);
     module.executionMode(main, spv::ExecutionMode::DenormPreserve, {32});

@@ -11,7 +11,7 @@
 namespace mulciber::conformance {
 
 // What values an operand is given.
-enum class Values : uint8_t { Bit, Int8, Int16, Int32, Int64, Count, F16, Bf16, F16x2, Bf16x2, F32, F64 };
+enum class Values : uint8_t { Bit, Int8, Int16, Int32, Int64, Count, F16, Bf16, F16x2, Bf16x2, F32, F64, DenseF32 };
 
 struct Input {
   ptx::Type type;  // of its register
@@ -20,15 +20,22 @@ struct Input {
 
 struct Case {
   const ptx::Form* form = nullptr;
-  std::string name;                 // the instruction: "add.sat.s32 %d0, %a0, %a1"
-  std::string code;                 // writes %d0, %d1 ..., reads %a0, %a1 ...
-  std::vector<ptx::Type> results;   // types of the registers %d
-  std::vector<Input> inputs;        // of the registers %a
-  std::string declarations;         // at module scope
-  bool usesWarp = false;            // threads of a warp see each other's inputs
+  std::string name;                // the instruction: "add.sat.s32 %d0, %a0, %a1"
+  std::string code;                // writes %d0, %d1 ..., reads %a0, %a1 ...
+  std::vector<ptx::Type> results;  // types of the registers %d
+  std::vector<Values> formats;     // of what the results hold
+  std::vector<Input> inputs;       // of the registers %a
+  std::string declarations;        // at module scope
+  bool usesWarp = false;           // threads of a warp see each other's inputs
+  int guard = -1, old = -1;        // inputs: the predicate it runs under, and what %d0 holds where that is false
+  bool isGuardNegated = false;
+  bool hasConstant = false;  // an operand that assemblers may compute with
 
-  uint64_t key() const;             // of all of the above: what a recording knows the case by
-  std::string signature() const;    // cases with the same one share their input values
+  std::string instruction() const;  // without its operands: "add.sat.s32"
+  std::string listedAs() const;         // what differences are listed by: "@add.sat.s32 constant"
+  bool isSkipped(uint64_t guardValue) const { return guard >= 0 && (guardValue != 0) == isGuardNegated; }
+  uint64_t key() const;           // of all of the above: what a recording knows the case by
+  std::string signature() const;  // cases with the same one share their input values
 };
 
 // Every instruction that computes registers from registers.

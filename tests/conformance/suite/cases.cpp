@@ -12,6 +12,15 @@ std::string Case::signature() const {
   return text;
 }
 
+std::string Case::instruction() const {
+  const size_t begin = name[0] == '@' ? name.find(' ') + 1 : 0;
+  return name.substr(begin, name.find(' ', begin) - begin);
+}
+
+std::string Case::listedAs() const {
+  return (guard >= 0 ? "@" : "") + instruction() + (hasConstant ? " constant" : "");
+}
+
 uint64_t Case::key() const {
   std::string text = code + '|' + signature() + '|' + declarations + '|' + std::to_string(rowsOf(inputs));
   for (ptx::Type type : results) text += std::string(ptx::spelling(type)) + ' ';

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -34,7 +35,45 @@ std::string describeRow(const Case& one, const InputTable& inputs, unsigned row,
   return text + '\n';
 }
 
+// How many floats lie between two.
+uint64_t unitsBetween(Values format, uint64_t a, uint64_t b) {
+  if (format == Values::F16x2 || format == Values::Bf16x2) {
+    const Values element = format == Values::F16x2 ? Values::F16 : Values::Bf16;
+    return std::max(unitsBetween(element, a & 0xFFFF, b & 0xFFFF), unitsBetween(element, a >> 16, b >> 16));
+  }
+  const unsigned bits = format == Values::F64 ? 64 : format == Values::F32 ? 32 : 16;
+  auto place = [&](uint64_t x) {
+    const uint64_t sign = uint64_t(1) << (bits - 1), magnitude = x & (sign - 1);
+    return x & sign ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+  };
+  const int64_t x = place(a), y = place(b);
+  return x < y ? static_cast<uint64_t>(y) - static_cast<uint64_t>(x)
+               : static_cast<uint64_t>(x) - static_cast<uint64_t>(y);
+}
+
+using Counts = std::array<size_t, kVerdicts>;
+
+// The forms of which some cases were judged, by name.
+std::map<std::string, Counts> countsByForm(const std::vector<Judgement>& judgements) {
+  std::map<std::string, Counts> forms;
+  for (const Judgement& j : judgements) ++forms[j.one->instruction()][static_cast<size_t>(j.verdict)];
+  return forms;
+}
+
+// Of verdicts in order: exact, within bound, known, wrong, refused.
+size_t worstOf(const Counts& counts) {
+  size_t worst = 0;
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] != 0) worst = i;
+  return worst;
+}
+
 }  // namespace
+
+const char* nameOf(Verdict verdict) {
+  static constexpr std::array<const char*, kVerdicts> kNames = {"exact", "within bound", "known", "wrong", "refused"};
+  return kNames[static_cast<size_t>(verdict)];
+}
 
 bool matches(const std::string& pattern, const std::string& text) {
   size_t p = 0, t = 0, star = std::string::npos, resume = 0;
@@ -60,7 +99,7 @@ std::vector<KnownDifference> readKnownDifferences(const std::string& path, std::
     std::istringstream stream(line);
     for (std::string field; std::getline(stream, field, '|');) fields.push_back(trimmed(field));
     if (fields.size() != 5 || std::find(fields.begin(), fields.end(), "") != fields.end()) {
-      error = path + ':' + std::to_string(number) + ": a line is: instruction | device | driver | bound | reason";
+      error = path + ':' + std::to_string(number) + ": a line is: form | device | driver | bound | reason";
       return {};
     }
     all.push_back({fields[0], fields[1], fields[2], fields[3], fields[4], number});
@@ -72,30 +111,48 @@ void Comparison::setDevice(const std::string& name, const std::string& driver) {
   std::erase_if(known_, [&](const KnownDifference& k) {
     return !matches('*' + k.device + '*', name) || !matches('*' + k.driver + '*', driver);
   });
+  std::sort(known_.begin(), known_.end(), [](const auto& a, const auto& b) { return a.form < b.form; });
 }
 
 const KnownDifference* Comparison::find(const Case& one) const {
-  for (const KnownDifference& k : known_)
-    if (matches(k.instruction, one.name)) return &k;
-  return nullptr;
+  const std::string form = one.listedAs();
+  const auto found = std::lower_bound(known_.begin(), known_.end(), form,
+                                      [](const KnownDifference& k, const std::string& name) { return k.form < name; });
+  return found == known_.end() || found->form != form ? nullptr : &*found;
+}
+
+bool Comparison::isComparable(const Case& one) const {
+  const RecordedCase* recorded = recording_.find(one);
+  return recorded && !recorded->isRefused;
+}
+
+bool Comparison::isWithin(const KnownDifference& known, const Case& one, const RecordedCase& ours,
+                          const RecordedCase& native) const {
+  if (known.bound == "NaN bits" || known.bound == "skipped rows") return ours.essence == native.essence;
+  if (known.bound == "anything") return true;
+  if (!known.bound.ends_with(" units")) return false;
+  const uint64_t most = std::strtoull(known.bound.c_str(), nullptr, 10);
+  size_t sample = 0;
+  for (size_t i = 0; i < one.results.size(); ++i)
+    for (unsigned word = 0; word < (one.results[i] == ptx::Type::B128 ? 2u : 1u); ++word)
+      for (unsigned n = 0; n < kSampleRows; ++n, ++sample) {
+        const uint64_t a = withOneNan(one.formats[i], ours.samples[sample]),
+                       b = withOneNan(one.formats[i], native.samples[sample]);
+        if (a != b && unitsBetween(one.formats[i], a, b) > most) return false;
+      }
+  return true;
 }
 
 void Comparison::judge(const Case& one, const Outcome& outcome, const InputTable& inputs,
                        const std::vector<uint64_t>* native) {
   const RecordedCase* recorded = recording_.find(one);
-  if (!recorded) {
-    ++unrecorded_;
-    return;
-  }
-  if (recorded->isRefused) return;
   const KnownDifference* known = find(one);
-  if (known) seen_[known->line].first = true;
   if (!outcome.message.empty()) {
-    if (known) seen_[known->line].second = true;
-    judgements_.push_back({&one, Verdict::Refused, outcome.message});
+    const bool isKnown = known && known->bound == "refused";
+    judgements_.push_back({&one, isKnown ? Verdict::Refused : Verdict::Wrong, "refused: " + outcome.message});
     return;
   }
-  const RecordedCase ours = Recording::summarize(one, outcome, inputs.rows);
+  const RecordedCase ours = Recording::summarize(one, outcome, inputs);
   if (ours.blockHashes == recorded->blockHashes) {
     judgements_.push_back({&one, Verdict::Exact, ""});
     return;
@@ -119,21 +176,32 @@ void Comparison::judge(const Case& one, const Outcome& outcome, const InputTable
     look(row, a, b);
   }
   detail = std::to_string(blocks) + " of " + std::to_string(ours.blockHashes.size()) + " blocks, " +
-           std::to_string(differing) + (native ? " rows\n" : " of the recorded samples\n") + detail;
+           std::to_string(differing) + (native ? " rows" : " of the recorded samples") +
+           (ours.essence == recorded->essence ? one.guard >= 0 ? ", skipped rows\n" : ", NaN bits\n" : "\n") + detail;
   const std::optional<std::string> beyond = beyondBound(one, inputs, outcome.values);
   if (beyond && beyond->empty()) {
     judgements_.push_back({&one, Verdict::WithinBound, detail});
     return;
   }
   if (beyond) detail += "    beyond the bound: " + *beyond + '\n';
-  if (known) seen_[known->line].second = true;
-  judgements_.push_back({&one, known ? Verdict::Known : Verdict::Wrong, detail});
+  const bool isKnown = known && isWithin(*known, one, ours, *recorded);
+  if (known && !isKnown) detail += "    beyond the listed bound: " + known->bound + '\n';
+  judgements_.push_back({&one, isKnown ? Verdict::Known : Verdict::Wrong, detail});
 }
 
-std::vector<KnownDifference> Comparison::passing() const {
+std::vector<KnownDifference> Comparison::passing(const std::vector<Case>& all) const {
+  std::map<std::string, size_t> tested, of;
+  std::set<std::string> differs;
+  for (const Judgement& j : judgements_) {
+    const std::string form = j.one->listedAs();
+    ++tested[form];
+    if (j.verdict != Verdict::Exact && j.verdict != Verdict::WithinBound) differs.insert(form);
+  }
+  for (const Case& one : all)
+    if (isComparable(one)) ++of[one.listedAs()];
   std::vector<KnownDifference> list;
   for (const KnownDifference& k : known_)
-    if (const auto found = seen_.find(k.line); found != seen_.end() && !found->second.second) list.push_back(k);
+    if (!differs.contains(k.form) && tested[k.form] == of[k.form]) list.push_back(k);
   return list;
 }
 
@@ -144,27 +212,61 @@ size_t Comparison::count(Verdict verdict) const {
 
 std::string Comparison::table() const {
   struct Row {
-    std::set<const ptx::Form*> forms;
-    std::array<size_t, 5> counts{};
+    Counts forms{}, cases{};
   };
   std::map<std::string, Row> chapters;
+  const std::map<std::string, Counts> forms = countsByForm(judgements_);
+  std::set<std::string> counted;
   for (const Judgement& j : judgements_)
     for (const std::string& name : {std::string(j.one->form->chapter), std::string("~")}) {
       Row& row = chapters[name];
-      row.forms.insert(j.one->form);
-      ++row.counts[static_cast<size_t>(j.verdict)];
+      ++row.cases[static_cast<size_t>(j.verdict)];
+      if (const std::string form = j.one->instruction(); counted.insert(name + form).second)
+        ++row.forms[worstOf(forms.at(form))];
     }
   std::ostringstream text;
-  text << "| chapter | forms | cases | exact | within bound | known | wrong | refused "
-          "|\n|---|---|---|---|---|---|---|---|\n";
+  text << "| chapter | forms |";
+  for (unsigned i = 0; i < kVerdicts; ++i) text << ' ' << nameOf(static_cast<Verdict>(i)) << " |";
+  text << " cases | exact |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const auto& [name, row] : chapters) {
+    size_t all = 0, cases = 0;
+    for (size_t count : row.forms) all += count;
+    for (size_t count : row.cases) cases += count;
+    text << "| " << (name == "~" ? "all" : name) << " | " << all;
+    for (size_t count : row.forms) text << " | " << count;
+    text << " | " << cases << " | " << row.cases[0] << " |\n";
+  }
+  return text.str();
+}
+
+std::string Comparison::formTable() const {
+  std::ostringstream text;
+  text << "| form | cases |";
+  for (unsigned i = 0; i < kVerdicts; ++i) text << ' ' << nameOf(static_cast<Verdict>(i)) << " |";
+  text << "\n|---|---|---|---|---|---|---|\n";
+  for (const auto& [name, counts] : countsByForm(judgements_)) {
     size_t all = 0;
-    for (size_t count : row.counts) all += count;
-    text << "| " << (name == "~" ? "all" : name) << " | " << row.forms.size() << " | " << all;
-    for (size_t count : row.counts) text << " | " << count;
+    for (size_t count : counts) all += count;
+    text << "| " << name << " | " << all;
+    for (size_t count : counts) text << " | " << count;
     text << " |\n";
   }
   return text.str();
+}
+
+std::string Comparison::unlisted(const std::string& device) const {
+  std::map<std::string, std::string> bounds;
+  for (const Judgement& j : judgements_) {
+    if (j.verdict != Verdict::Wrong) continue;
+    std::string bound = "?";
+    for (const char* known : {"refused", "NaN bits", "skipped rows"})
+      if (j.detail.substr(0, j.detail.find('\n')).find(known) != std::string::npos) bound = known;
+    std::string& all = bounds[j.one->listedAs()];
+    all = all.empty() || all == bound ? bound : "?";
+  }
+  std::string text;
+  for (const auto& [form, bound] : bounds) text += form + " | " + device + " | * | " + bound + " | ?\n";
+  return text;
 }
 
 }  // namespace mulciber::conformance

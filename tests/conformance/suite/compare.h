@@ -15,21 +15,27 @@ enum class Verdict : uint8_t {
   WithinBound,  // an approximate instruction within the error that PTX states
   Known,        // listed
   Wrong,
-  Refused,      // by Mulciber, with a reason
+  Refused,  // by Mulciber, with a reason
 };
 
-// A line of known_differences.txt: instruction | device | driver | bound | reason.
+inline constexpr unsigned kVerdicts = 5;
+const char* nameOf(Verdict verdict);
+
+// A line of known_differences.txt: form | device | driver | bound | reason.
 struct KnownDifference {
-  std::string instruction;  // of a case, * for anything
-  std::string device;       // part of its name, * for any
-  std::string driver;       // part of its version, * for any
-  std::string bound;        // what the difference is at most, in words
+  std::string form;    // as Case::listedAs() says it
+  std::string device;  // part of its name, * for any
+  std::string driver;  // part of its version, * for any
+  // What the difference is at most: "refused", "NaN bits", "skipped rows" (whose guard is false), "N units" (in the
+  // last place, of the rows recorded in full). All four are checked; "anything" is not.
+  std::string bound;
   std::string reason;
   int line = 0;
 };
 
 // Empty and `error` set when the file cannot be understood.
 std::vector<KnownDifference> readKnownDifferences(const std::string& path, std::string& error);
+// With * for anything.
 bool matches(const std::string& pattern, const std::string& text);
 
 struct Judgement {
@@ -40,33 +46,40 @@ struct Judgement {
 
 class Comparison {
  public:
-  Comparison(const Recording& recording, std::vector<KnownDifference> known) : recording_(recording), known_(std::move(known)) {}
+  Comparison(const Recording& recording, std::vector<KnownDifference> known)
+      : recording_(recording), known_(std::move(known)) {}
 
   // How many differing rows a judgement shows.
   void setShownRows(unsigned rows) { shownRows_ = rows; }
   // Only the lines that apply to this device count.
   void setDevice(const std::string& name, const std::string& driver);
-  bool isKnown(const Case& one) const { return find(one) != nullptr; }
+  const KnownDifference* find(const Case& one) const;
 
-  // Nothing when the recording has no results for the case. `native` are its complete results, where there are any.
+  // Whether there is something to compare with: neither unrecorded nor refused where it was recorded.
+  bool isComparable(const Case& one) const;
+  // `native` are the complete results of the recorded device, where there are any.
   void judge(const Case& one, const Outcome& outcome, const InputTable& inputs, const std::vector<uint64_t>* native);
+  // What another process found.
+  void add(Judgement judgement) { judgements_.push_back(std::move(judgement)); }
 
   const std::vector<Judgement>& judgements() const { return judgements_; }
-  // Listed differences that were tested and are none.
-  std::vector<KnownDifference> passing() const;
-  // Counts for each chapter of the manual, and in all.
+  // Listed differences that are none. Of forms of which not all cases were tested nothing is said.
+  std::vector<KnownDifference> passing(const std::vector<Case>& all) const;
+  // For each chapter of the manual, and in all: how many forms, by the worst of their cases, and how many cases.
   std::string table() const;
+  // A line for each form: opcode, modifiers and types.
+  std::string formTable() const;
+  // Lines for known_differences.txt: what is wrong or refused and not in it.
+  std::string unlisted(const std::string& device) const;
   size_t count(Verdict verdict) const;
-  size_t unrecorded() const { return unrecorded_; }
 
  private:
-  const KnownDifference* find(const Case& one) const;
+  bool isWithin(const KnownDifference& known, const Case& one, const RecordedCase& ours,
+                const RecordedCase& native) const;
 
   const Recording& recording_;
   std::vector<KnownDifference> known_;
-  std::map<int, std::pair<bool, bool>> seen_;  // line: tested, and found to differ
   std::vector<Judgement> judgements_;
-  size_t unrecorded_ = 0;
   unsigned shownRows_ = 6;
 };
 

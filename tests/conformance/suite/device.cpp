@@ -4,7 +4,10 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -13,11 +16,13 @@ namespace mulciber::conformance {
 
 #define NAME_OF(function) #function
 #define EXPORTED_NAME(function) NAME_OF(function)
-#define DRIVER_FUNCTIONS(X)                                                                                     \
-  X(cuInit)                                                                                                     \
-  X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetName) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent)        \
-      X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleUnload) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) \
-          X(cuMemcpyDtoH) X(cuMemsetD8) X(cuLaunchKernel) X(cuCtxSynchronize) X(cuGetErrorName)
+#define DRIVER_FUNCTIONS(X)                                                                                        \
+  X(cuInit)                                                                                                        \
+  X(cuDriverGetVersion)                                                                                            \
+  X(cuDeviceGet)                                                                                                   \
+  X(cuDeviceGetName) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuModuleLoadDataEx) X(cuModuleGetFunction)   \
+      X(cuModuleUnload) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuLaunchKernel) \
+          X(cuCtxSynchronize) X(cuGetErrorName)
 
 struct Device::Functions {
 #define MEMBER(function) decltype(&::function) function##_ = nullptr;
@@ -142,20 +147,87 @@ void Device::run(const Batch& batch, const InputTable& inputs, const std::functi
   }
 }
 
-void runCases(Device& device, std::span<const Case* const> cases, unsigned threads,
-              const std::function<void(const Case&, Outcome)>& take) {
-  const std::vector<Batch> batches = makeBatches(cases, 32);
-  std::atomic<size_t> next = 0;
+namespace {
+
+// Says what runs and for how long.
+class Progress {
+ public:
+  Progress(size_t kernels, const std::function<void(const std::string&)>& say) : kernels_(kernels), say_(say) {
+    if (say_) thread_ = std::thread([this] { watch(); });
+  }
+  ~Progress() {
+    {
+      const std::lock_guard lock(mutex_);
+      isOver_ = true;
+    }
+    over_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  void begin(size_t kernel, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    running_[kernel] = {name, Clock::now()};
+  }
+  void end(size_t kernel) {
+    const std::lock_guard lock(mutex_);
+    running_.erase(kernel);
+    ++done_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kInterval{5};
+  struct Kernel {
+    std::string name;
+    Clock::time_point begin;
+  };
+
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!over_.wait_for(lock, kInterval, [&] { return isOver_; })) {
+      say_(std::to_string(done_) + " of " + std::to_string(kernels_) + " kernels");
+      for (const auto& [number, kernel] : running_) {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - kernel.begin);
+        if (seconds >= kInterval) say_("  since " + std::to_string(seconds.count()) + " s: " + kernel.name);
+      }
+    }
+  }
+
+  const size_t kernels_;
+  const std::function<void(const std::string&)> say_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool isOver_ = false;
+  size_t done_ = 0;
+  std::map<size_t, Kernel> running_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+void runCases(Device& device, std::span<const Case* const> cases, const RunOptions& options,
+              const std::function<bool(const Case&)>& isAlone, const std::function<void(const Case&, Outcome)>& take) {
+  std::vector<const Case*> together;
+  std::vector<Batch> batches;
+  for (const Case* one : cases)
+    if (isAlone(*one)) batches.push_back({one});
+    else together.push_back(one);
+  for (Batch& batch : makeBatches(together, 32)) batches.push_back(std::move(batch));
+  const size_t count = (batches.size() + options.shards - 1 - options.shard) / options.shards;
+  Progress progress(count, options.progress);
+  std::atomic<size_t> next = options.shard;
   std::mutex mutex;
   auto work = [&] {
-    for (size_t i = next++; i < batches.size(); i = next++)
+    for (size_t i = next.fetch_add(options.shards); i < batches.size(); i = next.fetch_add(options.shards)) {
+      progress.begin(i, batches[i].front()->name + " ... " + batches[i].back()->name);
       device.run(batches[i], makeInputs(batches[i].front()->inputs), [&](const Case& one, Outcome outcome) {
         const std::lock_guard lock(mutex);
         take(one, std::move(outcome));
       });
+      progress.end(i);
+    }
   };
   std::vector<std::thread> pool;
-  for (unsigned i = 0; i < threads; ++i) pool.emplace_back(work);
+  for (unsigned i = 0; i < options.threads; ++i) pool.emplace_back(work);
   for (std::thread& thread : pool) thread.join();
 }
 

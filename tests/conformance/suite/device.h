@@ -42,8 +42,15 @@ class Device {
   std::string name_, driver_;
 };
 
-// Runs the cases on `threads` threads. `take` is called from one thread at a time.
-void runCases(Device& device, std::span<const Case* const> cases, unsigned threads,
-              const std::function<void(const Case&, Outcome)>& take);
+struct RunOptions {
+  unsigned threads = 1;
+  unsigned shard = 0, shards = 1;  // only the kernels of this shard
+  // Called with a line of text every few seconds, and for each kernel that runs for long.
+  std::function<void(const std::string&)> progress;
+};
+
+// Runs the cases. `take` is called from one thread at a time. Cases for which `isAlone` says so do not share a kernel.
+void runCases(Device& device, std::span<const Case* const> cases, const RunOptions& options,
+              const std::function<bool(const Case&)>& isAlone, const std::function<void(const Case&, Outcome)>& take);
 
 }  // namespace mulciber::conformance

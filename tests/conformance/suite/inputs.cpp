@@ -58,7 +58,9 @@ unsigned bitsOf(Values values) {
   }
 }
 
-bool isFloat(Values v) { return v == Values::F16 || v == Values::Bf16 || v == Values::F32 || v == Values::F64; }
+bool isFloat(Values v) {
+  return v == Values::F16 || v == Values::Bf16 || v == Values::F32 || v == Values::F64 || v == Values::DenseF32;
+}
 bool isPacked(Values v) { return v == Values::F16x2 || v == Values::Bf16x2; }
 Values elementOf(Values v) { return v == Values::F16x2 ? Values::F16 : Values::Bf16; }
 
@@ -86,6 +88,7 @@ std::vector<uint64_t> fewFloats(FloatFormat f) {
                                 inf | ((uint64_t(1) << f.mantissa) - 1),       // NVIDIA's NaN
                                 (f.bias() + f.mantissa) << f.mantissa | 1,     // no bits behind the point
                                 (f.bias() + f.mantissa + 1) << f.mantissa};
+  if (f.bits == 16) list.push_back(0x7FF7);  // out of bounds, to fma.oob
   for (size_t i = 0, n = list.size(); i < n; ++i) list.push_back(list[i] | f.sign());
   return list;
 }
@@ -227,6 +230,7 @@ std::vector<uint64_t> fewSpecialValues(Values values) {
 unsigned rowsOf(const std::vector<Input>& inputs) {
   if (inputs.empty()) return kBlockRows;
   const unsigned bits = bitsOf(inputs[0].values);
+  if (inputs[0].values == Values::DenseF32) return 65536;
   if (inputs.size() == 1) return bits == 16 ? 65536 : bits < 16 ? kBlockRows : kManyRows;
   if (inputs.size() == 2 && bits <= 8 && bitsOf(inputs[1].values) <= 8) return 65536;
   return kRows;
@@ -247,11 +251,12 @@ InputTable makeInputs(const std::vector<Input>& inputs) {
     for (unsigned row = 0; row < table.rows; ++row) {
       uint64_t& value = table.columns[0][row];
       if (bitsOf(values) <= 16) value = cut(row, bitsOf(values));
+      else if (values == Values::DenseF32) value = uint64_t(row) << 16 | random.below(65536);
       else value = row < special.size() ? special[row] : randomValue(random, values);
     }
     return table;
   }
-  if (table.rows == 65536) {  // two small ones: all pairs
+  if (bitsOf(inputs[0].values) <= 8 && table.rows == 65536) {  // two small ones: all pairs
     for (unsigned row = 0; row < table.rows; ++row)
       for (unsigned i = 0; i < 2; ++i) table.columns[i][row] = cut(row >> (8 * i), bitsOf(inputs[i].values));
     return table;
@@ -282,6 +287,16 @@ InputTable makeInputs(const std::vector<Input>& inputs) {
     }
   }
   return table;
+}
+
+uint64_t withOneNan(Values values, uint64_t bits) {
+  if (isPacked(values))
+    return bits >> 32 << 32 | withOneNan(elementOf(values), bits >> 16 & 0xFFFF) << 16 |
+           withOneNan(elementOf(values), bits & 0xFFFF);
+  if (!isFloat(values)) return bits;
+  const FloatFormat f = formatOf(values);
+  const uint64_t magnitude = cut(bits, f.bits - 1);
+  return magnitude > f.infinity() ? bits - cut(bits, f.bits) + cut(~uint64_t(0), f.bits - 1) : bits;
 }
 
 uint64_t hashOf(const std::string& text) { return XXH64(text.data(), text.size(), 0); }

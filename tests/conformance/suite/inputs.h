@@ -12,8 +12,8 @@ namespace mulciber::conformance {
 inline constexpr unsigned kBlockRows = 1024;
 
 struct InputTable {
-  unsigned rows = 0;                            // a multiple of kBlockRows
-  std::vector<std::vector<uint64_t>> columns;   // one for each input, `rows` long
+  unsigned rows = 0;                           // a multiple of kBlockRows
+  std::vector<std::vector<uint64_t>> columns;  // one for each input, `rows` long
 };
 
 InputTable makeInputs(const std::vector<Input>& inputs);
@@ -23,6 +23,9 @@ unsigned rowsOf(const std::vector<Input>& inputs);
 std::vector<uint64_t> specialValues(Values values);
 // A shorter list, for combinations.
 std::vector<uint64_t> fewSpecialValues(Values values);
+
+// The value with NVIDIA's NaN in place of any other.
+uint64_t withOneNan(Values values, uint64_t bits);
 
 uint64_t hashOf(const std::string& text);
 

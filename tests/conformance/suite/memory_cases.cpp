@@ -3,22 +3,11 @@
 #include <array>
 #include <optional>
 
-#include "conformance/suite/case.h"
 #include "conformance/suite/inputs.h"
 #include "conformance/suite/kernels.h"
-#include "translator/ptx/form_instances.h"
+#include "conformance/suite/operands.h"
 
 namespace mulciber::conformance {
-
-using ptx::ExpectedOperand;
-using ptx::Form;
-using ptx::FormChoice;
-using ptx::FormOperand;
-using ptx::Mod;
-using ptx::Opcode;
-using ptx::StateSpace;
-using ptx::Type;
-using Kind = FormOperand::Kind;
 
 namespace {
 
@@ -62,41 +51,10 @@ Place placeFor(StateSpace space, bool readOnly, unsigned number) {
   return {name, "%generic" + at, ".reg .b64 %generic;\ncvta." + name + ".u64 %generic, %" + name + ";\n", ""};
 }
 
-Type registerType(Type type, bool wider) {
-  if (type == Type::F32 || type == Type::F64) return type;
-  switch (ptx::bitWidth(type)) {
-    case 8: return wider ? Type::B32 : Type::B16;
-    case 16: return wider ? Type::B32 : Type::B16;
-    case 32: return wider ? Type::B64 : Type::B32;
-    case 128: return Type::B128;
-    default: return Type::B64;
-  }
-}
-
-Values valuesOf(Type type, Type reg) {
-  switch (type) {
-    case Type::F16: return Values::F16;
-    case Type::BF16: return Values::Bf16;
-    case Type::F16x2: return Values::F16x2;
-    case Type::BF16x2: return Values::Bf16x2;
-    case Type::F32: return Values::F32;
-    case Type::F64: return Values::F64;
-    default: break;
-  }
-  switch (ptx::bitWidth(reg)) {
-    case 16: return Values::Int16;
-    case 32: return Values::Int32;
-    default: return Values::Int64;
-  }
-}
-
-class AccessBuilder {
+class AccessBuilder : CaseMaker {
  public:
   AccessBuilder(const Form& form, const std::vector<const FormChoice*>& choices, bool wider, unsigned number)
-      : form_(form), modifiers_(form.name.begin(), form.name.end()), wider_(wider) {
-    for (const FormChoice* choice : choices)
-      if (choice) modifiers_.push_back(choice->mod);
-    operands_ = ptx::expectOperands(form, choices).operands;
+      : CaseMaker(form, choices), wider_(wider) {
     StateSpace space = StateSpace::None;
     for (const ExpectedOperand& o : operands_)
       if (o.form->kind == Kind::Address) space = o.space;
@@ -105,7 +63,6 @@ class AccessBuilder {
     const bool isVector = std::any_of(operands_.begin(), operands_.end(), [](const auto& o) { return o.count > 1; });
     place_ = placeFor(space, readOnly, isGlobalOnly() || (isAtomic && isVector) ? 0 : isAtomic ? number % 2 : number);
     isGeneric_ = place_.address.starts_with("%generic");
-    case_.form = &form;
     case_.code = place_.code;
     case_.declarations = place_.declarations;
   }
@@ -121,7 +78,6 @@ class AccessBuilder {
   }
 
  private:
-  bool has(Mod mod) const { return std::find(modifiers_.begin(), modifiers_.end(), mod) != modifiers_.end(); }
   // What a generic address may not leave: ordered and hinted accesses.
   bool isGlobalOnly() const {
     return has(Mod::mmio) || has(Mod::volatile_) || has(Mod::L2_cache_hint) ||
@@ -129,24 +85,15 @@ class AccessBuilder {
             (has(Mod::relaxed) || has(Mod::acquire) || has(Mod::release)));
   }
 
-  std::string input(Type type, Values values) {
-    case_.inputs.push_back({type, values});
-    return "%a" + std::to_string(case_.inputs.size() - 1);
-  }
-  std::string result(Type type) {
-    case_.results.push_back(type);
-    return "%d" + std::to_string(case_.results.size() - 1);
-  }
-
   // The instruction, its registers made as they are met.
   std::string instruction() {
-    std::string text = ptx::fullName(form_.opcode, modifiers_);
+    std::string text = fullName();
     bool first = true;
     for (const ExpectedOperand& o : operands_) {
       std::string operand;
       auto one = [&] {
         const Type reg = registerType(o.type, wider_ && o.form->wider);
-        return o.form->kind == Kind::Destination ? result(reg) : input(reg, valuesOf(o.type, reg));
+        return o.form->kind == Kind::Destination ? result(reg, valuesOf(o.type)) : input(reg, valuesOf(o.type, reg));
       };
       if (o.form->kind == Kind::Address) operand = '[' + place_.address + ']';
       else if (o.form->presentWith >= 0 || (o.form->optional && has(Mod::L2_cache_hint))) operand = policy();
@@ -204,17 +151,13 @@ class AccessBuilder {
       case_.code += "st." + place_.space + name + ' ' + at(i) + ", " + input(reg, valuesOf(element, reg)) + ";\n";
     append(instruction());
     for (unsigned i = 0; i < count; ++i)
-      case_.code += "ld." + place_.space + name + ' ' + result(reg) + ", " + at(i) + ";\n";
+      case_.code += "ld." + place_.space + name + ' ' + result(reg, valuesOf(element)) + ", " + at(i) + ";\n";
   }
 
   void append(const std::string& text) { case_.code += text; }
 
-  const Form& form_;
-  std::vector<Mod> modifiers_;
   bool wider_, isGeneric_ = false;
-  std::vector<ExpectedOperand> operands_;
   Place place_;
-  Case case_;
 };
 
 bool isAccess(const Form& form) {

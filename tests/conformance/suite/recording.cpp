@@ -11,7 +11,7 @@
 namespace mulciber::conformance {
 namespace {
 
-constexpr std::string_view kMagic = "Mulciber conformance recording 1\n";
+constexpr std::string_view kMagic = "Mulciber conformance recording 2\n";
 
 class Writer {
  public:
@@ -53,9 +53,21 @@ unsigned bytesFor(const std::vector<uint64_t>& values) {
   return bytes;
 }
 
+uint32_t essenceOf(const Case& one, const Outcome& outcome, const InputTable& inputs) {
+  std::vector<uint64_t> values = outcome.values;
+  auto row = values.begin();
+  for (size_t i = 0; i < one.results.size(); ++i)
+    for (unsigned word = 0; word < (one.results[i] == ptx::Type::B128 ? 2u : 1u); ++word)
+      for (unsigned n = 0; n < inputs.rows; ++n, ++row) *row = withOneNan(one.formats[i], *row);
+  for (size_t i = 0; one.guard >= 0 && i < values.size(); ++i)
+    if (one.isSkipped(inputs.columns[static_cast<size_t>(one.guard)][i % inputs.rows])) values[i] = 0;
+  return static_cast<uint32_t>(XXH64(values.data(), values.size() * sizeof(uint64_t), 0));
+}
+
 }  // namespace
 
-RecordedCase Recording::summarize(const Case& one, const Outcome& outcome, unsigned rows) {
+RecordedCase Recording::summarize(const Case& one, const Outcome& outcome, const InputTable& inputs) {
+  const unsigned rows = inputs.rows;
   RecordedCase recorded;
   recorded.isRefused = !outcome.message.empty();
   if (recorded.isRefused) return recorded;
@@ -69,6 +81,7 @@ RecordedCase Recording::summarize(const Case& one, const Outcome& outcome, unsig
   for (unsigned column = 0; column < columns; ++column)
     for (unsigned i = 0; i < kSampleRows; ++i)
       recorded.samples.push_back(outcome.values[size_t(column) * rows + sampleRow(i, rows)]);
+  recorded.essence = essenceOf(one, outcome, inputs);
   return recorded;
 }
 
@@ -96,6 +109,7 @@ std::string Recording::write(const std::string& path) const {
     counts.put<uint8_t>(static_cast<uint8_t>(one.samples.size() / kSampleRows));
     counts.put<uint8_t>(static_cast<uint8_t>(width));
     for (uint32_t hash : one.blockHashes) hashes.put(hash);
+    hashes.put(one.essence);
     for (unsigned byte = 0; byte < width; ++byte)
       for (uint64_t value : one.samples) samples.put<uint8_t>(static_cast<uint8_t>(value >> (8 * byte)));
   }
@@ -134,6 +148,7 @@ std::string Recording::read(const std::string& path) {
     one.isRefused = counts[i][0] == 0;
     one.blockHashes.resize(counts[i][0]);
     for (uint32_t& hash : one.blockHashes) hash = reader.get<uint32_t>();
+    one.essence = reader.get<uint32_t>();
   }
   for (size_t i = 0; i < keys.size(); ++i) {
     std::vector<uint64_t>& samples = cases_[keys[i]].samples;

@@ -14,17 +14,20 @@ namespace mulciber::conformance {
 inline constexpr unsigned kSampleRows = 16;
 
 struct RecordedCase {
-  bool isRefused = false;                // by NVIDIA's assembler
+  bool isRefused = false;  // by NVIDIA's assembler
   std::vector<uint32_t> blockHashes;
-  std::vector<uint64_t> samples;         // kSampleRows of the first column, then of the next
+  uint32_t essence = 0;           // a hash of all rows that no NaN's bits and no skipped row go into
+  std::vector<uint64_t> samples;  // kSampleRows of the first column, then of the next
 };
 
 class Recording {
  public:
-  std::string description;               // lines: device, driver, date, command
+  std::string description;  // lines: device, driver, date, command
 
-  static RecordedCase summarize(const Case& one, const Outcome& outcome, unsigned rows);
-  void add(const Case& one, const Outcome& outcome, unsigned rows) { cases_[one.key()] = summarize(one, outcome, rows); }
+  static RecordedCase summarize(const Case& one, const Outcome& outcome, const InputTable& inputs);
+  void add(const Case& one, const Outcome& outcome, const InputTable& inputs) {
+    cases_[one.key()] = summarize(one, outcome, inputs);
+  }
   const RecordedCase* find(const Case& one) const;
   size_t size() const { return cases_.size(); }
 
@@ -37,6 +40,8 @@ class Recording {
 };
 
 // The row that sample number `i` shows.
-inline unsigned sampleRow(unsigned i, unsigned rows) { return static_cast<unsigned>(uint64_t(i) * rows / kSampleRows + i * 5 % 64); }
+inline unsigned sampleRow(unsigned i, unsigned rows) {
+  return static_cast<unsigned>(uint64_t(i) * rows / kSampleRows + i * 5 % 64);
+}
 
 }  // namespace mulciber::conformance

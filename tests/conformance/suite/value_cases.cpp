@@ -3,20 +3,10 @@
 #include <array>
 #include <set>
 
-#include "conformance/suite/case.h"
 #include "conformance/suite/inputs.h"
-#include "translator/ptx/form_instances.h"
+#include "conformance/suite/operands.h"
 
 namespace mulciber::conformance {
-
-using ptx::ExpectedOperand;
-using ptx::Form;
-using ptx::FormChoice;
-using ptx::FormOperand;
-using ptx::Mod;
-using ptx::Opcode;
-using ptx::Type;
-using Kind = FormOperand::Kind;
 
 namespace {
 
@@ -28,45 +18,9 @@ struct Shape {
   bool negated = false;     // !p
   bool optional = false;    // with the second destination and the optional operands
   bool wider = false;       // registers wider than the type, with anything in their upper bits
+  bool dense = false;       // many numbers of every size: for approximations
   unsigned number = 0;      // picks constants and selectors
 };
-
-Type registerType(Type type, bool wider) {
-  if (type == Type::Pred || type == Type::F32 || type == Type::F64) return type;
-  switch (ptx::bitWidth(type)) {
-    case 8: return wider ? Type::B32 : Type::B16;
-    case 16: return wider ? Type::B32 : Type::B16;
-    case 32: return wider ? Type::B64 : Type::B32;
-    case 128: return Type::B128;
-    default: return Type::B64;
-  }
-}
-
-Values valuesOf(Type type, bool isCount) {
-  switch (type) {
-    case Type::Pred: return Values::Bit;
-    case Type::F16: return Values::F16;
-    case Type::BF16: return Values::Bf16;
-    case Type::F16x2: return Values::F16x2;
-    case Type::BF16x2: return Values::Bf16x2;
-    case Type::F32: return Values::F32;
-    case Type::F64: return Values::F64;
-    default: break;
-  }
-  switch (ptx::bitWidth(type)) {
-    case 8: return Values::Int8;
-    case 16: return Values::Int16;
-    case 32: return isCount ? Values::Count : Values::Int32;
-    default: return Values::Int64;
-  }
-}
-
-// Values for a register wider than the type whose values are wanted.
-Values widened(Values values, Type reg) {
-  const bool fits = ptx::bitWidth(reg) == (values == Values::Int8 ? 8u : values == Values::Int16 ? 16u : 32u);
-  if (fits || values > Values::Int64) return values;
-  return ptx::bitWidth(reg) == 16 ? Values::Int16 : ptx::bitWidth(reg) == 32 ? Values::Int32 : Values::Int64;
-}
 
 std::string hex(uint64_t value, unsigned digits) {
   std::string text(digits, '0');
@@ -111,19 +65,15 @@ std::string selector(Opcode opcode, bool isDestination, bool required, unsigned 
   return text;
 }
 
-class CaseBuilder {
+class CaseBuilder : CaseMaker {
  public:
   CaseBuilder(const Form& form, const std::vector<const FormChoice*>& choices, Shape shape)
-      : form_(form), modifiers_(form.name.begin(), form.name.end()), shape_(shape) {
-    for (const FormChoice* choice : choices)
-      if (choice) modifiers_.push_back(choice->mod);
-    operands_ = ptx::expectOperands(form, choices).operands;
+      : CaseMaker(form, choices), shape_(shape) {
     for (size_t i = 0; i < operands_.size(); ++i)
       if (takesConstant(operands_[i])) lastConstant_ = static_cast<int>(i);
   }
 
   Case build() {
-    case_.form = &form_;
     std::string operands;
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].form->optional && !shape_.optional) continue;
@@ -133,13 +83,17 @@ class CaseBuilder {
     if (shape_.predicated) {
       for (size_t i = 0; i < case_.results.size(); ++i) {  // what the destinations hold before
         const Type type = case_.results[i];
+        if (i == 0) case_.old = static_cast<int>(case_.inputs.size());
         case_.code += "mov." + std::string(ptx::spelling(type)) + " %d" + std::to_string(i) + ", " +
-                      input(type, valuesOf(type, false)) + ";\n";
+                      input(type, valuesOf(type)) + ";\n";
       }
-      guard = (shape_.number % 2 ? "@!" : "@") + input(Type::Pred, Values::Bit) + ' ';
+      case_.guard = static_cast<int>(case_.inputs.size());
+      case_.isGuardNegated = shape_.number % 2;
+      guard = (case_.isGuardNegated ? "@!" : "@") + input(Type::Pred, Values::Bit) + ' ';
     }
-    case_.name = guard + ptx::fullName(form_.opcode, modifiers_) + operands;
+    case_.name = guard + fullName() + operands;
     addCarries();
+    if (shape_.dense) case_.name += "  // dense";
     return std::move(case_);
   }
 
@@ -159,6 +113,10 @@ class CaseBuilder {
   bool hasSelectors() const {
     return countOf([](const ExpectedOperand& o) { return o.form->selector; }) > 0;
   }
+  bool canDense() const {
+    return (has(Mod::approx) || has(Mod::full)) &&
+           countOf([](const ExpectedOperand& o) { return o.type == Type::F32; }) == static_cast<long>(operands_.size());
+  }
   bool hasConstant() const {
     return countOf([](const ExpectedOperand& o) { return o.form->kind == Kind::Immediate; }) > 0;
   }
@@ -169,28 +127,16 @@ class CaseBuilder {
     return std::count_if(operands_.begin(), operands_.end(), predicate);
   }
 
-  bool has(Mod mod) const { return std::find(modifiers_.begin(), modifiers_.end(), mod) != modifiers_.end(); }
-
   static bool takesConstant(const ExpectedOperand& o) {
     return o.form->kind == Kind::Value && !o.form->optional && o.count == 0 && !o.form->selector &&
-           (valuesOf(o.type, false) <= Values::Int64 || o.type == Type::F32 || o.type == Type::F64) &&
-           o.type != Type::Pred && o.type != Type::B128 && ptx::bitWidth(o.type) >= 16;
-  }
-
-  std::string input(Type type, Values values) {
-    case_.inputs.push_back({type, values});
-    return "%a" + std::to_string(case_.inputs.size() - 1);
-  }
-
-  std::string result(Type type) {
-    case_.results.push_back(type);
-    return "%d" + std::to_string(case_.results.size() - 1);
+           (valuesOf(o.type) <= Values::Int64 || o.type == Type::F32 || o.type == Type::F64) && o.type != Type::Pred &&
+           o.type != Type::B128 && ptx::bitWidth(o.type) >= 16;
   }
 
   std::string source(const ExpectedOperand& o) {
     const bool isCount = o.isFixedType && (o.type == Type::U32 || o.type == Type::S32) && !o.form->selector;
     const Type reg = registerType(o.type, shape_.wider && o.form->wider);
-    const Values values = widened(valuesOf(o.type, isCount), reg);
+    const Values values = shape_.dense ? Values::DenseF32 : valuesOf(o.type, reg, isCount);
     if (shape_.same)
       for (size_t i = 0; i < case_.inputs.size(); ++i)
         if (case_.inputs[i].type == reg) return "%a" + std::to_string(i);
@@ -205,13 +151,18 @@ class CaseBuilder {
       return constant(o.type == Type::None ? Type::U32 : o.type, form, false, shape_.number);
     if (form.kind == Kind::FloatImmediate) return "0f3F000000";
     const bool isDestination = form.kind == Kind::Destination;
-    auto one = [&] { return isDestination ? result(registerType(o.type, shape_.wider && form.wider)) : source(o); };
+    auto one = [&] {
+      return isDestination ? result(registerType(o.type, shape_.wider && form.wider), valuesOf(o.type)) : source(o);
+    };
     if (o.count != 0) {
       std::string text = "{";
       for (unsigned i = 0; i < o.count; ++i) text += (i ? ", " : "") + one();
       return text + '}';
     }
-    if (shape_.immediate && index == lastConstant_) return constant(o.type, form, isCount, shape_.number);
+    if (shape_.immediate && index == lastConstant_) {
+      case_.hasConstant = true;
+      return constant(o.type, form, isCount, shape_.number);
+    }
     std::string text = one();
     if (form.selector)
       text +=
@@ -238,12 +189,8 @@ class CaseBuilder {
     if (has(Mod::cc)) case_.code += name + "c.u32 " + result(Type::B32) + ", 0, 0;\n";
   }
 
-  const Form& form_;
-  std::vector<Mod> modifiers_;
   Shape shape_;
-  std::vector<ExpectedOperand> operands_;
   int lastConstant_ = -1;
-  Case case_;
 };
 
 bool isValueForm(const Form& form) {
@@ -281,6 +228,7 @@ void addCasesOf(const Form& form, std::vector<Case>& cases) {
     add({});
     if (probe.hasSelectors())
       for (unsigned i = 0; i < (few ? 8 : 2); ++i) add({});
+    if (probe.canDense()) add({.dense = true});
     if (probe.hasConstant())
       for (unsigned i = 0; i < 40; ++i) add({.immediate = i % 4 == 3});
     if (few && probe.canImmediate())

@@ -1,20 +1,10 @@
 // Cases of what the threads of a warp or a block do together. All of them take part, or those that a vote picks.
 #include <algorithm>
 
-#include "conformance/suite/case.h"
 #include "conformance/suite/inputs.h"
-#include "translator/ptx/form_instances.h"
+#include "conformance/suite/operands.h"
 
 namespace mulciber::conformance {
-
-using ptx::ExpectedOperand;
-using ptx::Form;
-using ptx::FormChoice;
-using ptx::FormOperand;
-using ptx::Mod;
-using ptx::Opcode;
-using ptx::Type;
-using Kind = FormOperand::Kind;
 
 namespace {
 
@@ -40,17 +30,12 @@ struct Shape {
   unsigned number = 0;
 };
 
-class WarpCaseBuilder {
+class WarpCaseBuilder : CaseMaker {
  public:
   WarpCaseBuilder(const Form& form, const std::vector<const FormChoice*>& choices, Shape shape)
-      : form_(form), modifiers_(form.name.begin(), form.name.end()), shape_(shape) {
-    for (const FormChoice* choice : choices)
-      if (choice) modifiers_.push_back(choice->mod);
-    operands_ = ptx::expectOperands(form, choices).operands;
-  }
+      : CaseMaker(form, choices), shape_(shape) {}
 
   Case build() {
-    case_.form = &form_;
     case_.usesWarp = true;
     case_.inputs = {{Type::B32, Values::Int32}, {Type::B32, Values::Count}, {Type::B64, Values::Int64}};
     // Of four warps one has only true values, one only false ones.
@@ -67,7 +52,7 @@ class WarpCaseBuilder {
     if (shape_.divergent)
       case_.code +=
           "and.b32 %count, %a0, 2;\nsetp.ne.u32 %q, %count, 0;\nvote.sync.ballot.b32 %mask, %q, 0xFFFFFFFF;\n";
-    std::string text = ptx::fullName(form_.opcode, modifiers_);
+    std::string text = fullName();
     bool first = true;
     for (size_t i = 0; i < operands_.size(); ++i) {
       text += (first ? " " : ", ") + operand(operands_[i], i);
@@ -83,11 +68,6 @@ class WarpCaseBuilder {
   }
 
  private:
-  std::string result(Type type) {
-    case_.results.push_back(type);
-    return "%d" + std::to_string(case_.results.size() - 1);
-  }
-
   std::string operand(const ExpectedOperand& o, size_t index) {
     if (o.form->kind == Kind::Destination) {
       std::string text = result(o.type == Type::Pred ? Type::Pred : Type::B32);
@@ -104,7 +84,7 @@ class WarpCaseBuilder {
         if (index == 1) return "%value";
         if (index == 2) return shape_.number % 3 ? std::to_string(shape_.number % 33) : "%a1";
         if (shape_.number % 2) return "%count";
-        const bool isUp = std::find(modifiers_.begin(), modifiers_.end(), Mod::up) != modifiers_.end();
+        const bool isUp = has(Mod::up);
         return std::to_string((isUp ? 0 : 0x1F) | (shape_.number % 5 ? 0 : 0x1800));
       }
       default: break;
@@ -113,11 +93,7 @@ class WarpCaseBuilder {
     return ptx::bitWidth(o.type) == 64 ? "%long" : "%value";
   }
 
-  const Form& form_;
-  std::vector<Mod> modifiers_;
   Shape shape_;
-  std::vector<ExpectedOperand> operands_;
-  Case case_;
 };
 
 }  // namespace
