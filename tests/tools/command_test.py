@@ -70,6 +70,7 @@ def no_device(at):
         ("without a driver", missing, "no Vulkan driver was found: install", "lavapipe"),
         ("without a device", fake("none"), "no Vulkan driver offers a device: install", "lavapipe"),
         ("with a device too old", fake("old"), r"Fake: it has Vulkan 1\.2, 1\.3 is needed", "a newer driver"),
+        ("with a driver known to be wrong", fake("wrong"), r"Fake: Mesa 22\.3\.6 \(LLVM 15\.0\.6\) is known to compute wrong results", "a newer driver"),
         ("with a device too poor", fake("poor"), "Fake: it lacks the feature bufferDeviceAddress.*: install a newer", "a newer driver"),
         ("with every device left out", {**fake("poor"), "MULCIBER_DEVICE": "another"}, "Fake: MULCIBER_DEVICE leaves it out.*: unset", "unset"),
     ):

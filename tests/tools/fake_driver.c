@@ -1,5 +1,5 @@
-// A Vulkan driver that has nothing to offer. FAKE_DRIVER says how: "none" has no device, "old" one of Vulkan 1.2, and
-// "poor" one of Vulkan 1.3 without any feature.
+// A Vulkan driver that has nothing to offer. FAKE_DRIVER says how: "none" has no device, "old" one of Vulkan 1.2,
+// "poor" one of Vulkan 1.3 without any feature, and "wrong" one whose driver is a lavapipe known to be wrong.
 #include <stdlib.h>
 #include <string.h>
 #include <vulkan/vk_icd.h>
@@ -43,6 +43,13 @@ static void getProperties(VkPhysicalDevice d, VkPhysicalDeviceProperties* proper
 
 static void getProperties2(VkPhysicalDevice d, VkPhysicalDeviceProperties2* properties) {
   getProperties(d, &properties->properties);
+  if (!is("wrong")) return;
+  for (VkBaseOutStructure* next = properties->pNext; next; next = next->pNext) {
+    if (next->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) continue;
+    VkPhysicalDeviceVulkan12Properties* driver = (VkPhysicalDeviceVulkan12Properties*)next;
+    driver->driverID = VK_DRIVER_ID_MESA_LLVMPIPE;
+    strcpy(driver->driverInfo, "Mesa 22.3.6 (LLVM 15.0.6)");
+  }
 }
 
 static VkResult countNone(void* object, const char* layer, uint32_t* count, void* out) {

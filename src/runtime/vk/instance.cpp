@@ -1,6 +1,7 @@
 #include "runtime/vk/instance.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,11 @@ std::string PhysicalDevice::whyUnusable() const {
   if (properties().apiVersion < VK_API_VERSION_1_3)
     return fmt::format("it has Vulkan {}.{}, 1.3 is needed", VK_API_VERSION_MAJOR(properties().apiVersion),
                        VK_API_VERSION_MINOR(properties().apiVersion));
+  // docs/spirv.md: seen to give wrong results. Lavapipe tells its version in words only.
+  unsigned mesa = 0;
+  if (properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
+      std::sscanf(properties12.driverInfo, "Mesa %u", &mesa) == 1 && mesa < 23)
+    return fmt::format("{} is known to compute wrong results, Mesa 25 does not", properties12.driverInfo);
   const std::pair<VkBool32, const char*> needed[] = {
       {features12.bufferDeviceAddress, "bufferDeviceAddress"},
       {features12.timelineSemaphore, "timelineSemaphore"},
