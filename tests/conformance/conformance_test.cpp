@@ -1,6 +1,7 @@
 // Every instruction form against the recording of a GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <set>

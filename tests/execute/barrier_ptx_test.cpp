@@ -1,4 +1,5 @@
 // Barriers of some threads, mbarriers and clusters of one block, over ids, counts and masks.
+#include <algorithm>
 #include <bit>
 
 #include "execute/ptx_test.h"

@@ -1,4 +1,5 @@
 // Barriers, shared memory, atomics, mbarriers, calls and services, as PTX.
+#include <algorithm>
 #include <numeric>
 
 #include "execute/ptx_test.h"

@@ -1,6 +1,7 @@
 // Runs SPIR-V made by the translator on the test device and gives back what it wrote.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -70,7 +71,8 @@ class ExecuteTest : public vk::VulkanTest {
   }
 
   // The device's own profile, and what it is without some of what blocks and warps need: kernels then run in rounds. On
-  // a CPU whose vectors are 32 wide, drivers take too long for those without warps: there is a run with 8 lanes instead.
+  // a CPU whose vectors are 32 wide, drivers take too long for those without warps: there is a run with 8 lanes
+  // instead.
   std::vector<TargetProfile> blockProfiles() const {
     TargetProfile full = device->profile();
     TargetProfile waiting = full;

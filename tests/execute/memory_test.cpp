@@ -1,4 +1,5 @@
 // Accesses of every width and alignment in every address space, against bytes kept on the host.
+#include <algorithm>
 #include <random>
 
 #include "execute/execute_test.h"

@@ -2,6 +2,7 @@
 // one by one, barriers in loops that some threads never come to again. Each runs as the device does it and in rounds
 // (passes/rounds), and both give what this test works out. MULCIBER_FUZZ_COUNT sets how many, MULCIBER_FUZZ_SEED the
 // first seed.
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <random>

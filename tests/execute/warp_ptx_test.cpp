@@ -1,4 +1,5 @@
 // Warp operations against what the PTX manual says, lane by lane.
+#include <algorithm>
 #include <bit>
 
 #include "execute/ptx_test.h"

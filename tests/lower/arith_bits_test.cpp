@@ -1,4 +1,5 @@
 // Logic, shifts, bit fields and permutations against what the PTX manual says.
+#include <algorithm>
 #include <bit>
 
 #include "support/arith_inputs.h"

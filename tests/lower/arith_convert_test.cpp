@@ -1,4 +1,5 @@
 // cvt between integers and floats and among floats, against exact arithmetic on the host. LANG-44.
+#include <algorithm>
 #include <cmath>
 
 #include "support/float_checks.h"

@@ -1,6 +1,7 @@
 // Integer instructions against what the PTX manual says, on random and boundary inputs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <sstream>
 
@@ -143,7 +144,9 @@ TEST(ArithInteger, CarriesBetweenWords) {
             [=](const Inputs& x) { return split(join(x[0], x[1], bits) - join(x[2], x[3], bits)); });
       // The flag after a subtraction is the hardware's: set when nothing was borrowed.
       check("sub.cc." + type + " %d0, %a0, %a1; addc." + type + " %d1, 0, 0;", r + " " + r, r + " " + r,
-            [=](const Inputs& x) { return Inputs{lowBits(x[0] - x[1], bits), uint64_t(x[0] >= x[1])}; });
+            [=](const Inputs& x) {
+              return Inputs{lowBits(x[0] - x[1], bits), uint64_t(x[0] >= x[1])};
+            });
       // The carry out of three words shows the flag of addc.cc itself.
       check("add.cc." + type + " %d0, %a0, %a2; addc.cc." + type + " %d1, %a1, %a3; addc." + type + " %d2, 0, 0;",
             r + " " + r + " " + r, rrrr, [=](const Inputs& x) {

@@ -1,5 +1,6 @@
 // SIMD video instructions against what the PTX manual says, the scalar ones against what an H200 makes of them.
 // LANG-41.
+#include <algorithm>
 #include <cmath>
 
 #include "support/arith_inputs.h"

@@ -1,5 +1,7 @@
 #include "translator/passes/structurize.h"
 
+#include <algorithm>
+
 #include "support/ir_interpreter.h"
 #include "support/run_pass.h"
 #include "translator/ir/builder.h"

@@ -1,5 +1,6 @@
 // Every IR operation with every type it takes, for targets with and without each optional feature, must give a module
 // that the validator accepts.
+#include <algorithm>
 #include <functional>
 
 #include <gtest/gtest.h>

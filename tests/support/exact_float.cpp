@@ -1,5 +1,6 @@
 #include "support/exact_float.h"
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>

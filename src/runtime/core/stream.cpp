@@ -1,5 +1,7 @@
 #include "runtime/core/stream.h"
 
+#include <algorithm>
+
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"

@@ -1,5 +1,6 @@
 #include "runtime/vk/probes.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,8 @@
 // Recorder: the commands a batch is made of.
 #include "runtime/vk/batch.h"
+
+#include <algorithm>
+
 #include "runtime/vk/builtins.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/pipeline.h"

@@ -1,4 +1,5 @@
 // Where variables are, and the addresses that memory operands name.
+#include <algorithm>
 #include <bit>
 
 #include "mulciber/kernel_abi.h"

@@ -1,5 +1,7 @@
 #include "translator/passes/dce.h"
 
+#include <algorithm>
+
 namespace mulciber::passes {
 namespace {
 

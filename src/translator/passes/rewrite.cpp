@@ -1,5 +1,7 @@
 #include "translator/passes/rewrite.h"
 
+#include <algorithm>
+
 namespace mulciber::passes {
 
 using ir::Instruction;

@@ -1,5 +1,6 @@
 #include "translator/ptx/small_float.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mulciber::ptx {

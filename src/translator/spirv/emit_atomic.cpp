@@ -2,6 +2,8 @@
 // around the value. PTX's wrapping increment and decrement have no native form in Vulkan.
 #include "translator/spirv/memory.h"
 
+#include <algorithm>
+
 namespace mulciber::spirv {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "runtime/api/common/managed.h"
 
+#include <algorithm>
+
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/platform.h"
 

@@ -1,6 +1,8 @@
 // Functions: attributes, parameters, occupancy.
 #include "runtime/api/driver/driver.h"
 
+#include <algorithm>
+
 namespace mulciber::api {
 namespace {
 

@@ -1,4 +1,5 @@
 // Initialisation, versions, error texts, entry points by name.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/api/driver/driver.h"
