@@ -1,6 +1,7 @@
 #include "runtime/vk/pipeline.h"
 
 #include <array>
+#include <mutex>
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/device.h"
@@ -32,6 +33,14 @@ struct Specialization {
 
 // Where a driver's blob would be large for nothing: lavapipe keeps its own cache and gives a bare header.
 constexpr size_t cacheHeaderBytes = 32;
+
+// NVIDIA's driver (580.159.04) sometimes runs another pipeline's code when several threads make pipelines at once
+// (docs/reliability.md): there one is made at a time.
+std::unique_lock<std::mutex> turnToMake(const Device& device) {
+  static std::mutex& one = *new std::mutex;  // never destroyed: threads may still be at work when the process exits
+  if (device.physical().properties12.driverID != VK_DRIVER_ID_NVIDIA_PROPRIETARY) return {};
+  return std::unique_lock(one);
+}
 
 }  // namespace
 
@@ -80,7 +89,11 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
   info.layout = device.layout();
   VkPipeline handle = VK_NULL_HANDLE;
-  const VkResult result = api.vkCreateComputePipelines(device.handle(), pipelineCache, 1, &info, nullptr, &handle);
+  VkResult result = VK_SUCCESS;
+  {
+    const auto turn = turnToMake(device);
+    result = api.vkCreateComputePipelines(device.handle(), pipelineCache, 1, &info, nullptr, &handle);
+  }
   api.vkDestroyShaderModule(device.handle(), module, nullptr);
 
   if (pipelineCache != VK_NULL_HANDLE) {
