@@ -11,8 +11,9 @@ namespace mulciber::vk {
 namespace {
 
 constexpr uint32_t firstThreshold = 4;
-// Batches submitted and not done, at most: who gives more waits, as with CUDA's own queues. Enough to keep a device busy.
-constexpr size_t mostRunning = 64;
+// Batches submitted and not done, at most: who gives more waits, as with CUDA's own queues. Enough to keep a device
+// busy.
+constexpr uint64_t mostRunning = 64;
 constexpr uint64_t sliceNanoseconds = 100'000'000;   // of a blocking wait, between looks at whether the device is lost
 constexpr uint64_t shortSliceNanoseconds = 200'000;  // when a timestamp within the batch is waited for
 
@@ -204,13 +205,22 @@ Status Queue::submitClosed() {
     return device_.status(result, "submitting work");
   }
   submitted_.store(last, std::memory_order_release);
-  while (running_.size() > mostRunning) {
-    const Status status = waitSemaphore(running_.front()->value, sliceNanoseconds);
-    if (status != Status::Ok && status != Status::NotReady) return status;
-    retire();
-  }
+  if (Status status = waitForRoom(last); status != Status::Ok) return status;
   // The next batch is made ready while the device works.
   return open_ ? Status::Ok : openBatch();
+}
+
+// Looks at the timeline without telling the rest: a queue that has run dry since then still takes work in groups, which
+// is what makes long chains of small launches cheap.
+Status Queue::waitForRoom(uint64_t last) {
+  if (last <= mostRunning || completed_.load(std::memory_order_acquire) >= last - mostRunning) return Status::Ok;
+  uint64_t now = 0;
+  if (device_.api().vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now) == VK_SUCCESS &&
+      now >= last - mostRunning)
+    return Status::Ok;
+  Status status = Status::NotReady;
+  while (status == Status::NotReady) status = waitSemaphore(last - mostRunning, sliceNanoseconds);
+  return status;
 }
 
 void Queue::retire() {

@@ -168,6 +168,7 @@ class Queue {
   Status closeBatch();
   Status submitClosed();
   Status submitAll();
+  Status waitForRoom(uint64_t last);
   void retire();
   void watch();
   Status waitSemaphore(uint64_t value, uint64_t nanoseconds);
