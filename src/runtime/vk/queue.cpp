@@ -11,9 +11,9 @@ namespace mulciber::vk {
 namespace {
 
 constexpr uint32_t firstThreshold = 4;
-// Batches submitted and not done, at most: who gives more waits, as with CUDA's own queues. Enough to keep a device
-// busy.
-constexpr uint64_t mostRunning = 64;
+// Batches submitted and not done, at most: who gives more waits, as with CUDA's own queues. So many that a device is
+// never out of work before the one who waits has woken up.
+constexpr uint64_t mostRunning = 1024;
 constexpr uint64_t sliceNanoseconds = 100'000'000;   // of a blocking wait, between looks at whether the device is lost
 constexpr uint64_t shortSliceNanoseconds = 200'000;  // when a timestamp within the batch is waited for
 
