@@ -57,9 +57,9 @@ if [ "$validation" = yes ]; then
   unset MULCIBER_DISABLE_EXTENSIONS
 fi
 if [ "$sanitize" = yes ]; then
-  build asan
+  build asan host_tests
   say "testing under the sanitizers"
-  run_ctest sanitizers "$root/build-asan" -LE vulkan -j2
+  run_ctest sanitizers "$root/build-asan" -L host -j2
 fi
 say "testing"
 run_ctest tests "$root/build" -j2
