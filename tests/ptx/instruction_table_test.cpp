@@ -44,6 +44,19 @@ TEST(InstructionTable, RequirementsNameKnownTargets) {
   }
 }
 
+TEST(InstructionTable, AlternativesHaveTheLowerVersion) {
+  size_t alternatives = 0;
+  for (const Form& form : allForms())
+    for (const FormChoices& choices : singleVariations(form))
+      for (const Requirement& requirement : requirementsOf(form, choices)) {
+        if (requirement.earlyVersion == 0) continue;
+        ++alternatives;
+        EXPECT_LT(requirement.earlyVersion, requirement.version) << form.text;
+        EXPECT_FALSE(requirement.earlyTarget().empty()) << form.text;
+      }
+  EXPECT_GT(alternatives, 0u);
+}
+
 TEST(InstructionTable, CountsWhatModifiersSay) {
   EXPECT_EQ(countOf(FormCount::Vector, Mod::v4), 4u);
   EXPECT_EQ(countOf(FormCount::Vector, Mod::x4), 0u);

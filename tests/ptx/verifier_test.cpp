@@ -99,6 +99,42 @@ TEST(Verifier, SaysWhatVersionOrTargetIsMissing) {
   EXPECT_THAT(kernelErrors("setmaxnreg.inc.sync.aligned.u32 64;", "sm_120a"), testing::StrEq(""));
 }
 
+// Some targets have an instruction from a lower version on than others.
+TEST(Verifier, KnowsVersionsThatDependOnTheTarget) {
+  const struct {
+    const char *line, *target, *version, *error;  // null: right
+  } kLines[] = {
+      {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 32;", "sm_100a", "8.6", nullptr},
+      {"tcgen05.wait::ld.sync.aligned;", "sm_100a", "8.7", nullptr},
+      {"tcgen05.wait::ld.sync.aligned;", "sm_103f", "8.8", nullptr},
+      {"tcgen05.wait::ld.sync.aligned;", "sm_100", "8.6", "needs .target sm_100a or sm_110a"},
+      {"tcgen05.wait::ld.sync.aligned;", "sm_100", "8.8", "needs .target sm_100f or sm_110f"},
+      {"tcgen05.wait::ld.sync.aligned;", "sm_90", "8.5", "needs PTX ISA version 8.6 or later"},
+      {"tcgen05.wait::ld.sync.aligned;", "sm_120a", "9.0", "needs .target sm_100f or sm_110f"},
+      {"redux.sync.min.f32 %f1, %f2, -1;", "sm_100a", "8.6", nullptr},
+      {"redux.sync.min.f32 %f1, %f2, -1;", "sm_120a", "8.7", "needs .target sm_100a"},
+      {"cvt.rn.bf16x2.ue8m0x2 %r1, %h2;", "sm_120a", "8.7", nullptr},
+      {"cvt.rn.bf16x2.ue8m0x2 %r1, %h2;", "sm_120", "8.7", "needs .target sm_100a or sm_110a or sm_120a"},
+      {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f2, %f3;", "sm_90", "7.8", nullptr},
+      {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f2, %f3;", "sm_89", "8.1", nullptr},
+      {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f2, %f3;", "sm_89", "8.0", "needs PTX ISA version 8.1 or later"},
+      {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f2, %f3;", "sm_80", "9.0", "needs .target sm_89 or later"},
+      {"shf.l.wrap.b32 %r1, %r2, %r3, %r4;", "sm_35", "3.1", nullptr},
+      {"shf.l.wrap.b32 %r1, %r2, %r3, %r4;", "sm_30", "3.1", "needs .target sm_35 or later"},
+      {"red.global.min.s64 [%rd1], %rd2;", "sm_35", "3.1", nullptr},
+      {"red.global.min.s64 [%rd1], %rd2;", "sm_30", "4.0", "with .s64 needs .target sm_32 or later"},
+      {"tcgen05.mma.cta_group::2.kind::mxf4.block_scale.scale_vec::2X [%r1], %rd2, %rd3, %r4, [%r5], [%r6], %p7;",
+       "sm_100a", "8.6", nullptr},
+      {"tcgen05.mma.cta_group::2.kind::mxf4.block_scale [%r1], %rd2, %rd3, %r4, [%r5], [%r6], %p7;", "sm_100a", "8.6",
+       "without one of .scale_vec::2X .block32 needs PTX ISA version 8.8 or later"},
+  };
+  for (const auto& line : kLines) {
+    const std::string errors = kernelErrors(line.line, line.target, line.version);
+    if (line.error) EXPECT_THAT(errors, HasSubstr(line.error)) << line.line;
+    else EXPECT_EQ(errors, "") << line.line << ' ' << line.target;
+  }
+}
+
 TEST(Verifier, TakesWhatCompilersWrite) {
   for (const char* line :
        {"sub.cc.u32 %r1, %r2, %r3;", "addc.cc.u32 %r1, %r2, %r3;", "subc.u32 %r1, %r2, %r3;",

@@ -10,6 +10,8 @@ namespace {
 std::string versionText(const Form& form) {
   auto number = [](uint8_t version) { return std::to_string(version / 10) + '.' + std::to_string(version % 10); };
   std::string text = number(form.requires_.version);
+  if (form.requires_.earlyVersion != 0)
+    text += " (" + number(form.requires_.earlyVersion) + " for " + describeRule(form.requires_.earlyTarget()) + ')';
   if (form.removed.version != 0) text += ", before " + number(form.removed.version);
   if (form.removed.rule != 0) text += " on " + describeRule(form.removed.target());
   return text;

@@ -167,8 +167,7 @@ FormChoices combination(const Form& form, uint64_t index) {
 
 std::vector<Requirement> requirementsOf(const Form& form, const FormChoices& choices) {
   std::vector<Requirement> all = {form.requires_};
-  for (const FormChoice* choice : choices)
-    if (choice) all.push_back(choice->requires_);
+  for (size_t g = 0; g < choices.size(); ++g) all.push_back(requirementOf(form.groups[g], choices[g]));
   return all;
 }
 

@@ -155,6 +155,12 @@ std::string listed(std::span<const Mod> mods) {
   return mods.size() > kMost ? text + " ..." : text;
 }
 
+std::vector<Mod> wordsOf(const FormGroup& group) {
+  std::vector<Mod> words;
+  for (const FormChoice& choice : group.choices) words.push_back(choice.mod);
+  return words;
+}
+
 void addNew(std::vector<Mod>& mods, Mod mod) {
   if (std::ranges::find(mods, mod) == mods.end()) mods.push_back(mod);
 }
@@ -250,8 +256,14 @@ Type untypedOf(unsigned bits) {
 
 std::string ModuleTarget::missing(Requirement requirement, Requirement removed) const {
   if (hasEverything) return {};
-  if (version < requirement.version) return "needs PTX ISA version " + versionText(requirement.version) + " or later";
-  if (!satisfies(target, requirement.target())) return "needs .target " + describeRule(requirement.target());
+  // The alternative for this target counts. A target of neither is told the later one once the version has it.
+  const bool isEarly =
+      requirement.earlyVersion != 0 && (satisfies(target, requirement.earlyTarget()) ||
+                                        (version < requirement.version && !satisfies(target, requirement.target())));
+  const uint8_t neededVersion = isEarly ? requirement.earlyVersion : requirement.version;
+  const std::string_view neededTarget = isEarly ? requirement.earlyTarget() : requirement.target();
+  if (version < neededVersion) return "needs PTX ISA version " + versionText(neededVersion) + " or later";
+  if (!satisfies(target, neededTarget)) return "needs .target " + describeRule(neededTarget);
   if (removed.version != 0 && version >= removed.version && satisfies(target, removed.target())) {
     std::string text = "is gone since PTX ISA version " + versionText(removed.version);
     return removed.rule ? text + " for .target " + describeRule(removed.target()) : text;
@@ -345,15 +357,17 @@ std::unique_ptr<FormMatch> FormMatcher::resolve(Opcode opcode, std::span<const M
       else if (match->problem.empty()) match->problem = name + missing;
       continue;
     }
-    auto tooNew = std::ranges::find_if(
-        *choices, [&](const FormChoice* choice) { return choice && !target_.missing(choice->requires_).empty(); });
-    if (tooNew == choices->end()) {
-      match->candidates.push_back(expectOperands(form, *choices));
-    } else if (match->problem.empty()) {
-      const FormChoice& choice = **tooNew;
-      match->problem = name + "with " + dotted(choice.mod) + ' ' + target_.missing(choice.requires_);
-      match->culprit = static_cast<size_t>(std::ranges::find(modifiers, choice.mod) - modifiers.begin());
+    std::string problem;
+    for (size_t g = 0; g < choices->size() && problem.empty(); ++g) {
+      const FormChoice* choice = (*choices)[g];
+      problem = target_.missing(requirementOf(form.groups[g], choice));
+      if (problem.empty() || !match->problem.empty()) continue;
+      match->problem =
+          name + (choice ? "with " + dotted(choice->mod) : "without one of" + listed(wordsOf(form.groups[g])));
+      match->problem += ' ' + problem;
+      if (choice) match->culprit = static_cast<size_t>(std::ranges::find(modifiers, choice->mod) - modifiers.begin());
     }
+    if (problem.empty()) match->candidates.push_back(expectOperands(form, *choices));
   }
   if (!match->candidates.empty()) {
     match->problem.clear();

@@ -11,6 +11,7 @@ namespace {
 }  // namespace
 
 std::string_view Requirement::target() const { return kTargetRules[rule]; }
+std::string_view Requirement::earlyTarget() const { return kTargetRules[earlyRule]; }
 std::span<const std::string_view> targetRules() { return kTargetRules; }
 
 std::span<const Form> allForms() { return kForms; }

@@ -12,10 +12,13 @@ namespace mulciber::ptx {
 
 // The ISA version and target that something asks for.
 struct Requirement {
-  uint8_t version = 10;  // 10 * major + minor
-  uint8_t rule = 0;      // index into targetRules()
+  uint8_t version = 10;      // 10 * major + minor
+  uint8_t rule = 0;          // index into targetRules()
+  uint8_t earlyVersion = 0;  // some targets have it from this lower version on; 0 for none
+  uint8_t earlyRule = 0;
 
   std::string_view target() const;  // a rule of target.h: "sm_80", "sm_90a", "sm_100f+sm_110f"; empty for any
+  std::string_view earlyTarget() const;
 };
 std::span<const std::string_view> targetRules();
 
@@ -29,8 +32,9 @@ struct FormGroup {
   std::string_view name;  // empty for a choice written in place
   std::span<const FormChoice> choices;
   bool optional;
-  int8_t tied;      // group that is present exactly when this one is, -1 for none
-  int8_t excludes;  // group that is absent when this one is present, -1 for none
+  int8_t tied;          // group that is present exactly when this one is, -1 for none
+  int8_t excludes;      // group that is absent when this one is present, -1 for none
+  Requirement without;  // of an instruction that carries none
 
   const FormChoice* find(Mod mod) const {
     for (const FormChoice& choice : choices)
@@ -38,6 +42,11 @@ struct FormGroup {
     return nullptr;
   }
 };
+
+// What an instruction asks for by making this choice, null for none.
+inline Requirement requirementOf(const FormGroup& group, const FormChoice* choice) {
+  return choice ? choice->requires_ : group.without;
+}
 
 // How many elements a vector has: a number, or what the modifier of that kind says.
 enum class FormCount : uint8_t {

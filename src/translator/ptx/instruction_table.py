@@ -19,6 +19,8 @@ class Requirement:
     target: str = ""
     removed_version: str = ""  # from this version on ...
     removed_target: str = ""  # ... for these targets
+    early_version: str = ""  # lower than `version` ...
+    early_target: str = ""  # ... for these targets
 
 
 @dataclass
@@ -34,6 +36,7 @@ class Group:
     optional: bool = False
     tied: int | None = None  # present exactly when that group is
     excludes: int | None = None  # absent when that group is present
+    without: Requirement = field(default_factory=Requirement)  # what its absence asks for
 
 
 @dataclass
@@ -72,8 +75,19 @@ def words_of(path, macro):
     return {spelling: name for name, spelling in rows}
 
 
+def number_of(version):
+    major, minor = version.split(".") if version else ("0", "0")
+    return int(major) * 10 + int(minor)
+
+
 def parse_requirement(text, where):
     requirement = Requirement()
+    text, _, early = text.partition(" | ")
+    if early:
+        match = re.fullmatch(r"(\d+\.\d+) (sm_\S+)", early)
+        if not match:
+            raise TableError(f"{where}: '{early}' is not a version and a target")
+        requirement.early_version, requirement.early_target = match.groups()
     for word in text.split():
         if re.fullmatch(r"\d+\.\d+", word):
             requirement.version = word
@@ -83,6 +97,8 @@ def parse_requirement(text, where):
             requirement.target = word
         else:
             raise TableError(f"{where}: '{word}' is neither a version nor a target")
+    if early and number_of(requirement.early_version) >= number_of(requirement.version):
+        raise TableError(f"{where}: the version after | is not the lower one")
     return requirement
 
 
@@ -195,15 +211,22 @@ class Table:
                                    operands.strip(), chapter, number))
 
     def add_requirement(self, groups, clause, where):
-        """`.ftz .rm 2.0 sm_20`: what the words, or all words of the groups so named, ask for beyond the form."""
-        words = [word[1:] for word in clause.split() if word.startswith(".")]
-        requirement = parse_requirement(" ".join(w for w in clause.split() if not w.startswith(".")), where)
+        """`.ftz .rm 2.0 sm_20`: what the words, or all words of the groups so named, ask for beyond the form; `!.word`
+        is the absence of the word's group."""
+        words = [word for word in clause.split() if word.startswith((".", "!."))]
+        requirement = parse_requirement(" ".join(w for w in clause.split() if w not in words), where)
         for word in words:
+            is_absence, word = word[0] == "!", word.lstrip("!.")
             found = False
             for group in groups:
                 for choice in group.choices:
-                    if word in (choice.word, group.name):
-                        choice.requirement, found = requirement, True
+                    if word not in (choice.word, group.name):
+                        continue
+                    found = True
+                    if is_absence:
+                        group.without = requirement
+                    else:
+                        choice.requirement = requirement
             if not found:
                 raise TableError(f"{where}: no modifier .{word} in this form")
 
@@ -279,17 +302,20 @@ class Writer:
     def mod(self, word):
         return f"Mod::{self.table.modifiers[word]}"
 
-    def requirement(self, version, target):
+    def version_and_rule(self, version, target):
         if target not in self.rules:
             self.rules.append(target)
-        major, minor = version.split(".") if version else ("0", "0")
-        return f"{{{int(major) * 10 + int(minor)}, {self.rules.index(target)}}}"
+        return f"{number_of(version)}, {self.rules.index(target)}"
+
+    def requirement(self, needs):
+        late = self.version_and_rule(needs.version, needs.target)
+        return f"{{{late}, {self.version_and_rule(needs.early_version, needs.early_target)}}}"
 
     def group(self, group):
-        choices = [f"{{{self.mod(c.word)}, {self.requirement(c.requirement.version, c.requirement.target)}}}"
-                   for c in group.choices]
+        choices = [f"{{{self.mod(c.word)}, {self.requirement(c.requirement)}}}" for c in group.choices]
         return (f'{{"{group.name}", {self.place("FormChoice", choices)}, {str(group.optional).lower()}, '
-                f"{-1 if group.tied is None else group.tied}, {-1 if group.excludes is None else group.excludes}}}")
+                f"{-1 if group.tied is None else group.tied}, {-1 if group.excludes is None else group.excludes}, "
+                f"{self.requirement(group.without)}}}")
 
     def operand(self, operand, form):
         kind = CONTROLS[operand.name] if operand.kind == "control" else KINDS[operand.kind]
@@ -328,8 +354,8 @@ class Writer:
         operands = self.place("FormOperand", [self.operand(o, form) for o in form.operands])
         needs = form.requirement
         return (f"{{Opcode::{self.table.opcodes[opcode]}, {self.place('Mod', [self.mod(w) for w in name])}, {groups}, "
-                f"{operands}, {self.requirement(needs.version, needs.target)}, "
-                f"{self.requirement(needs.removed_version, needs.removed_target)}, "
+                f"{operands}, {self.requirement(needs)}, "
+                f"{{{self.version_and_rule(needs.removed_version, needs.removed_target)}}}, "
                 f'"{form.text}", "{form.chapter}"}}')
 
     def write(self, path):
