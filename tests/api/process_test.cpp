@@ -86,7 +86,7 @@ TEST_F(ProcessDeathTest, EndsWhileThreadsLaunch) {
   char name[256] = {};
   ASSERT_EQ(cuDeviceGetName(name, sizeof(name) - 1, device), CUDA_SUCCESS);
   if (std::string_view(name).find("llvmpipe") == std::string_view::npos)
-    GTEST_SKIP() << "skipped: a GPU driver's own exit handlers do not wait for the threads (docs/reliability.md)";
+    GTEST_SKIP() << "skipped: a process that ends so has crashed on a GPU, why is open (docs/reliability.md)";
   if (const char* layers = std::getenv("VK_INSTANCE_LAYERS"); layers && *layers)
     GTEST_SKIP() << "skipped: the validation layer has seen threads of such a process wait for ever";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

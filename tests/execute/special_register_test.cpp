@@ -72,7 +72,7 @@ TEST_F(SpecialRegisterPtx, MultiprocessorsAreNumberedBelowTheirCount) {
 
 TEST_F(SpecialRegisterPtx, ClocksGoForward) {
   const TargetProfile& profile = device->profile();
-  if (!profile.shaderSubgroupClock || !profile.shaderDeviceClock) GTEST_SKIP() << "no clocks";
+  if (!profile.shaderSubgroupClock || !profile.shaderDeviceClock) GTEST_SKIP() << "skipped: no clocks";
   auto words = wordsOf(R"(
     mov.u64 %rd1, %clock64; mov.u64 %rd2, %globaltimer; mov.u32 %r9, 0; mov.u32 %r8, %t;
   SPIN:

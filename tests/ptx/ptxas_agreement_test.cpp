@@ -13,6 +13,7 @@
 
 #include "mutations.h"
 #include "ptxas.h"
+#include "support/wildcard.h"
 #include "translator/ptx/form_instances.h"
 
 namespace mulciber::ptx {
@@ -60,17 +61,8 @@ class KnownDisagreements {
 
  private:
   static bool anyMatches(const std::vector<std::string>& patterns, std::string_view instruction) {
-    return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches(pattern, instruction); });
-  }
-  static bool matches(std::string_view pattern, std::string_view text) {
-    size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return pattern == text;
-    if (!text.starts_with(pattern.substr(0, star))) return false;
-    text.remove_prefix(star);
-    pattern.remove_prefix(star + 1);
-    for (size_t skip = 0; skip <= text.size(); ++skip)
-      if (matches(pattern, text.substr(skip))) return true;
-    return false;
+    return std::ranges::any_of(patterns,
+                               [&](const std::string& pattern) { return test::matches(pattern, instruction); });
   }
 
   std::map<std::string, std::vector<std::string>> patterns_;
@@ -86,7 +78,7 @@ std::mt19937 randomFor(const Form& form, unsigned salt) {
 class PtxasAgreement : public testing::Test {
  protected:
   void SetUp() override {
-    if (findPtxas().empty()) GTEST_SKIP() << "ptxas is not here (set MULCIBER_PTXAS to its path)";
+    if (findPtxas().empty()) GTEST_SKIP() << "skipped: ptxas is not here (set MULCIBER_PTXAS to its path)";
   }
 
   // Judges every line of every module twice, and counts.

@@ -237,7 +237,7 @@ TEST(Verifier, JudgesDeclarationsAsPtxasDoes) {
 }
 
 TEST(Verifier, DeclarationVerdictsAreThoseOfPtxas) {
-  if (findPtxas().empty()) GTEST_SKIP() << "ptxas is not here (set MULCIBER_PTXAS to its path)";
+  if (findPtxas().empty()) GTEST_SKIP() << "skipped: ptxas is not here (set MULCIBER_PTXAS to its path)";
   for (const Declaration& declaration : declarations())
     EXPECT_EQ(acceptedByPtxas(declaration.text, "sm_90"), declaration.isGood) << declaration.text;
 }

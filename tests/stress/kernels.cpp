@@ -9,6 +9,7 @@ namespace {
 // step: data[i] = data[i] * a + b + c * i. stepTable: the same with its numbers in the last words of a parameter too
 // large for push constants. copyStep: from another array. count: one more for each thread. gather: the words that a
 // table of addresses points to.
+// {index} finds the thread's number, or leaves the kernel; {step} is what both steps do.
 constexpr const char* text = R"(
 .version 7.0
 .target sm_70
@@ -28,23 +29,12 @@ constexpr const char* text = R"(
   .reg .pred %p;
   .reg .b32 %r<9>;
   .reg .b64 %rd<3>;
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.s32 %r1, %r1, %r2, %r3;
-  ld.param.u32 %r2, [count];
-  setp.ge.u32 %p, %r1, %r2;
-  @%p bra done;
+  {index}
   ld.param.u64 %rd1, [data];
   ld.param.u32 %r4, [a];
   ld.param.u32 %r5, [b];
   ld.param.u32 %r6, [c];
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd1, %rd1, %rd2;
-  ld.global.u32 %r7, [%rd1];
-  mad.lo.u32 %r7, %r7, %r4, %r5;
-  mad.lo.u32 %r7, %r6, %r1, %r7;
-  st.global.u32 [%rd1], %r7;
+  {step}
 done:
   ret;
 }}
@@ -53,23 +43,12 @@ done:
   .reg .pred %p;
   .reg .b32 %r<9>;
   .reg .b64 %rd<3>;
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.s32 %r1, %r1, %r2, %r3;
-  ld.param.u32 %r2, [count];
-  setp.ge.u32 %p, %r1, %r2;
-  @%p bra done;
+  {index}
   ld.param.u64 %rd1, [data];
   ld.param.u32 %r4, [table+1012];
   ld.param.u32 %r5, [table+1016];
   ld.param.u32 %r6, [table+1020];
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd1, %rd1, %rd2;
-  ld.global.u32 %r7, [%rd1];
-  mad.lo.u32 %r7, %r7, %r4, %r5;
-  mad.lo.u32 %r7, %r6, %r1, %r7;
-  st.global.u32 [%rd1], %r7;
+  {step}
 done:
   ret;
 }}
@@ -78,13 +57,7 @@ done:
   .reg .pred %p;
   .reg .b32 %r<8>;
   .reg .b64 %rd<4>;
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.s32 %r1, %r1, %r2, %r3;
-  ld.param.u32 %r2, [count];
-  setp.ge.u32 %p, %r1, %r2;
-  @%p bra done;
+  {index}
   mul.wide.u32 %rd2, %r1, 4;
   ld.param.u64 %rd1, [from];
   add.s64 %rd1, %rd1, %rd2;
@@ -109,13 +82,7 @@ done:
   .reg .pred %p;
   .reg .b32 %r<5>;
   .reg .b64 %rd<6>;
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.s32 %r1, %r1, %r2, %r3;
-  ld.param.u32 %r2, [count];
-  setp.ge.u32 %p, %r1, %r2;
-  @%p bra done;
+  {index}
   ld.param.u64 %rd1, [table];
   mul.wide.u32 %rd2, %r1, 8;
   add.s64 %rd1, %rd1, %rd2;
@@ -130,8 +97,26 @@ done:
 }}
 )";
 
+constexpr const char* index =
+    "mov.u32 %r1, %ctaid.x; "
+    "mov.u32 %r2, %ntid.x; "
+    "mov.u32 %r3, %tid.x; "
+    "mad.lo.s32 %r1, %r1, %r2, %r3; "
+    "ld.param.u32 %r2, [count]; "
+    "setp.ge.u32 %p, %r1, %r2; "
+    "@%p bra done; ";
+constexpr const char* step =
+    "mul.wide.u32 %rd2, %r1, 4; "
+    "add.s64 %rd1, %rd1, %rd2; "
+    "ld.global.u32 %r7, [%rd1]; "
+    "mad.lo.u32 %r7, %r7, %r4, %r5; "
+    "mad.lo.u32 %r7, %r6, %r1, %r7; "
+    "st.global.u32 [%rd1], %r7; ";
+
 }  // namespace
 
-std::string kernels(uint32_t salt) { return fmt::format(fmt::runtime(text), fmt::arg("salt", salt)); }
+std::string kernels(uint32_t salt) {
+  return fmt::format(fmt::runtime(text), fmt::arg("salt", salt), fmt::arg("index", index), fmt::arg("step", step));
+}
 
 }  // namespace mulciber::stress

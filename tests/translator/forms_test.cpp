@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "mulciber/translator.h"
+#include "support/wildcard.h"
 #include "translator/ptx/form_instances.h"
 
 namespace mulciber::ptx {
@@ -85,7 +86,7 @@ class Refusals {
 
   bool expects(std::string_view instruction, std::string_view message) {
     for (Entry& entry : entries_)
-      if (matches(entry.pattern, instruction) && message.find(entry.reason) != std::string_view::npos)
+      if (test::matches(entry.pattern, instruction) && message.find(entry.reason) != std::string_view::npos)
         return entry.isUsed = true;
     return false;
   }
@@ -102,16 +103,6 @@ class Refusals {
     std::string pattern, reason;
     bool isUsed = false;
   };
-  static bool matches(std::string_view pattern, std::string_view text) {
-    size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return pattern == text;
-    if (!text.starts_with(pattern.substr(0, star))) return false;
-    text.remove_prefix(star);
-    pattern.remove_prefix(star + 1);
-    for (size_t skip = 0; skip <= text.size(); ++skip)
-      if (matches(pattern, text.substr(skip))) return true;
-    return false;
-  }
 
   std::vector<Entry> entries_;
 };
