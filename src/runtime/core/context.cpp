@@ -54,9 +54,10 @@ Error Context::create() {
 
 void Context::destroy() {
   if (destroyed_.exchange(true)) return;
-  // What still runs may use everything below; when the device is lost there is nothing to wait for.
+  // What still runs may use everything below.
   worker_->waitIdle();
   if (waitIdle() == Error::Success && services_) (void)services_->afterWait();
+  if (vulkan_->isLost()) vulkan_->rest();
   error_.store(Error::ContextIsDestroyed, std::memory_order_release);
   worker_->stop();
   modules_.clear();

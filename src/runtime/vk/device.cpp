@@ -150,6 +150,7 @@ void Device::fillProfile() {
   profile.maxPushConstants = std::min(limits.maxPushConstantsSize, 256u);  // what a launch carries with it
   profile.maxSharedBytes = limits.maxComputeSharedMemorySize;
   profile.maxThreadsPerBlock = limits.maxComputeWorkGroupInvocations;
+  profile.gridsInPieces = limits.maxComputeWorkGroupCount[0] < INT32_MAX;
   // A device may say 32 and have fewer.
   const uint32_t reported = physical_.properties11.subgroupSize;
   profile.subgroupSize = probes_.lanesLikeCuda ? 32 : reported == 32 ? 1 : reported;
@@ -274,6 +275,12 @@ Status Device::status(VkResult result, const char* what) {
       return Status::Unsupported;
     default: util::log().error("{} failed (VkResult {})", what, static_cast<int>(result)); return Status::Failed;
   }
+}
+
+void Device::rest() {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (const auto& queue : queues_) locks.push_back(queue->lock());
+  (void)api_.vkDeviceWaitIdle(handle_);
 }
 
 void Device::stopThreads() {

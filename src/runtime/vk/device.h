@@ -42,6 +42,8 @@ class Device {
   bool isLost() const { return lost_.load(std::memory_order_acquire); }
   void setLost() { lost_.store(true, std::memory_order_release); }
   Status status(VkResult result, const char* what);  // logs failures
+  // Until nothing runs on the device any more, lost or not: it may be given up while it still works.
+  void rest();
 
   // Ends the threads that watch the queues: for the end of the process.
   void stopThreads();

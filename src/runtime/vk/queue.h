@@ -155,6 +155,7 @@ class Queue {
   Status wait(uint64_t value, const Timestamp& timestamp, WaitMode mode);
   Status waitIdle(WaitMode mode);
   Status bindSparse(const VkBindSparseInfo& info, VkFence fence);
+  std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }  // nothing is submitted meanwhile
 
   Device& device() const { return device_; }
 
