@@ -22,7 +22,7 @@ struct PushHeader {
   uint64_t launchState;  // address of a LaunchState
   uint64_t moduleData;   // address of the module's .global and .const variables
   uint32_t gridDim[3];
-  uint32_t reserved;     // 0
+  uint32_t firstBlockX;  // where TargetProfile::gridsInPieces: %ctaid.x of the first block dispatched; else 0
 };
 inline constexpr uint32_t parameterOffset = 32;  // of the first parameter byte, or of the parameters' address
 static_assert(sizeof(PushHeader) == parameterOffset);

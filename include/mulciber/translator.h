@@ -56,6 +56,7 @@ struct TargetProfile {
   bool nvidiaNan = false;                  // f16 and f32 operations make the one NaN of all ones but the sign
   bool exactDivSqrt32 = false;             // division and square root are correctly rounded
   bool exactFma64 = false, exactDivSqrt64 = false;
+  bool gridsInPieces = false;              // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
   bool slowDivision32 = false;             // the driver divides 32-bit integers by way of many conversions
   bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended
   bool warpsProgress = false;              // a warp that spins does not keep the others of its block from running

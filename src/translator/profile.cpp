@@ -150,7 +150,7 @@ class Reader {
 // What every Vulkan 1.3 device with 64-bit integers and buffer addresses can be relied on to do.
 TargetProfile plainVulkan() {
   TargetProfile p;
-  p.integerDotProduct = true;
+  p.integerDotProduct = p.gridsInPieces = true;
   return p;
 }
 
@@ -175,6 +175,7 @@ TargetProfile lavapipe() {
 TargetProfile nvidia() {
   TargetProfile p = plainVulkan();
   p.name = "nvidia";
+  p.gridsInPieces = false;
   p.maxPushConstants = 256;
   p.maxSharedBytes = 49152;
   p.int8 = p.int16 = p.float16 = p.float64 = p.storage8 = p.storage16 = true;

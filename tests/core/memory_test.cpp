@@ -163,6 +163,29 @@ TEST_F(MemoryTest, FillsInTwoDimensions) {  // MEM-07
   EXPECT_OK(context->free(address));
 }
 
+TEST_F(MemoryTest, FillsAndCopiesOfMoreRowsThanADispatchTakes) {  // MEM-06, MEM-07
+  constexpr size_t rows = 70'003, width = 12, pitch = 16, otherPitch = 20;
+  const uint64_t address = allocate(rows * pitch), other = allocate(rows * otherPitch);
+  ASSERT_OK(fill(*stream, {address, 0, 1, rows * pitch}, true));
+  ASSERT_OK(fill(*stream, {other, 0, 1, rows * otherPitch}, true));
+  ASSERT_OK(fill(*stream, {address, 0x01020304, 4, 2, rows, 1, pitch, 0}, true));
+  Copy rowsOver;
+  rowsOver.destination = other;
+  rowsOver.source = address;
+  rowsOver.width = width;
+  rowsOver.height = rows;
+  rowsOver.destinationPitch = otherPitch;
+  rowsOver.sourcePitch = pitch;
+  rowsOver.kind = CopyKind::DeviceToDevice;
+  ASSERT_OK(copy(*stream, rowsOver, true));
+  std::vector<uint32_t> back(rows * otherPitch / 4);
+  ASSERT_OK(copyNow(number(back.data()), other, rows * otherPitch));
+  for (size_t i = 0; i < back.size(); ++i)
+    ASSERT_EQ(back[i], i % 5 < 2 ? 0x01020304u : 0u) << "row " << i / 5 << " word " << i % 5;
+  EXPECT_OK(context->free(address));
+  EXPECT_OK(context->free(other));
+}
+
 TEST_F(MemoryTest, ADestroyedContextFreesItsMemoryAndRefusesCalls) {  // HOST-03
   ContextRef other;
   ASSERT_OK(device->createContext(0, other));

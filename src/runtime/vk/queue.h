@@ -112,6 +112,8 @@ class Recorder {
   friend class Queue;
   Recorder(Queue& queue, Position& position) : queue_(queue), position_(position) {}
   VkCommandBuffer beginCompute();
+  template <typename Body>
+  void inParts(uint64_t width, uint64_t height, uint64_t depth, Body&& body);
   void copyUnits(const CopyRegion& region, uint32_t unitBytes);
   void fillUnits(const FillRegion& region, uint32_t unitBytes);
 

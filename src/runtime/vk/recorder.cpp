@@ -2,7 +2,9 @@
 #include "runtime/vk/batch.h"
 
 #include <algorithm>
+#include <cstddef>
 
+#include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/pipeline.h"
@@ -83,29 +85,50 @@ void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pus
     batch.bound = pipeline.handle();
   }
   api.vkCmdPushConstants(commandBuffer, device().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
-  const uint32_t(&most)[3] = device().physical().limits().maxComputeWorkGroupCount;
-  const bool isWhole = first[0] == 0 && first[1] == 0 && first[2] == 0;
-  if (isWhole && groups[0] <= most[0] && groups[1] <= most[1] && groups[2] <= most[2]) {
-    api.vkCmdDispatch(commandBuffer, groups[0], groups[1], groups[2]);
-    return;
+  // Of y and z a device takes as many blocks as CUDA does. A base beyond its limit of x is not allowed either.
+  const uint32_t most = device().physical().limits().maxComputeWorkGroupCount[0];
+  for (uint64_t x = 0; x < groups[0]; x += most) {
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(most, groups[0] - x));
+    uint32_t base = first[0] + static_cast<uint32_t>(x);
+    if (base == 0 && first[1] == 0 && first[2] == 0) {
+      api.vkCmdDispatch(commandBuffer, count, groups[1], groups[2]);
+      continue;
+    }
+    if (device().profile().gridsInPieces) {
+      api.vkCmdPushConstants(commandBuffer, device().layout(), VK_SHADER_STAGE_COMPUTE_BIT,
+                             offsetof(abi::PushHeader, firstBlockX), sizeof(base), &base);
+      base = 0;
+    }
+    api.vkCmdDispatchBase(commandBuffer, base, first[1], first[2], count, groups[1], groups[2]);
   }
-  for (uint64_t z = 0; z < groups[2]; z += most[2])
-    for (uint64_t y = 0; y < groups[1]; y += most[1])
-      for (uint64_t x = 0; x < groups[0]; x += most[0])
-        api.vkCmdDispatchBase(commandBuffer, static_cast<uint32_t>(first[0] + x), static_cast<uint32_t>(first[1] + y),
-                              static_cast<uint32_t>(first[2] + z),
-                              static_cast<uint32_t>(std::min<uint64_t>(most[0], groups[0] - x)),
-                              static_cast<uint32_t>(std::min<uint64_t>(most[1], groups[1] - y)),
-                              static_cast<uint32_t>(std::min<uint64_t>(most[2], groups[2] - z)));
+}
+
+// body(x, y, z, width, height, depth) for each part of a box that one dispatch can take.
+template <typename Body>
+void Recorder::inParts(uint64_t width, uint64_t height, uint64_t depth, Body&& body) {
+  const uint32_t(&most)[3] = device().physical().limits().maxComputeWorkGroupCount;
+  const uint64_t mostUnits = uint64_t(most[0]) * builtinUnitsPerGroup;
+  for (uint64_t z = 0; z < depth; z += most[2])
+    for (uint64_t y = 0; y < height; y += most[1])
+      for (uint64_t x = 0; x < width; x += mostUnits)
+        body(x, y, z, std::min(mostUnits, width - x), static_cast<uint32_t>(std::min<uint64_t>(most[1], height - y)),
+             static_cast<uint32_t>(std::min<uint64_t>(most[2], depth - z)));
 }
 
 void Recorder::copyUnits(const CopyRegion& region, uint32_t unitBytes) {
-  const struct {
-    uint64_t destination, source, width, destinationPitch, sourcePitch, destinationSlice, sourceSlice;
-  } push = {region.destination, region.source,           region.width / unitBytes, region.destinationPitch,
-            region.sourcePitch, region.destinationSlice, region.sourceSlice};
-  dispatch(device().builtins().copy(unitBytes), &push, sizeof(push),
-           {groupsFor(push.width), static_cast<uint32_t>(region.height), static_cast<uint32_t>(region.depth)});
+  inParts(region.width / unitBytes, region.height, region.depth,
+          [&](uint64_t x, uint64_t y, uint64_t z, uint64_t width, uint32_t height, uint32_t depth) {
+            const struct {
+              uint64_t destination, source, width, destinationPitch, sourcePitch, destinationSlice, sourceSlice;
+            } push = {region.destination + z * region.destinationSlice + y * region.destinationPitch + x * unitBytes,
+                      region.source + z * region.sourceSlice + y * region.sourcePitch + x * unitBytes,
+                      width,
+                      region.destinationPitch,
+                      region.sourcePitch,
+                      region.destinationSlice,
+                      region.sourceSlice};
+            dispatch(device().builtins().copy(unitBytes), &push, sizeof(push), {groupsFor(width), height, depth});
+          });
 }
 
 void Recorder::copy(const CopyRegion& region) {
@@ -123,10 +146,7 @@ void Recorder::copy(const CopyRegion& region) {
   const uint64_t body = (region.width - head) / unit * unit;
   const uint64_t tail = region.width - head - body;
   auto piece = [&](uint64_t offset, uint64_t bytes, uint32_t by) {
-    // Bounded so that the count of workgroups stays within 32 bits.
-    constexpr uint64_t most = uint64_t(1) << 40;
-    for (uint64_t done = 0; done < bytes; done += most)
-      copyUnits({region.destination + offset + done, region.source + offset + done, std::min(most, bytes - done)}, by);
+    copyUnits({region.destination + offset, region.source + offset, bytes}, by);
   };
   piece(0, head, 1);
   piece(head, body, unit);
@@ -134,12 +154,19 @@ void Recorder::copy(const CopyRegion& region) {
 }
 
 void Recorder::fillUnits(const FillRegion& region, uint32_t unitBytes) {
-  const struct {
-    uint64_t destination, width, pitch, slice;
-    uint32_t pattern, padding;
-  } push = {region.destination, region.width / unitBytes, region.pitch, region.slice, region.value, 0};
-  dispatch(device().builtins().fill(unitBytes), &push, sizeof(push),
-           {groupsFor(push.width), static_cast<uint32_t>(region.height), static_cast<uint32_t>(region.depth)});
+  inParts(region.width / unitBytes, region.height, region.depth,
+          [&](uint64_t x, uint64_t y, uint64_t z, uint64_t width, uint32_t height, uint32_t depth) {
+            const struct {
+              uint64_t destination, width, pitch, slice;
+              uint32_t pattern, padding;
+            } push = {region.destination + z * region.slice + y * region.pitch + x * unitBytes,
+                      width,
+                      region.pitch,
+                      region.slice,
+                      region.value,
+                      0};
+            dispatch(device().builtins().fill(unitBytes), &push, sizeof(push), {groupsFor(width), height, depth});
+          });
 }
 
 void Recorder::fill(const FillRegion& given) {
@@ -158,11 +185,7 @@ void Recorder::fill(const FillRegion& given) {
   const uint64_t head = std::min((16 - region.destination % 16) % 16, region.width);
   const uint64_t body = (region.width - head) / 16 * 16;
   auto piece = [&](uint64_t offset, uint64_t bytes, uint32_t unit) {
-    constexpr uint64_t most = uint64_t(1) << 40;
-    for (uint64_t done = 0; done < bytes; done += most) {
-      FillRegion part{region.destination + offset + done, region.value, 4, std::min(most, bytes - done)};
-      fillUnits(part, unit);
-    }
+    fillUnits({region.destination + offset, region.value, 4, bytes}, unit);
   };
   // The value's own width at the ends: the pattern starts anew with every value.
   piece(0, head, given.valueBytes);

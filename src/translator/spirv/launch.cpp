@@ -85,6 +85,11 @@ Id Emitter::makeInput(InputKind kind) {
     case InputKind::LocalIndex:
       return module.prologueLoad(u32(), module.builtin(spv::BuiltIn::LocalInvocationIndex, u32(), "localIndex"));
     case InputKind::BlockIdX:
+      if (profile.gridsInPieces) {
+        Id inPiece = builtinVector(spv::BuiltIn::WorkgroupId, "blockId", 0);
+        return module.prologue(spv::Op::OpIAdd, u32(), {inPiece, memory_->pushConstant(5)});
+      }
+      [[fallthrough]];
     case InputKind::BlockIdY:
     case InputKind::BlockIdZ:
       return builtinVector(spv::BuiltIn::WorkgroupId, "blockId", dimension(InputKind::BlockIdX));

@@ -17,7 +17,7 @@ struct HeaderMember {
 constexpr HeaderMember header[] = {
     {offsetof(abi::PushHeader, launchState), 8}, {offsetof(abi::PushHeader, moduleData), 8},
     {offsetof(abi::PushHeader, gridDim), 4},     {offsetof(abi::PushHeader, gridDim) + 4, 4},
-    {offsetof(abi::PushHeader, gridDim) + 8, 4},
+    {offsetof(abi::PushHeader, gridDim) + 8, 4}, {offsetof(abi::PushHeader, firstBlockX), 4},
 };
 constexpr unsigned headerMembers = std::size(header);
 
