@@ -51,6 +51,25 @@ b0:
 )");
 }
 
+// What passes/contraction may fuse. ptxas fuses neither what names its rounding nor anything for a debugger.
+TEST(Lower, SaysWhichProductsAndSumsMayBeRoundedOnce) {
+  auto contracts = [](const std::string& instruction, const std::string& targetOption = "") {
+    std::string text = kernelText(instruction);
+    if (const size_t target = text.find(".target "); !targetOption.empty())
+      text.insert(text.find('\n', target), ", " + targetOption);
+    auto result = lowerText(text);
+    EXPECT_TRUE(result.program) << result.errors;
+    return result.program && ir::print(result.kernel()).find("contract") != std::string::npos;
+  };
+  for (const char* both : {"mul.f32 %f1, %f2, %f3;", "add.ftz.f32 %f1, %f2, %f3;", "sub.f64 %fd1, %fd2, %fd3;"}) {
+    EXPECT_TRUE(contracts(both)) << both;
+    EXPECT_FALSE(contracts(both, "debug")) << both;
+  }
+  for (const char* none :
+       {"mul.rn.f32 %f1, %f2, %f3;", "add.rz.f64 %fd1, %fd2, %fd3;", "fma.rn.f32 %f1, %f2, %f3, %f1;"})
+    EXPECT_FALSE(contracts(none)) << none;
+}
+
 // Every form that the lowering has, once: each must be accepted and give IR that verifies.
 class Form : public testing::TestWithParam<const char*> {};
 

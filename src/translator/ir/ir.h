@@ -76,6 +76,7 @@ struct FloatControl {
   Rounding rounding = Rounding::NearestEven;
   bool flush = false;        // .ftz: denormal inputs and results become zeros of the same sign
   bool approximate = false;  // PTX's bound for .approx holds
+  bool contracts = false;    // a product and a sum of which both say so may be rounded once; until passes/contraction
   bool operator==(const FloatControl&) const = default;
 };
 

@@ -377,6 +377,7 @@ class FunctionParser {
       if (auto rounding = indexOf(roundingNames, word)) fp.rounding = static_cast<Rounding>(*rounding);
       else if (word == "ftz") fp.flush = true;
       else if (word == "approx") fp.approximate = true;
+      else if (word == "contract") fp.contracts = true;
       else lexer_.fail("'" + std::string(word) + "' is not a float attribute");
     }
   }

@@ -166,6 +166,7 @@ class Printer {
       if (fp.rounding != Rounding::NearestEven) words += " " + std::string(roundingNames[size_t(fp.rounding)]);
       if (fp.flush) words += " ftz";
       if (fp.approximate) words += " approx";
+      if (fp.contracts) words += " contract";
       text_ += " {" + words.substr(1) + "}";
     }
     if (!accessesMemory(instruction.op)) return;

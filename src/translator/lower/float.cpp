@@ -5,6 +5,8 @@
 // rounding, fma needs its f32 result rounded to odd.
 #include "translator/lower/floats.h"
 
+#include <algorithm>
+
 namespace mulciber::lower {
 namespace {
 
@@ -20,6 +22,13 @@ bool isBfloat(Type type) { return type == Type::BF16 || type == Type::BF16x2; }
 
 bool isRounded(const Instruction& instruction) {
   return instruction.first({Mod::rn, Mod::rz, Mod::rm, Mod::rp}, Mod::f32) != Mod::f32;
+}
+
+// Whether ptxas may round a product and a sum once. It does not when it compiles for a debugger.
+bool contracts(FunctionLowering& f, const Instruction& instruction) {
+  const auto& options = f.module().targetOptions;
+  return !isRounded(instruction) && instruction.typeCount == 1 && !isBfloat(instruction.type()) &&
+         std::find(options.begin(), options.end(), "debug") == options.end();
 }
 
 // The operands of one lane to its result.
@@ -74,6 +83,7 @@ Value computeSum(FunctionLowering& f, const Instruction& instruction, FloatContr
 
 void lowerSum(FunctionLowering& f, const Instruction& instruction) {
   FloatControl fp = controlOf(f, instruction);
+  fp.contracts = contracts(f, instruction);
   lowerLanes(f, instruction, fp, computeSum, true);
 }
 
@@ -143,15 +153,15 @@ void lowerSign(FunctionLowering& f, const Instruction& instruction) {
 Value computeApproximateQuotient(FunctionLowering& f, const Instruction& instruction, FloatControl fp,
                                  std::span<const Value> x) {
   ir::Builder& b = f.b;
-  const FloatControl plain{Rounding::NearestEven, fp.flush};
+  const FloatControl plain{Rounding::NearestEven, fp.flush}, product{Rounding::NearestEven, fp.flush, false, true};
   Value factor = b.f32(1), magnitude = b.unary(Op::FAbs, x[1]);
   if (!fp.flush) factor = b.select(b.compare(Op::FLt, magnitude, b.f32(0x1p-126f)), b.f32(0x1p24f), factor);
   if (instruction.has(Mod::full))
     factor = b.select(b.compare(Op::FLt, b.f32(0x1p126f), magnitude), b.f32(0.25f), factor);
-  if (factor->isConstant()) return b.floating(Op::FMul, plain, {b.floating(Op::FRcp, fp, {x[1]}), x[0]});
+  if (factor->isConstant()) return b.floating(Op::FMul, product, {b.floating(Op::FRcp, fp, {x[1]}), x[0]});
   Value reciprocal =
       b.floating(Op::FRcp, {Rounding::NearestEven, true, true}, {b.floating(Op::FMul, plain, {x[1], factor})});
-  return b.floating(Op::FMul, plain, {reciprocal, b.floating(Op::FMul, plain, {x[0], factor})});
+  return b.floating(Op::FMul, product, {reciprocal, b.floating(Op::FMul, plain, {x[0], factor})});
 }
 
 // div, rcp and sqrt without a rounding are the approximations of PTX 1.3, except in f64.

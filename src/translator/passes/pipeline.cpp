@@ -6,6 +6,7 @@
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
 #include "translator/passes/address_spaces.h"
+#include "translator/passes/contraction.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
 #include "translator/passes/divisions.h"
@@ -24,6 +25,7 @@ namespace {
 
 std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
+  list.push_back(std::make_unique<Contraction>());
   list.push_back(std::make_unique<FloatExactness>());
   list.push_back(std::make_unique<Rounds>());
   list.push_back(std::make_unique<Structurize>());

@@ -1,0 +1,176 @@
+#include "translator/passes/contraction.h"
+
+#include "support/run_pass.h"
+
+namespace mulciber {
+namespace {
+
+// %1 to %4 are numbers; what is in v1 to v3 at the end is looked at in another block.
+std::string contracted(const std::string& body) {
+  return test::runPass(R"(kernel @k {
+  var v0 f32
+  var v1 f32
+  var v2 f32
+  var v3 f32
+b0:
+  %0 = const i64 64
+  %1 = load f32 %0 [global]
+  %2 = load f32 %0 [global]
+  %3 = load f32 %0 [global]
+  %4 = load f32 %0 [global]
+)" + body + R"(
+  br b1
+b1:
+  %100 = const i64 64
+  %101 = read f32 v1
+  %102 = read f32 v2
+  %103 = read f32 v3
+  store %100, %101 [global]
+  store %100, %102 [global]
+  store %100, %103 [global]
+  ret
+})",
+                       passes::contractProducts);
+}
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t result = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) result++;
+  return result;
+}
+
+struct Shape {
+  size_t fma, products, sums, signs;
+  bool operator==(const Shape&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Shape& s) {
+  return out << s.fma << " fma, " << s.products << " mul, " << s.sums << " add or sub, " << s.signs << " neg";
+}
+Shape shapeOf(const std::string& body) {
+  const std::string text = contracted(body);
+  EXPECT_EQ(count(text, "contract"), 0u) << text;
+  return {count(text, " fma "), count(text, " fmul "), count(text, " fadd ") + count(text, " fsub "),
+          count(text, " fneg ")};
+}
+
+TEST(Contraction, TakesAProductIntoTheSum) {
+  EXPECT_EQ(shapeOf(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  write v0, %10
+  %11 = read f32 v0
+  %12 = fadd f32 %11, %3 {contract}
+  write v1, %12)"),
+            (Shape{1, 0, 0, 0}));
+}
+
+TEST(Contraction, LeavesWhatHasARounding) {
+  for (const char* flags : {" {contract}", ""})
+    EXPECT_EQ(shapeOf(std::string("  %10 = fmul f32 %1, %2") + (*flags ? "" : " {contract}") +
+                      "\n  %11 = fadd f32 %10, %3" + flags + "\n  write v1, %11"),
+              (Shape{0, 1, 1, 0}));
+}
+
+TEST(Contraction, TakesTheFirstOfTwoProducts) {
+  const std::string text = contracted(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = fmul f32 %3, %4 {contract}
+  %12 = fsub f32 %10, %11 {contract}
+  write v1, %12)");
+  EXPECT_NE(text.find("%5 = fmul f32 %3, %4\n  %6 = fneg f32 %5\n  %7 = fma f32 %1, %2, %6\n"), std::string::npos)
+      << text;
+}
+
+TEST(Contraction, PrefersTheProductThatIsUsedOnce) {
+  const std::string text = contracted(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = fmul f32 %3, %4 {contract}
+  %12 = fsub f32 %10, %11 {contract}
+  %13 = fadd f32 %10, %1 {contract}
+  write v1, %12
+  write v2, %13)");
+  EXPECT_NE(text.find("%5 = fmul f32 %1, %2\n  %6 = fneg f32 %3\n  %7 = fma f32 %6, %4, %5\n  %8 = fadd f32 %5, %1\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Contraction, TakesAProductOfSeveralSumsIntoAllOrNone) {
+  const std::string two = R"(
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = fadd f32 %10, %3 {contract}
+  %12 = fsub f32 %4, %10 {contract}
+  write v1, %11
+  write v2, %12)";
+  EXPECT_EQ(shapeOf(two), (Shape{2, 0, 0, 1}));
+  EXPECT_EQ(shapeOf(two + "\n  write v3, %10"), (Shape{0, 1, 2, 0}));
+  EXPECT_EQ(shapeOf(two + "\n  %13 = fmul f32 %10, %10 {contract}\n  write v3, %13"), (Shape{0, 2, 2, 0}));
+  EXPECT_EQ(shapeOf("  %10 = fmul f32 %1, %2 {contract}\n  %11 = fadd f32 %10, %10 {contract}\n  write v1, %11"),
+            (Shape{0, 1, 1, 0}));
+}
+
+TEST(Contraction, SeesThroughSignsAndCopies) {
+  EXPECT_EQ(shapeOf(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = fneg f32 %10
+  %12 = bitcast i32 %11
+  %13 = bitcast f32 %12
+  %14 = fsub f32 %3, %13 {contract}
+  write v1, %14)"),
+            (Shape{1, 0, 0, 0}));
+}
+
+TEST(Contraction, EndsWithTheBlock) {
+  EXPECT_EQ(shapeOf(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  write v0, %10
+  br b2
+b2:
+  %11 = read f32 v0
+  %12 = fadd f32 %11, %11 {contract}
+  write v1, %12)"),
+            (Shape{0, 1, 1, 0}));
+}
+
+TEST(Contraction, EndsWhereThePtxAssemblerCalls) {
+  for (const auto& [between, isCall] : {std::pair("fdiv f32 %3, %4", true),
+                                        {"fsqrt f32 %3", true},
+                                        {"fsqrt f32 %3 {approx}", false},
+                                        {"fadd f32 %3, %4", false}}) {
+    const Shape shape = shapeOf(std::string("  %10 = fmul f32 %1, %2 {contract}\n  %11 = ") + between +
+                                "\n  %12 = fadd f32 %10, %3 {contract}\n  write v1, %12\n  write v2, %11");
+    EXPECT_EQ(shape.fma, isCall ? 0u : 1u) << between;
+  }
+}
+
+TEST(Contraction, KnowsWhichValueARegisterHas) {
+  // The sum reads what was written before the product.
+  EXPECT_EQ(shapeOf(R"(
+  write v0, %4
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = read f32 v0
+  write v0, %10
+  %12 = fadd f32 %11, %3 {contract}
+  write v1, %12)")
+                .fma,
+            0u);
+  // The register is used again for what comes out.
+  EXPECT_EQ(shapeOf(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  write v1, %10
+  %11 = read f32 v1
+  %12 = fadd f32 %11, %3 {contract}
+  write v1, %12)"),
+            (Shape{1, 0, 0, 0}));
+}
+
+TEST(Contraction, OfOneFlushing) {
+  for (const auto& [product, sum, fused] : {std::tuple("ftz contract", "ftz contract", 1u),
+                                            {"ftz contract", "contract", 0u},
+                                            {"contract", "ftz contract", 0u}})
+    EXPECT_EQ(shapeOf(std::string("  %10 = fmul f32 %1, %2 {") + product + "}\n  %11 = fadd f32 %10, %3 {" + sum +
+                      "}\n  write v1, %11")
+                  .fma,
+              fused);
+}
+
+}  // namespace
+}  // namespace mulciber
