@@ -67,6 +67,46 @@ b4:
 })");
 }
 
+TEST(SpinLoops, AFirstTryBeforeTheLoop) {
+  expectEachLaneHasItsTurn(R"(kernel @k {
+  var v0 i64 "lock"
+  var v1 i32 "wait"
+b0:
+  %0 = const i64 256
+  write v0, %0
+  %1 = const i32 1
+  %2 = const i32 0
+  %4 = read i64 v0
+  %5 = atomic.exchange i32 %4, %1 [global relaxed device align 4]
+  %6 = eq bool %5, %2
+  br %6, b3, b1
+b1:
+  %7 = const i32 8
+  write v1, %7
+  br b2
+b2:
+  %8 = read i64 v0
+  %9 = const i32 1
+  %10 = atomic.exchange i32 %8, %9 [global relaxed device align 4]
+  %11 = read i32 v1
+  %12 = add i32 %11, %11
+  write v1, %12
+  %13 = const i32 0
+  %14 = ne bool %10, %13
+  br %14, b2, b3
+b3:
+  %15 = const i64 512
+  %16 = const i32 0
+  %17 = atomic.add i32 %15, %16 [global]
+  %18 = const i32 1
+  %19 = add i32 %17, %18
+  store %15, %19 [global align 4]
+  %20 = read i64 v0
+  %21 = atomic.exchange i32 %20, %16 [global]
+  ret
+})");
+}
+
 TEST(SpinLoops, ATicketLockWithALoopInItsCriticalSection) {
   expectEachLaneHasItsTurn(R"(kernel @k {
   var v0 i64 "serving"

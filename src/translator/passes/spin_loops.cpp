@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "translator/ir/dominators.h"
+#include "translator/passes/control_flow.h"
 
 namespace mulciber::passes {
 namespace {
@@ -45,15 +46,88 @@ bool mayReleaseLock(const Instruction& instruction) {
   return instruction.op == Op::Store || (instruction.op >= Op::AtomicAdd && instruction.op <= Op::AtomicCas);
 }
 
+// The blocks of each loop, those of loops inside it too.
+std::vector<std::vector<Block*>> bodiesOf(const ir::Function& function, const LoopForest& forest) {
+  std::vector<std::vector<Block*>> bodies(forest.loops.size());
+  for (Block* block : function.blocks)
+    for (uint32_t loop = forest.loopOf(block); loop != LoopForest::none; loop = forest.loops[loop].parent)
+      bodies[loop].push_back(block);
+  return bodies;
+}
+
+// The addresses of accesses on whose results the loop is left.
+std::vector<Place> locksOf(const std::vector<Block*>& body) {
+  std::unordered_set<const Instruction*> tainted;
+  std::unordered_set<uint64_t> taintedVariables;
+  std::vector<Place> locks;
+  for (const Block* block : body)
+    for (const Instruction* instruction : block->instructions)
+      if (takesLock(*instruction))
+        if (auto place = placeOf(*instruction)) {
+          tainted.insert(instruction);
+          locks.push_back(*place);
+        }
+  if (locks.empty()) return {};
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Block* block : body)
+      for (const Instruction* instruction : block->instructions) {
+        bool isTainted = instruction->op == Op::ReadVar && taintedVariables.contains(instruction->payload);
+        for (const Instruction* operand : instruction->operands) isTainted |= tainted.contains(operand);
+        if (!isTainted) continue;
+        changed |= tainted.insert(instruction).second;
+        if (instruction->op == Op::WriteVar) changed |= taintedVariables.insert(instruction->payload).second;
+      }
+  }
+  std::unordered_set<const Block*> inside(body.begin(), body.end());
+  for (const Block* block : body) {
+    const auto& targets = block->terminator.targets;
+    bool leaves = std::any_of(targets.begin(), targets.end(), [&](Block* target) { return !inside.contains(target); });
+    if (leaves && block->terminator.value && tainted.contains(block->terminator.value)) return locks;
+  }
+  return {};
+}
+
+// Where in a block one of the locks is taken for the first time.
+std::optional<size_t> findTaking(const Block& block, const std::vector<Place>& locks) {
+  for (size_t i = 0; i < block.instructions.size(); ++i) {
+    if (!takesLock(*block.instructions[i])) continue;
+    const auto place = placeOf(*block.instructions[i]);
+    if (place && std::find(locks.begin(), locks.end(), *place) != locks.end()) return i;
+  }
+  return std::nullopt;
+}
+
+bool isConvergent(const Block& block) {
+  return std::any_of(block.instructions.begin(), block.instructions.end(),
+                     [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
+}
+
+// Makes the part of `tries` from `start` on, which the loop follows, the first round of the loop:
+//
+//   header: a branch to the first try, or to the old header in later rounds
+void prependRound(ir::Function& function, Block* tries, size_t start, Block* oldHeader) {
+  Block *header = function.addBlock(), *firstTry = function.addBlock();
+  Selector round(function, 2);
+  for (Block* from : oldHeader->predecessors) {
+    round.set(from, 1);
+    redirect(*from, oldHeader, header);
+  }
+  const auto begin = tries->instructions.begin() + static_cast<std::ptrdiff_t>(start);
+  firstTry->instructions.assign(begin, tries->instructions.end());
+  tries->instructions.erase(begin, tries->instructions.end());
+  firstTry->terminator = std::move(tries->terminator);
+  tries->terminator = {ir::Terminator::Kind::Branch, nullptr, {header}, {}};
+  round.set(tries, 0);
+  round.dispatch(header, {firstTry, oldHeader});
+}
+
 class SpinLoops {
  public:
   SpinLoops(ir::Function& function, LoopForest& forest) : function_(function), forest_(forest) {}
 
   void run() {
-    std::vector<std::vector<Block*>> bodies(forest_.loops.size());
-    for (Block* block : function_.blocks)
-      for (uint32_t loop = forest_.loopOf(block); loop != LoopForest::none; loop = forest_.loops[loop].parent)
-        bodies[loop].push_back(block);
+    const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
     for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
       std::vector<Place> locks = locksOf(bodies[loop]);
       if (!locks.empty()) extend(loop, bodies[loop], locks);
@@ -61,40 +135,6 @@ class SpinLoops {
   }
 
  private:
-  // The addresses of accesses on whose results the loop is left.
-  std::vector<Place> locksOf(const std::vector<Block*>& body) const {
-    std::unordered_set<const Instruction*> tainted;
-    std::unordered_set<uint64_t> taintedVariables;
-    std::vector<Place> locks;
-    for (const Block* block : body)
-      for (const Instruction* instruction : block->instructions)
-        if (takesLock(*instruction))
-          if (auto place = placeOf(*instruction)) {
-            tainted.insert(instruction);
-            locks.push_back(*place);
-          }
-    if (locks.empty()) return {};
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Block* block : body)
-        for (const Instruction* instruction : block->instructions) {
-          bool isTainted = instruction->op == Op::ReadVar && taintedVariables.contains(instruction->payload);
-          for (const Instruction* operand : instruction->operands) isTainted |= tainted.contains(operand);
-          if (!isTainted) continue;
-          changed |= tainted.insert(instruction).second;
-          if (instruction->op == Op::WriteVar) changed |= taintedVariables.insert(instruction->payload).second;
-        }
-    }
-    std::unordered_set<const Block*> inside(body.begin(), body.end());
-    for (const Block* block : body) {
-      const auto& targets = block->terminator.targets;
-      bool leaves =
-          std::any_of(targets.begin(), targets.end(), [&](Block* target) { return !inside.contains(target); });
-      if (leaves && block->terminator.value && tainted.contains(block->terminator.value)) return locks;
-    }
-    return {};
-  }
-
   // The blocks that only threads from the loop reach, and from which control can still come to a release.
   void extend(uint32_t loop, const std::vector<Block*>& body, const std::vector<Place>& locks) {
     if (!tree_) {
@@ -120,8 +160,7 @@ class SpinLoops {
       Block* block = work.back();
       work.pop_back();
       blocks.push_back(block);
-      for (const Instruction* instruction : block->instructions)
-        if (ir::isConvergent(instruction->op)) return;  // all threads are meant to be there
+      if (isConvergent(*block)) return;  // all threads are meant to be there
       for (Block* from : block->predecessors) add(from);
     }
     for (Block* block : blocks) take(loop, block);
@@ -165,6 +204,32 @@ class SpinLoops {
 };
 
 }  // namespace
+
+bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
+  const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
+  bool changed = false;
+  for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
+    const std::vector<Place> locks = locksOf(bodies[loop]);
+    if (locks.empty()) continue;
+    function.computePredecessors();
+    const LoopForest::Loop& spin = forest.loops[loop];
+    // The block before the loop, and before what only prepares it.
+    Block* before = nullptr;
+    for (Block* from : spin.header->predecessors)
+      if (!forest.contains(loop, from)) before = before ? nullptr : from;
+    while (before && before->terminator.kind == ir::Terminator::Kind::Branch && !isConvergent(*before) &&
+           before->predecessors.size() == 1)
+      before = before->predecessors.front();
+    if (!before || before->terminator.kind != ir::Terminator::Kind::Conditional || isConvergent(*before) ||
+        forest.loopOf(before) != spin.parent)
+      continue;
+    const std::optional<size_t> start = findTaking(*before, locks);
+    if (!start) continue;
+    prependRound(function, before, *start, spin.header);
+    changed = true;
+  }
+  return changed;
+}
 
 void extendSpinLoops(ir::Function& function, LoopForest& forest) { SpinLoops(function, forest).run(); }
 

@@ -16,4 +16,11 @@ namespace mulciber::passes {
 // that leave such a loop by way of its end.
 void extendSpinLoops(ir::Function& function, LoopForest& forest);
 
+// while (atomicExch(lock, 1) != 0) nanosleep(8);
+//
+// Compilers turn such a loop round: the first try stands before it, and who succeeds there never comes by the loop. This
+// takes the first try into the loop, so that all leave it the same way. True when something changed: the forest is then
+// out of date, and so is what split_values leaves.
+bool gatherFirstTries(ir::Function& function, const LoopForest& forest);
+
 }  // namespace mulciber::passes

@@ -273,6 +273,10 @@ void structurize(ir::Function& function) {
   tidyGraph(function);
   splitCrossBlockValues(function);
   LoopForest forest = findLoops(function);
+  if (gatherFirstTries(function, forest)) {
+    splitCrossBlockValues(function);
+    forest = findLoops(function);
+  }
   noteUnrollWishes(function, forest);
   copySharedTails(function, forest);
   extendSpinLoops(function, forest);
