@@ -93,6 +93,34 @@ TEST(Contraction, PrefersTheProductThatIsUsedOnce) {
       << text;
 }
 
+// Error-free sums of products: both are used more than once.
+TEST(Contraction, PrefersTheProductWithFewerUses) {
+  const std::string text = contracted(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = fmul f32 %3, %4 {contract}
+  %12 = fadd f32 %10, %11 {contract}
+  %13 = fsub f32 %12, %10 {contract}
+  %14 = fadd f32 %10, %13 {contract}
+  %15 = fsub f32 %11, %13 {contract}
+  write v1, %14
+  write v2, %15)");
+  EXPECT_NE(text.find("%5 = fmul f32 %1, %2\n  %6 = fma f32 %3, %4, %5\n  %7 = fsub f32 %6, %5\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("= fma f32 %3, %4, %9\n"), std::string::npos) << text;
+}
+
+// A product that is used once goes first wherever it stands, and what it is added to cannot be taken any more.
+TEST(Contraction, LooksAtAllSumsForProductsThatAreUsedOnce) {
+  EXPECT_EQ(shapeOf(R"(
+  %10 = fmul f32 %1, %2 {contract}
+  %11 = fadd f32 %10, %3 {contract}
+  %12 = fmul f32 %3, %4 {contract}
+  %13 = fadd f32 %10, %12 {contract}
+  write v1, %11
+  write v2, %13)"),
+            (Shape{1, 1, 1, 0}));
+}
+
 TEST(Contraction, TakesAProductOfSeveralSumsIntoAllOrNone) {
   const std::string two = R"(
   %10 = fmul f32 %1, %2 {contract}

@@ -1,7 +1,9 @@
 #include "translator/passes/contraction.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -68,8 +70,9 @@ class BlockContraction {
 
   bool run() {
     findUses();
-    for (Instruction* i : block_.instructions)
-      if (isSum(*i) && i->fp.contracts) choose(i);
+    for (const bool isOnlyUse : {true, false})
+      for (const Instruction* i : block_.instructions)
+        if (isSum(*i) && i->fp.contracts && !fused_.contains(i)) choose(*i, isOnlyUse);
     if (fused_.empty()) return false;
     rewrite();
     return true;
@@ -141,16 +144,17 @@ class BlockContraction {
     });
   }
 
-  // Of two products ptxas takes the one that is used nowhere else, else the first.
-  void choose(const Instruction* sum) {
-    for (const bool isOnlyUse : {true, false})
-      for (unsigned k = 0; k < 2; ++k) {
-        const Instruction* multiplication = productOf(sum->operands[k]).multiplication;
-        if (!multiplication || !mayBeTaken(multiplication)) continue;
-        if (isOnlyUse && uses_[multiplication].sums.size() > 1) continue;
-        fused_[sum] = k;
-        return;
-      }
+  // First of the products that are used nowhere else, then of all: that with fewer uses, or the first.
+  void choose(const Instruction& sum, bool isOnlyUse) {
+    size_t fewest = isOnlyUse ? 1 : SIZE_MAX - 1;
+    std::optional<unsigned> place;
+    for (unsigned k = 0; k < 2; ++k) {
+      const Instruction* multiplication = productOf(sum.operands[k]).multiplication;
+      if (!multiplication || uses_[multiplication].sums.size() > fewest || !mayBeTaken(multiplication)) continue;
+      place = k;
+      fewest = uses_[multiplication].sums.size() - 1;
+    }
+    if (place) fused_[&sum] = *place;
   }
 
   void rewrite() {
