@@ -13,6 +13,7 @@
 #include "runtime/vk/device.h"
 #include "runtime/vk/sparse.h"
 #include "util/environment.h"
+#include "util/exit_gate.h"
 #include "util/log.h"
 
 namespace mulciber::core {
@@ -116,6 +117,7 @@ Error Device::open(std::shared_ptr<vk::Device>& out) {
       util::log().error("the Vulkan device {} cannot be opened", name());
       return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::DeviceUnavailable;
     }
+    util::watchExit();
     if (!isKnown) {
       const auto* bytes = reinterpret_cast<const uint8_t*>(&vulkan_->probes());
       ShaderCache::get().store(key, {bytes, sizeof(known)});
@@ -123,11 +125,6 @@ Error Device::open(std::shared_ptr<vk::Device>& out) {
   }
   out = vulkan_;
   return Error::Success;
-}
-
-void Device::stopThreads() {
-  std::lock_guard lock(openMutex_);
-  if (vulkan_) vulkan_->stopThreads();
 }
 
 MemoryPoolRef Device::defaultPool() {

@@ -69,7 +69,6 @@ class Device {
 
   // The Vulkan device, made at first use and made again after it was lost. A sentence in the log when it fails.
   Error open(std::shared_ptr<vk::Device>& out);
-  void stopThreads();  // for the end of the process
 
   const vk::PhysicalDevice& physical() const { return physical_; }
 

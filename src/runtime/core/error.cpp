@@ -32,6 +32,7 @@ Error errorFrom(vk::Status status) {
     // What a program sees when a kernel broke the device; the kernel's own error record may say more.
     case vk::Status::DeviceLost: return Error::LaunchFailed;
     case vk::Status::Unsupported: return Error::NotSupported;
+    case vk::Status::Ended: return Error::Deinitialized;
     case vk::Status::Failed: return Error::Unknown;
   }
   return Error::Unknown;

@@ -33,9 +33,9 @@ Error Event::synchronize() const {
   if (const Error error = context_->error(); error != Error::Success) return error;
   const MarkerRef marker = this->marker();
   if (!marker) return Error::Success;
-  marker->waitResolved();
   const auto mode = (flags_ & BlockingSync) != 0 ? vk::WaitMode::Block : context_->waitMode();
-  const vk::Status status = marker->wait(mode);
+  vk::Status status = marker->waitResolved();
+  if (status == vk::Status::Ok) status = marker->wait(mode);
   if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
   if (status != vk::Status::Ok) return errorFrom(status);
   context_->device().trimPools();

@@ -11,6 +11,7 @@
 
 #include "runtime/vk/instance.h"
 #include "util/environment.h"
+#include "util/exit_gate.h"
 #include "util/log.h"
 
 namespace mulciber::core {
@@ -30,7 +31,7 @@ thread_local ThreadState* threadState = nullptr;
 // destructors still find the state of their thread. What calls in even later gets a new state.
 void endThread(void* state) {
   threadState = nullptr;
-  if (!isForkedChild.load())
+  if (util::Inside inside; inside && !isForkedChild.load())
     for (const ContextRef& context : Platform::get().contexts()) context->endThread();
   delete static_cast<ThreadState*>(state);
 }
@@ -78,11 +79,6 @@ std::vector<const vk::PhysicalDevice*> visibleDevices() {
   return visible;
 }
 
-// Threads of ours must not be inside the driver while it is being unloaded.
-void atProcessExit() {
-  for (const auto& device : Platform::get().devices()) device->stopThreads();
-}
-
 }  // namespace
 
 Platform& Platform::get() {
@@ -91,7 +87,10 @@ Platform& Platform::get() {
 }
 
 Platform::Platform() {
-  pthread_atfork(nullptr, nullptr, [] { isForkedChild.store(true); });
+  pthread_atfork(nullptr, nullptr, [] {
+    isForkedChild.store(true);
+    util::forgetOtherThreads();
+  });
 }
 
 bool Platform::isInitialized() const { return ready_.load(std::memory_order_acquire) && !isForkedChild.load(); }
@@ -109,7 +108,7 @@ Error Platform::initialize() {
       const std::string& problem = vk::Instance::get().problem();
       util::log().error("{}", problem.empty() ? "CUDA_VISIBLE_DEVICES leaves no device" : problem);
     } else {
-      std::atexit(atProcessExit);
+      util::watchExit();
       ready_.store(true, std::memory_order_release);
     }
   }

@@ -1,6 +1,7 @@
 #include "runtime/core/stream.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
@@ -8,6 +9,7 @@
 #include "runtime/core/stream_order.h"
 #include "runtime/core/worker.h"
 #include "runtime/vk/device.h"
+#include "util/exit_gate.h"
 
 namespace mulciber::core {
 
@@ -25,10 +27,13 @@ void Marker::resolve(const vk::Point& point, vk::TimestampRef timestamp) {
   changed_.notify_all();
 }
 
-void Marker::waitResolved() const {
-  if (isResolved()) return;
+vk::Status Marker::waitResolved() const {
+  constexpr auto slice = std::chrono::milliseconds(100);  // between looks at whether the process is ending
+  if (isResolved()) return vk::Status::Ok;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return isResolved(); });
+  while (!changed_.wait_for(lock, slice, [this] { return isResolved(); }))
+    if (util::mustLeave()) return vk::Status::Ended;
+  return vk::Status::Ok;
 }
 
 vk::Status Marker::poll() const {
@@ -111,8 +116,8 @@ void Stream::follow(const std::shared_ptr<Marker>& marker) {
 }
 
 Error Stream::waitFor(const Marker& marker) {
-  marker.waitResolved();
-  const vk::Status status = marker.wait(context_.waitMode());
+  vk::Status status = marker.waitResolved();
+  if (status == vk::Status::Ok) status = marker.wait(context_.waitMode());
   if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
   return errorFrom(status);
 }
@@ -249,7 +254,10 @@ Stream::Progress Stream::advance() {
         const auto function = std::move(first.function);
         // It stays in front meanwhile, so that operations given now are kept behind it.
         lock.unlock();
-        function(context_.error());
+        {
+          util::Outside outside;
+          function(context_.error());
+        }
         lock.lock();
         // The other streams get their turn, or one that is always given more would keep the worker to itself.
         pending_.pop_front();

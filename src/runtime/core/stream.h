@@ -26,7 +26,7 @@ class Marker {
  public:
   bool isResolved() const { return resolved_.load(std::memory_order_acquire); }
   void resolve(const vk::Point& point, vk::TimestampRef timestamp);
-  void waitResolved() const;
+  vk::Status waitResolved() const;
   // Of a resolved marker.
   vk::Status poll() const;  // submits first
   vk::Status wait(vk::WaitMode mode) const;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/core/stream.h"
+#include "util/exit_gate.h"
 
 namespace mulciber::core {
 
@@ -33,7 +34,8 @@ void Worker::waitIdle() {
   }
   for (const StreamRef& stream : waiting) {
     std::shared_ptr<Marker> marker;
-    if (stream->mark(Stream::Precision::Loose, marker) == Error::Success) marker->waitResolved();
+    if (stream->mark(Stream::Precision::Loose, marker) != Error::Success) continue;
+    if (marker->waitResolved() != vk::Status::Ok) return;
   }
 }
 
@@ -62,7 +64,11 @@ void Worker::run() {
     std::vector<StreamRef> round = streams_;
     lock.unlock();
     bool moved = false;
-    for (const StreamRef& stream : round) moved |= stream->advance() == Stream::Progress::Done;
+    for (const StreamRef& stream : round) {
+      util::Inside inside(util::Caller::Service);
+      if (!inside) return;
+      moved |= stream->advance() == Stream::Progress::Done;
+    }
     round.clear();
     lock.lock();
     const auto done = [](const StreamRef& stream) { return !stream->isDeferred(); };

@@ -46,7 +46,7 @@ Device::Device(const PhysicalDevice& physical) : physical_(physical) {}
 
 Device::~Device() {
   if (handle_ == VK_NULL_HANDLE) return;
-  stopThreads();
+  for (const auto& queue : queues_) queue->stop();
   api_.vkDeviceWaitIdle(handle_);
   queues_.clear();
   builtins_.reset();
@@ -281,10 +281,6 @@ void Device::rest() {
   std::vector<std::unique_lock<std::mutex>> locks;
   for (const auto& queue : queues_) locks.push_back(queue->lock());
   (void)api_.vkDeviceWaitIdle(handle_);
-}
-
-void Device::stopThreads() {
-  for (const auto& queue : queues_) queue->stop();
 }
 
 }  // namespace mulciber::vk

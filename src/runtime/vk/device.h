@@ -45,9 +45,6 @@ class Device {
   // Until nothing runs on the device any more, lost or not: it may be given up while it still works.
   void rest();
 
-  // Ends the threads that watch the queues: for the end of the process.
-  void stopThreads();
-
   PFN_vkMapMemory2KHR mapMemory2 = nullptr;  // null when the device has no placed mapping
   PFN_vkUnmapMemory2KHR unmapMemory2 = nullptr;
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "mulciber/version.h"
 #include "util/environment.h"
+#include "util/exit_gate.h"
 #include "util/log.h"
 
 namespace mulciber::vk {
@@ -154,6 +156,9 @@ Instance::Instance() {
     return;
   }
   volkLoadInstanceOnly(handle_);
+  // The validation layer makes static objects as late as with the first dispatch: exit handlers would find them gone.
+  for (const char* name : {"VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE"})
+    if (const char* layers = std::getenv(name); layers && *layers) util::refuseAllAtExit();
   findDevices();
 }
 

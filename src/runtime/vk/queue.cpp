@@ -5,6 +5,7 @@
 #include "runtime/vk/batch.h"
 #include "runtime/vk/device.h"
 #include "util/environment.h"
+#include "util/exit_gate.h"
 
 namespace mulciber::vk {
 
@@ -115,7 +116,7 @@ Status Queue::closeBatch() {
 uint32_t Queue::commands() const { return open_ ? open_->commands : 0; }
 
 Status Queue::appended() {
-  if (stopping_) return submitAll();
+  if (stopping_ || util::isProcessEnding()) return submitAll();
   // Idle: at once, for latency. Busy: in groups that grow while it stays busy, and when the watcher sees it run dry.
   const uint64_t submitted = submitted_.load(std::memory_order_acquire);
   if (completed_.load(std::memory_order_acquire) >= submitted ||
@@ -147,8 +148,10 @@ void Queue::watch() {
     }
     const uint64_t value = submitted_.load(std::memory_order_acquire);
     lock.unlock();
-    const Status waited = waitSemaphore(value, sliceNanoseconds);
+    util::Inside inside;
+    const Status waited = inside ? waitSemaphore(value, sliceNanoseconds) : Status::Ended;
     lock.lock();
+    if (waited == Status::Ended) return;  // what is given from now on is submitted at once
     if (waited == Status::NotReady) continue;
     if (waited != Status::Ok || submitAll() != Status::Ok || commands() == 0) watching_ = false;
   }
@@ -271,6 +274,7 @@ Status Queue::poll(uint64_t value) {
 
 Status Queue::waitSemaphore(uint64_t value, uint64_t nanoseconds) {
   if (device_.isLost()) return Status::DeviceLost;
+  if (util::mustLeave()) return Status::Ended;
   VkSemaphoreWaitInfo info{};
   info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
   info.semaphoreCount = 1;
@@ -298,6 +302,7 @@ Status Queue::waitUntil(uint64_t value, WaitMode mode, uint64_t slice, IsDone&& 
     const Status status = poll(value);
     if (status != Status::NotReady) return status;
     if (isDone()) return Status::Ok;
+    if (util::mustLeave()) return Status::Ended;
     if (mode == WaitMode::Spin) continue;
     if (mode == WaitMode::Yield) std::this_thread::yield();
     else if (Clock::now() >= until) break;

@@ -9,6 +9,7 @@ enum class [[nodiscard]] Status{
     OutOfMemory,  // device, host or mapping space
     DeviceLost,   // everything the device held is gone
     Unsupported,  // this device cannot do that
+    Ended,        // the process is ending, and the calling thread must leave the driver
     Failed,       // anything else; the log says what
 };
 

@@ -9,6 +9,7 @@
 #include "runtime/api/entry.h"
 #include "runtime/core/context.h"
 #include "runtime/core/platform.h"
+#include "util/exit_gate.h"
 
 namespace mulciber::api {
 
@@ -19,6 +20,8 @@ inline CUresult result(Error error) { return static_cast<CUresult>(error); }
 // Nothing thrown may cross the C boundary; only memory can run out in here.
 template <class Body>
 CUresult guarded(Body&& body) {
+  const util::Inside inside;
+  if (!inside) return CUDA_ERROR_DEINITIALIZED;
   try {
     return result(body());
   } catch (const std::bad_alloc&) {

@@ -10,6 +10,7 @@
 #include "runtime/api/entry.h"
 #include "runtime/core/context.h"
 #include "runtime/core/platform.h"
+#include "util/exit_gate.h"
 
 namespace mulciber::api {
 
@@ -24,6 +25,8 @@ inline cudaError_t codeOf(Error error) { return static_cast<cudaError_t>(error);
 // The body gives a core::Error or a cudaError_t. Nothing thrown may cross the C boundary.
 template <class Body>
 cudaError_t guarded(Body&& body) {
+  const util::Inside inside;
+  if (!inside) return record(cudaErrorCudartUnloading);
   try {
     return record(static_cast<cudaError_t>(body()));
   } catch (const std::bad_alloc&) {
