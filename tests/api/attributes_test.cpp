@@ -75,7 +75,7 @@ TEST_F(AttributesTest, ALaunchRecordsTheEventsItIsGiven) {
     EXPECT_EQ(seen, before * 2 + 7);
     ASSERT_EQ(cuStreamDestroy(other), CUDA_SUCCESS);
     records.value.launchCompletionEvent.event = timed;
-    EXPECT_EQ(launch({records}), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launch({records}), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_EQ(first(), before * 2 + 7);  // nothing was launched
   }
   EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);

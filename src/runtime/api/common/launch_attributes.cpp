@@ -1,8 +1,10 @@
 #include "runtime/api/common/launch_attributes.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/api/common/stream_calls.h"
+#include "runtime/api/entry.h"
 #include "runtime/core/platform.h"
 
 namespace mulciber::api {
@@ -17,13 +19,21 @@ Error addEvent(CUevent event, int flags, LaunchAttributes& out) {
   core::EventRef found;
   if (Error error = core::findEvent(reinterpret_cast<core::Event*>(event), found); error != Error::Success)
     return error;
-  if (flags != 0 || (found->flags() & core::Event::DisableTiming) == 0) return Error::InvalidValue;
+  if (flags == CU_EVENT_RECORD_EXTERNAL) return Error::IllegalState;  // for streams that are captured
+  if (flags != 0) return Error::InvalidValue;
+  if ((found->flags() & core::Event::DisableTiming) == 0) return Error::NotSupported;
   out.events.push_back(event);
   return Error::Success;
 }
 
 Error isOneOf(int64_t value, int64_t first, int64_t last) {
   return value >= first && value <= last ? Error::Success : Error::InvalidValue;
+}
+
+constexpr int syncDomains = 4;
+
+Error checkDomains(const CUlaunchMemSyncDomainMap& map) {
+  return map.default_ < syncDomains && map.remote < syncDomains ? Error::Success : Error::InvalidValue;
 }
 
 Error checkWindow(const CUaccessPolicyWindow& window) {
@@ -36,9 +46,8 @@ Error checkHint(int id, const CUlaunchAttributeValue& value) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: return checkWindow(value.accessPolicyWindow);
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       return isOneOf(value.memSyncDomain, CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return Error::Success;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: return checkDomains(value.memSyncDomainMap);
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: return Error::Success;
     default: return Error::InvalidValue;
   }
 }
@@ -50,7 +59,9 @@ Error readAttribute(const CUlaunchAttribute& attribute, LaunchAttributes& out) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: out.isCooperative = value.cooperative != 0; return Error::Success;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
       const auto& cluster = value.clusterDim;
-      if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) return Error::InvalidValue;
+      if (cluster.x == 0 && cluster.y == 0 && cluster.z == 0) return Error::Success;  // none
+      if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) return Error::InvalidClusterSize;
+      out.hasClusters = true;
       return cluster.x == 1 && cluster.y == 1 && cluster.z == 1 ? Error::Success : Error::NotSupported;
     }
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
@@ -62,13 +73,15 @@ Error readAttribute(const CUlaunchAttribute& attribute, LaunchAttributes& out) {
       return addEvent(value.programmaticEvent.event, value.programmaticEvent.flags, out);
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
       return addEvent(value.launchCompletionEvent.event, value.launchCompletionEvent.flags, out);
-    // Where the preferred clusters do not fit, those of CLUSTER_DIMENSION are used.
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: return Error::Success;
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      return isOneOf(static_cast<int>(value.sharedMemCarveout), -1, 100);
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: {
+      const auto& cluster = value.preferredClusterDim;
+      out.prefersClusters = (cluster.x | cluster.y | cluster.z) != 0;
+      return Error::Success;
+    }
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return isOneOf(value.sharedMemCarveout, 0, 100);
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: return isOneOf(value.nvlinkUtilCentricScheduling, 0, 1);
     // Of graphs alone, and of streams alone.
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-      return value.deviceUpdatableKernelNode.deviceUpdatable == 0 ? Error::Success : Error::InvalidValue;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return Error::NotSupported;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: return Error::InvalidValue;
     default: return checkHint(static_cast<int>(attribute.id), value);
   }
@@ -80,7 +93,8 @@ Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, Launch
   if (count != 0 && !attributes) return Error::InvalidValue;
   for (unsigned i = 0; i < count; ++i)
     if (Error error = readAttribute(attributes[i], out); error != Error::Success) return error;
-  return Error::Success;
+  // Where the preferred clusters do not fit, the others are used: there must be some.
+  return out.prefersClusters && !out.hasClusters ? Error::InvalidClusterSize : Error::Success;
 }
 
 Error recordEvents(core::Stream& stream, const LaunchAttributes& attributes) {
@@ -91,10 +105,13 @@ Error recordEvents(core::Stream& stream, const LaunchAttributes& attributes) {
 
 namespace {
 
+// What a stream tells whose policy nobody has set: no value of the enumeration.
+constexpr auto notSetSyncPolicy = static_cast<CUsynchronizationPolicy>(-1);
+
 bool isOfStreams(int id) {
   return id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW || id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
          id == CU_LAUNCH_ATTRIBUTE_PRIORITY || id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ||
-         id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN || id == CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING;
+         id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
 }
 
 }  // namespace
@@ -108,7 +125,7 @@ Error streamAttribute(core::Stream& stream, int id, CUlaunchAttributeValue* out)
     return Error::Success;
   }
   std::memset(out, 0, sizeof(*out));
-  if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) out->syncPolicy = CU_SYNC_POLICY_AUTO;
+  if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) out->syncPolicy = notSetSyncPolicy;
   if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) out->priority = stream.priority();
   if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) out->memSyncDomainMap.remote = 1;
   return Error::Success;
@@ -120,8 +137,10 @@ Error setStreamAttribute(core::Stream& stream, int id, const CUlaunchAttributeVa
                           ? isOneOf(value->syncPolicy, CU_SYNC_POLICY_AUTO, CU_SYNC_POLICY_BLOCKING_SYNC)
                           : checkHint(id, *value);
   if (error != Error::Success) return error;
+  CUlaunchAttributeValue taken = *value;
+  if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) taken.priority = std::clamp(value->priority, greatestPriority, leastPriority);
   core::Stream::AttributeValue kept;
-  std::memcpy(kept.data(), value, sizeof(*value));
+  std::memcpy(kept.data(), &taken, sizeof(taken));
   stream.setAttribute(id, kept);
   return Error::Success;
 }

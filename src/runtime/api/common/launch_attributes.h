@@ -11,7 +11,7 @@
 namespace mulciber::api {
 
 struct LaunchAttributes {
-  bool isCooperative = false;
+  bool isCooperative = false, hasClusters = false, prefersClusters = false;
   std::vector<CUevent> events;  // recorded behind the kernel
 };
 

@@ -47,7 +47,9 @@ CUDA_API_PTSZ(cudaError_t, __cudaLaunchKernel)
 
 CUDA_API_PTSZ(cudaError_t, cudaLaunchCooperativeKernel)
 (const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes, cudaStream_t stream) {
-  return launchKernel(entry, grid, block, arguments, sharedBytes, stream, {true, {}});
+  LaunchAttributes attributes;
+  attributes.isCooperative = true;
+  return launchKernel(entry, grid, block, arguments, sharedBytes, stream, attributes);
 }
 
 CUDA_API_PTSZ(cudaError_t, cudaLaunchKernelExC)(const cudaLaunchConfig_t* config, const void* entry, void** arguments) {
