@@ -203,7 +203,7 @@ TEST_F(LaunchTest, WrongShapesAreRefused) {
   EXPECT_EQ(run("limited", shape(1, 0), *stream, none), Error::InvalidValue);
   EXPECT_EQ(run("limited", shape(1, 1025), *stream, none), Error::InvalidValue);
   EXPECT_EQ(run("limited", {{1, 70'000, 1}, {32, 1, 1}, 0, false}, *stream, none), Error::InvalidValue);
-  EXPECT_EQ(run("limited", shape(1, 128), *stream, none), Error::LaunchOutOfResources);
+  EXPECT_EQ(run("limited", shape(1, 128), *stream, none), Error::InvalidValue);
   EXPECT_EQ(run("limited", shape(1, 32, 1 << 20), *stream, none), Error::InvalidValue);
   EXPECT_EQ(run("limited", {{100'000, 1, 1}, {64, 1, 1}, 0, true}, *stream, none), Error::CooperativeLaunchTooLarge);
   Function* missing = nullptr;

@@ -32,7 +32,7 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   }
   if (launch.grid[0] > INT32_MAX || launch.grid[1] > 65535 || launch.grid[2] > 65535) return Error::InvalidValue;
   if (launch.block[2] > 64) return Error::InvalidValue;
-  if (kernel.maxThreads != 0 && threads > kernel.maxThreads) return Error::LaunchOutOfResources;
+  if (kernel.maxThreads != 0 && threads > kernel.maxThreads) return Error::InvalidValue;
   if (kernel.requiredBlock[0] != 0 && !std::equal(launch.block, launch.block + 3, kernel.requiredBlock))
     return Error::InvalidValue;
   int mostDynamic = 0;

@@ -110,8 +110,14 @@ cudaError_t findSymbol(const void* symbol, core::Context& context, uint64_t& add
   Variable variable;
   {
     std::shared_lock lock(registry().mutex);
-    auto found = registry().variables.find(symbol);
-    if (found == registry().variables.end()) return cudaErrorInvalidSymbol;
+    const auto& all = registry().variables;
+    auto found = all.find(symbol);
+    // The name of a managed variable means where it lies.
+    if (found == all.end())
+      found = std::find_if(all.begin(), all.end(), [&](const auto& entry) {
+        return entry.second.managedSlot && *entry.second.managedSlot == symbol;
+      });
+    if (found == all.end()) return cudaErrorInvalidSymbol;
     variable = found->second;
   }
   const Error error = addressOf(variable, context, address, bytes);
