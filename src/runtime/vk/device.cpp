@@ -199,10 +199,9 @@ void Device::fillProfile() {
   // What every NVIDIA GPU does, whatever driver runs it.
   const VkDriverId driver = physical_.properties12.driverID;
   profile.nvidiaNan = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
-  // NVIDIA's own keeps them in any case, as all 2^32 arguments of its functions and the conformance suite show.
+  // NVIDIA's own takes x < c ? c : x for a maximum otherwise, which forgets NaNs.
   const auto& properties12 = physical_.properties12;
-  profile.signedZeroPreserve = driver != VK_DRIVER_ID_NVIDIA_PROPRIETARY &&
-                               properties12.shaderSignedZeroInfNanPreserveFloat32 &&
+  profile.signedZeroPreserve = properties12.shaderSignedZeroInfNanPreserveFloat32 &&
                                (properties12.shaderSignedZeroInfNanPreserveFloat16 || !profile.float16) &&
                                (properties12.shaderSignedZeroInfNanPreserveFloat64 || !profile.float64);
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;

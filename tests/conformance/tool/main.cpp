@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string library = "libcuda.so.1", recording, results, known, forms, unlisted, verdicts, pattern = "*", command;
+  std::vector<std::string> merged;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency()), processes = 1, every = 1, rows = 6, seconds = 0;
   RunOptions run;
   bool verbose = false, isQuiet = false;
@@ -205,7 +206,9 @@ int compare(const Options& options) {
   comparison.setDevice(device->name(), device->driver());
   std::vector<const Case*> comparable = chosen(cases, options);
   std::erase_if(comparable, [&](const Case* one) { return !comparison.isComparable(*one); });
-  if (options.processes > 1) runShards(options, cases, comparison);
+  if (!options.merged.empty()) {
+    for (const std::string& verdicts : options.merged) readVerdicts(verdicts, cases, comparison);
+  } else if (options.processes > 1) runShards(options, cases, comparison);
   else runHere(options, *device, comparable, comparison);
   if (!options.verdicts.empty()) return 0;
 
@@ -271,6 +274,7 @@ int main(int argc, char** argv) {
   compareCommand->add_option("--shards", options.run.shards, "in how many parts")->check(CLI::PositiveNumber);
   compareCommand->add_option("--verdicts", options.verdicts,
                              "write what was found to this file, for the process that merges");
+  compareCommand->add_option("--merge", options.merged, "run nothing: what parts found, from their files of verdicts");
   CLI::App* listCommand = common(app.add_subcommand("list", "name the cases"));
   CLI::App* ptxCommand = common(app.add_subcommand("ptx", "print kernels of the cases"));
   CLI11_PARSE(app, argc, argv);
