@@ -80,6 +80,8 @@
 #define cuStreamWriteValue64 cuStreamWriteValue64_v2
 #define cuStreamWaitValue64 cuStreamWaitValue64_v2
 #define cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v3
+#define cuMemcpyBatchAsync cuMemcpyBatchAsync_v2
+#define cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_v2
 
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define cuEventRecord cuEventRecord_ptsz
@@ -121,6 +123,10 @@
 #define cuMemcpyHtoD cuMemcpyHtoD_v2_ptds
 #define cuMemcpyPeer cuMemcpyPeer_ptds
 #define cuMemcpyPeerAsync cuMemcpyPeerAsync_ptsz
+#undef cuMemcpyBatchAsync
+#define cuMemcpyBatchAsync cuMemcpyBatchAsync_v2_ptsz
+#undef cuMemcpy3DBatchAsync
+#define cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_v2_ptsz
 #define cuMemsetD16Async cuMemsetD16Async_ptsz
 #undef cuMemsetD16
 #define cuMemsetD16 cuMemsetD16_v2_ptds
@@ -287,6 +293,10 @@ CUresult CUDAAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy);
 CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream);
 CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                                    CUcontext srcContext, size_t ByteCount, CUstream hStream);
+CUresult CUDAAPI cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                                       CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs, CUstream hStream);
+CUresult CUDAAPI cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, unsigned long long flags,
+                                         CUstream hStream);
 CUresult CUDAAPI cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount, CUstream hStream);
 CUresult CUDAAPI cuMemcpyDtoHAsync_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream);
 CUresult CUDAAPI cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream);

@@ -14,6 +14,29 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXPORTS = HERE / "exports"
 RUNTIMES = {"libcudart.so.11.0": 11, "libcudart.so.12": 12, "libcudart.so.13": 13}
 ENTRY = re.compile(r"^CUDA_API(_PTSZ|_PTDS)?\((?:[\w\s]+\**), (\w+)\)", re.M)
+MISSING = [
+    ("`cuMulticast*`", "memory of several devices under one address: devices are kept apart here",
+     "attribute `MULTICAST_SUPPORTED` is 0"),
+    ("`*Ipc*`, `*Export*`, `*Import*`", "nothing is shared between processes (docs/runtime.md)",
+     "`IPC_EVENT_SUPPORTED` and the attributes of handle types are 0"),
+    ("`*Graph*`, `*Capture*`, `*UserObject*`, `*BatchMemOp*`", "graphs are not there", "no stream is ever capturing"),
+    ("`*Tex*`, `*Surf*`, `*Array*`, `*Mipmapped*`, `*ChannelDesc*`", "textures, surfaces and arrays are not there",
+     "creating one answers so"),
+    ("`*External*`, `*Graphics*`, `*GL*`, `*EGL*`, `*VDPAU*`, `*NvSci*`", "objects of other interfaces are not taken",
+     "importing one answers so"),
+    ("`*GreenCtx*`, `*DevResource*`, `*ExecAffinity*`, `*DevSm*`", "Vulkan cannot give a part of the multiprocessors",
+     "the query answers so"),
+    ("`cuTensorMap*`", "the tensor memory accelerator is NVIDIA's own", "`TENSOR_MAP_ACCESS_SUPPORTED` is 0"),
+    ("`*Cluster*`", "thread block clusters cannot be placed through Vulkan", "`CLUSTER_LAUNCH` is 0"),
+    ("`*MultiDevice`", "one cooperative launch on several devices", "`COOPERATIVE_MULTI_DEVICE_LAUNCH` is 0"),
+    ("`cuMemBatchDecompressAsync`", "no device decompresses", "`MEM_DECOMPRESS_ALGORITHM_MASK` is 0"),
+    ("`*Discard*`, `*PrefetchBatch*`", "managed memory stays where it is", "calling it answers so"),
+    ("`cuParam*`, `cuLaunch`, `cuLaunchGrid*`, `cuFuncSetBlockShape`, `cuFuncSetSharedSize`",
+     "launches of before CUDA 4", "calling it answers so"),
+    ("`*Checkpoint*`, `*Coredump*`, `*Logs*`, `*AsyncNotification*`, `*AtomicCapabilities`", "tools of NVIDIA's driver",
+     "calling it answers so"),
+    ("names without `_v2` beside one with it", "32-bit forms of before CUDA 3.2", "headers name the newer form"),
+]
 CONDITION = re.compile(r"^#\s*if MULCIBER_CUDART_MAJOR (==|>=|<=|<|>) (\d+)\s*$")
 
 def exports(soname):
@@ -98,6 +121,9 @@ def coverage():
     for soname in sonames:
         names = exports(soname)
         print(f"| {soname} | {len(names)} | {len(implemented(soname) & set(names))} |")
+    print("\n## Why, and how a program can ask first\n\n| what is not there | why | what says so beforehand |\n| --- | --- | --- |")
+    for row in MISSING:
+        print("| " + " | ".join(row) + " |")
     for soname in ("libcuda.so.1", "libcudart.so.13"):
         names, have = exports(soname), implemented(soname)
         plain = lambda chosen: sorted({re.sub(r"_(ptsz|ptds)$", "", name) for name in chosen})

@@ -7,18 +7,23 @@
 #define cudaMemAdvise cudaMemAdvise_13
 #define cudaMemPrefetchAsync cudaMemPrefetchAsync_13
 #define cudaGetDriverEntryPoint cudaGetDriverEntryPoint_13
+#define cudaMemcpyBatchAsync cudaMemcpyBatchAsync_13
+#define cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_13
 #include <cuda_runtime.h>
 #undef cudaGetDeviceProperties
 #undef cudaChooseDevice
 #undef cudaMemAdvise
 #undef cudaMemPrefetchAsync
 #undef cudaGetDriverEntryPoint
+#undef cudaMemcpyBatchAsync
+#undef cudaMemcpy3DBatchAsync
 
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/api/common/batch_copies.h"
 #include "runtime/api/common/managed.h"
 #include "runtime/api/runtime/properties.h"
 #include "runtime/api/runtime/runtime.h"
@@ -32,6 +37,27 @@ namespace {
 constexpr int runtimeVersion = MULCIBER_CUDART_MAJOR == 11   ? 11080
                                : MULCIBER_CUDART_MAJOR == 12 ? 12080
                                                              : CUDART_VERSION;
+
+#if MULCIBER_CUDART_MAJOR >= 12
+cudaStream_t orPerThread(cudaStream_t stream) { return stream ? stream : cudaStreamPerThread; }
+
+cudaError_t copyPieces(const void* const* to, const void* const* from, const size_t* sizes, size_t count,
+                       const cudaMemcpyAttributes* attributes, const size_t* firsts, size_t attributeCount,
+                       size_t* failed, cudaStream_t handle) {
+  return withStream(handle, [&](core::Stream& stream) {
+    return copyBatch(stream, reinterpret_cast<const CUdeviceptr*>(to), reinterpret_cast<const CUdeviceptr*>(from),
+                     sizes, count, reinterpret_cast<const CUmemcpyAttributes*>(attributes), firsts, attributeCount,
+                     failed);
+  });
+}
+
+cudaError_t copyBoxesIn(const cudaMemcpy3DBatchOp* boxes, size_t count, unsigned long long flags, size_t* failed,
+                        cudaStream_t handle) {
+  return withStream(handle, [&](core::Stream& stream) {
+    return copyBoxes(stream, reinterpret_cast<const CUDA_MEMCPY3D_BATCH_OP*>(boxes), count, flags, failed);
+  });
+}
+#endif
 
 // What the per-thread forms ask the driver for when the program asks for nothing.
 constexpr unsigned long long perThreadFlags(unsigned long long flags) {
@@ -340,6 +366,48 @@ CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2)
 CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2_ptsz)
 (const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
   return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, true);
+}
+#endif
+
+// Many copies given at once. CUDA 12's forms also say which of them was wrong.
+#if MULCIBER_CUDART_MAJOR == 12
+CUDA_API(cudaError_t, cudaMemcpyBatchAsync)
+(void** to, void** from, size_t* sizes, size_t count, cudaMemcpyAttributes* attributes, size_t* firsts,
+ size_t attributeCount, size_t* failed, cudaStream_t stream) {
+  return copyPieces(to, from, sizes, count, attributes, firsts, attributeCount, failed, stream);
+}
+CUDA_API(cudaError_t, cudaMemcpyBatchAsync_ptsz)
+(void** to, void** from, size_t* sizes, size_t count, cudaMemcpyAttributes* attributes, size_t* firsts,
+ size_t attributeCount, size_t* failed, cudaStream_t stream) {
+  return copyPieces(to, from, sizes, count, attributes, firsts, attributeCount, failed, orPerThread(stream));
+}
+CUDA_API(cudaError_t, cudaMemcpy3DBatchAsync)
+(size_t count, cudaMemcpy3DBatchOp* boxes, size_t* failed, unsigned long long flags, cudaStream_t stream) {
+  return copyBoxesIn(boxes, count, flags, failed, stream);
+}
+CUDA_API(cudaError_t, cudaMemcpy3DBatchAsync_ptsz)
+(size_t count, cudaMemcpy3DBatchOp* boxes, size_t* failed, unsigned long long flags, cudaStream_t stream) {
+  return copyBoxesIn(boxes, count, flags, failed, orPerThread(stream));
+}
+#endif
+#if MULCIBER_CUDART_MAJOR >= 13
+CUDA_API(cudaError_t, cudaMemcpyBatchAsync)
+(void* const* to, const void* const* from, const size_t* sizes, size_t count, cudaMemcpyAttributes* attributes,
+ size_t* firsts, size_t attributeCount, cudaStream_t stream) {
+  return copyPieces(to, from, sizes, count, attributes, firsts, attributeCount, nullptr, stream);
+}
+CUDA_API(cudaError_t, cudaMemcpyBatchAsync_ptsz)
+(void* const* to, const void* const* from, const size_t* sizes, size_t count, cudaMemcpyAttributes* attributes,
+ size_t* firsts, size_t attributeCount, cudaStream_t stream) {
+  return copyPieces(to, from, sizes, count, attributes, firsts, attributeCount, nullptr, orPerThread(stream));
+}
+CUDA_API(cudaError_t, cudaMemcpy3DBatchAsync)
+(size_t count, cudaMemcpy3DBatchOp* boxes, unsigned long long flags, cudaStream_t stream) {
+  return copyBoxesIn(boxes, count, flags, nullptr, stream);
+}
+CUDA_API(cudaError_t, cudaMemcpy3DBatchAsync_ptsz)
+(size_t count, cudaMemcpy3DBatchOp* boxes, unsigned long long flags, cudaStream_t stream) {
+  return copyBoxesIn(boxes, count, flags, nullptr, orPerThread(stream));
 }
 #endif
 
