@@ -64,6 +64,37 @@ TEST_F(TwoDevices, CopiesAndEventsCross) {  // MDEV-01, MDEV-03, STR-08, EVT-04
   EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
 }
 
+TEST_F(TwoDevices, EachRunsKernelsOfItsOwn) {  // CS-020, CS-021
+  CUmodule modules[2] = {};
+  CUfunction scale[2] = {};
+  CUstream streams[2] = {};
+  CUdeviceptr data[2] = {};
+  unsigned factor = 3, count = 64;
+  for (int i = 0; i < 2; ++i) {
+    data[i] = reinterpret_cast<CUdeviceptr>(allocate(i, count));
+    ASSERT_EQ(cuStreamCreate(&streams[i], CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleLoadData(&modules[i], scalePtx), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&scale[i], modules[i], "scale"), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemsetD32(data[i], static_cast<unsigned>(i + 1), count), CUDA_SUCCESS);
+    void* parameters[] = {&data[i], &factor, &count};
+    ASSERT_EQ(cuLaunchKernel(scale[i], 1, 1, 1, count, 1, 1, 0, streams[i], parameters, nullptr), CUDA_SUCCESS);
+    if (i == 0) continue;
+    EXPECT_EQ(cuLaunchKernel(scale[1], 1, 1, 1, count, 1, 1, 0, streams[0], parameters, nullptr),
+              CUDA_ERROR_INVALID_HANDLE)
+        << "into a stream of another device";
+  }
+  for (int i = 0; i < 2; ++i) {
+    unsigned seen = 0;
+    ASSERT_EQ(cudaSetDevice(i), cudaSuccess);
+    EXPECT_EQ(cuStreamSynchronize(streams[i]), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyDtoH(&seen, data[i], sizeof(seen)), CUDA_SUCCESS);
+    EXPECT_EQ(seen, static_cast<unsigned>(i + 1) * 3 + 7);
+    EXPECT_EQ(cuModuleUnload(modules[i]), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamDestroy(streams[i]), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(data[i]), CUDA_SUCCESS);
+  }
+}
+
 TEST_F(TwoDevices, AResetLeavesTheOtherAlone) {  // HOST-03
   int* const here = allocate(0, 1000);
   int* const there = allocate(1, 1000);

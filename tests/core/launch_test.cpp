@@ -197,6 +197,22 @@ TEST_F(LaunchTest, DynamicSharedMemoryAndBlockShapes) {
   }
 }
 
+// A CPU device's processors are counted by reading files of the system: once, and not with every launch.
+TEST_F(LaunchTest, LaunchesReadNoFiles) {
+  const auto systemReads = [] {
+    std::ifstream file("/proc/self/io");
+    std::string name;
+    for (uint64_t value = 0; file >> name >> value;)
+      if (name == "syscr:") return value;
+    return uint64_t{0};
+  };
+  if (systemReads() == 0) GTEST_SKIP() << "skipped: this system does not count reads";
+  (void)device->shape();
+  const uint64_t before = systemReads();
+  for (int i = 0; i < 1000; ++i) (void)device->shape();
+  EXPECT_LT(systemReads() - before, 100u);
+}
+
 TEST_F(LaunchTest, WrongShapesAreRefused) {
   const uint64_t none = 0;
   EXPECT_EQ(run("limited", shape(0, 32), *stream, none), Error::InvalidValue);

@@ -133,6 +133,37 @@ TEST_F(StreamTest, ADestroyedStreamFinishesItsWork) {  // STR-03
   EXPECT_EQ(words[0], 4u);
 }
 
+// What another thread gives the legacy stream while a stream is being destroyed comes after that stream's work too.
+TEST_F(StreamTest, TheLegacyStreamComesAfterStreamsThatAreBeingDestroyed) {
+  constexpr uint32_t rounds = 300;
+  const uint64_t data = allocate(4);
+  ASSERT_OK(fill32(*stream, data, 0, 1));
+  std::atomic<uint32_t> given{0}, seen{0};
+  std::thread destroyer([&] {
+    for (uint32_t round = 1; round <= rounds; ++round) {
+      Stream& one = newStream();
+      EXPECT_OK(one.hostFunction([](Error) { std::this_thread::sleep_for(200us); }));
+      EXPECT_OK(fill32(one, data, round, 1));
+      given = round;
+      // Another moment of the other thread's call each time.
+      const auto until = std::chrono::steady_clock::now() + round % 100 * 100ns;
+      while (std::chrono::steady_clock::now() < until) {
+      }
+      EXPECT_OK(context->destroyStream(&one));
+      while (seen < round) std::this_thread::yield();
+    }
+  });
+  for (uint32_t round = 1; round <= rounds; ++round) {
+    while (given < round) {
+    }
+    EXPECT_OK(copyOn(*stream, at(0), data, 4, CopyKind::Default, true));
+    EXPECT_OK(stream->synchronize());
+    EXPECT_EQ(words[0], round);
+    seen = round;
+  }
+  destroyer.join();
+}
+
 TEST_F(StreamTest, EventsOrderStreams) {  // STR-08
   Stream& first = newStream(Stream::NonBlocking);
   Stream& second = newStream(Stream::NonBlocking);
