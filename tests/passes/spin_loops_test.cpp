@@ -151,6 +151,58 @@ b3:
 })");
 }
 
+// The lanes have a turn each upwards and one each downwards.
+TEST(SpinLoops, AWaitAfterAnother) {
+  expectEachLaneHasItsTurn(R"(kernel @k {
+  var v0 i64 "turn"
+  var v1 i32 "mine"
+b0:
+  %0 = const i64 256
+  write v0, %0
+  %1 = input i32 LocalIndex
+  %2 = const i32 7
+  %3 = and i32 %1, %2
+  write v1, %3
+  %28 = const i32 0
+  %29 = atomic.add i32 %0, %28 [global]
+  br b1
+b1:
+  %4 = read i64 v0
+  %5 = load i32 %4 [global volatile align 4]
+  %6 = read i32 v1
+  %7 = ne bool %5, %6
+  br %7, b1, b2
+b2:
+  %8 = const i64 512
+  %9 = const i32 0
+  %10 = atomic.add i32 %8, %9 [global]
+  %11 = const i32 1
+  %12 = add i32 %10, %11
+  store %8, %12 [global align 4]
+  %13 = read i64 v0
+  %14 = read i32 v1
+  %15 = add i32 %14, %11
+  %26 = atomic.exchange i32 %13, %15 [global]
+  %16 = const i32 15
+  %17 = sub i32 %16, %14
+  write v1, %17
+  br b3
+b3:
+  %18 = read i64 v0
+  %19 = load i32 %18 [global volatile align 4]
+  %20 = read i32 v1
+  %21 = ne bool %19, %20
+  br %21, b3, b4
+b4:
+  %22 = read i64 v0
+  %23 = read i32 v1
+  %24 = const i32 1
+  %25 = add i32 %23, %24
+  %27 = atomic.exchange i32 %22, %25 [global]
+  ret
+})");
+}
+
 TEST(SpinLoops, ALoopBeforeABlockBarrierStaysAsItIs) {
   std::string text = test::runPass(R"(kernel @k {
   var v0 i64 "place"

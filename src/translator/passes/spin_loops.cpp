@@ -98,6 +98,14 @@ std::optional<size_t> findTaking(const Block& block, const std::vector<Place>& l
   return std::nullopt;
 }
 
+bool releases(const Block& block, const std::vector<Place>& locks) {
+  return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* instruction) {
+    if (!mayReleaseLock(*instruction)) return false;
+    auto place = placeOf(*instruction);
+    return place && std::find(locks.begin(), locks.end(), *place) != locks.end();
+  });
+}
+
 bool isConvergent(const Block& block) {
   return std::any_of(block.instructions.begin(), block.instructions.end(),
                      [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
@@ -168,14 +176,6 @@ class SpinLoops {
     forest_.loops[loop].releasesLock |= !blocks.empty();
   }
 
-  static bool releases(const Block& block, const std::vector<Place>& locks) {
-    return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* instruction) {
-      if (!mayReleaseLock(*instruction)) return false;
-      auto place = placeOf(*instruction);
-      return place && std::find(locks.begin(), locks.end(), *place) != locks.end();
-    });
-  }
-
   // Moves the block, or the loop around it that stood beside this one, inside.
   void take(uint32_t loop, const Block* block) {
     uint32_t inner = forest_.loopOf(block), parent = forest_.loops[loop].parent;
@@ -203,7 +203,78 @@ class SpinLoops {
   std::optional<ir::DominatorTree> tree_;
 };
 
+bool waitsByLoads(const std::vector<Block*>& body) {
+  bool hasLoad = false;
+  for (const Block* block : body)
+    for (const Instruction* instruction : block->instructions) {
+      if (instruction->op == Op::AtomicCas || instruction->op == Op::AtomicExchange) return false;
+      hasLoad |= takesLock(*instruction);
+    }
+  return hasLoad;
+}
+
+// Whether threads come to the later loop only from the earlier one, past a release of what both wait for and past
+// nothing for which all threads are meant to be there.
+bool followsRelease(const ir::Function& function, const LoopForest& forest, uint32_t earlier, uint32_t later,
+                    const std::vector<Place>& locks) {
+  const ir::DominatorTree tree(function);
+  const Block* first = forest.loops[earlier].header;
+  bool hasRelease = false;
+  std::vector<const Block*> work{forest.loops[later].header};
+  std::unordered_set<const Block*> seen(work.begin(), work.end());
+  while (!work.empty()) {
+    const Block* block = work.back();
+    work.pop_back();
+    if (!tree.dominates(first, block) || isConvergent(*block)) return false;
+    hasRelease |= !forest.contains(later, block) && releases(*block, locks);
+    for (const Block* from : block->predecessors) {
+      if (forest.contains(earlier, from)) {
+        const auto& targets = from->terminator.targets;
+        if (std::find(targets.begin(), targets.end(), forest.loops[later].header) != targets.end()) return false;
+      } else if (seen.insert(from).second) {
+        work.push_back(from);
+      }
+    }
+  }
+  return hasRelease;
+}
+
+// Makes two loops one, with a header that goes to either.
+void joinLoops(ir::Function& function, Block* earlier, Block* later) {
+  Block* header = function.addBlock();
+  Selector stage(function, 2);
+  for (size_t choice : {0, 1}) {
+    Block* old = choice == 0 ? earlier : later;
+    for (Block* from : old->predecessors) {
+      stage.set(from, choice);
+      redirect(*from, old, header);
+    }
+  }
+  stage.dispatch(header, {earlier, later});
+}
+
 }  // namespace
+
+bool joinWaits(ir::Function& function, const LoopForest& forest) {
+  const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
+  std::vector<uint32_t> waits;
+  for (uint32_t loop = 0; loop < bodies.size(); ++loop)
+    if (waitsByLoads(bodies[loop]) && !locksOf(bodies[loop]).empty()) waits.push_back(loop);
+  if (waits.size() < 2) return false;
+  function.computePredecessors();
+  for (uint32_t earlier : waits)
+    for (uint32_t later : waits) {
+      if (earlier == later || forest.loops[earlier].parent != forest.loops[later].parent) continue;
+      std::vector<Place> shared;
+      for (const Place& place : locksOf(bodies[later]))
+        for (const Place& other : locksOf(bodies[earlier]))
+          if (place == other) shared.push_back(place);
+      if (shared.empty() || !followsRelease(function, forest, earlier, later, shared)) continue;
+      joinLoops(function, forest.loops[earlier].header, forest.loops[later].header);
+      return true;
+    }
+  return false;
+}
 
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);

@@ -23,4 +23,10 @@ void extendSpinLoops(ir::Function& function, LoopForest& forest);
 // out of date, and so is what split_values leaves.
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest);
 
+// while (turn != mine) {}  turn = mine + 1;  while (turn != later) {}  turn = later + 1;
+//
+// A lane that waits again would keep the others in its second loop, of which it waits for one. This makes two such loops
+// one, so that each lane tries its own in turn. True when something changed, as above; there may be more to join.
+bool joinWaits(ir::Function& function, const LoopForest& forest);
+
 }  // namespace mulciber::passes

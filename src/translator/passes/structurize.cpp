@@ -273,9 +273,11 @@ void structurize(ir::Function& function) {
   tidyGraph(function);
   splitCrossBlockValues(function);
   LoopForest forest = findLoops(function);
-  if (gatherFirstTries(function, forest)) {
+  bool hasChanged = gatherFirstTries(function, forest) || joinWaits(function, forest);
+  while (hasChanged) {
     splitCrossBlockValues(function);
     forest = findLoops(function);
+    hasChanged = joinWaits(function, forest);
   }
   noteUnrollWishes(function, forest);
   copySharedTails(function, forest);
