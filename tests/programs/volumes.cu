@@ -24,6 +24,7 @@ __global__ void walkSlices(cudaPitchedPtr volume, cudaExtent extent) {
 __global__ void useSymbols(float* out) {
   const int i = threadIdx.x;
   out[i] = constants[255 - i] * single + pointer[i];
+  __syncthreads();
   if (i == 0) single = 3.0f;
 }
 
