@@ -1,4 +1,5 @@
 // The driver API as a program sees it.
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -372,6 +373,39 @@ TEST_F(Driver, StreamsAndEvents) {  // DRV-20
 }
 
 extern "C" CUresult cuGraphCreate(void** graph, unsigned flags);
+
+// The legacy stream's work comes after all that blocking streams of other queues were given, and is done all the same.
+TEST_F(Driver, LegacyWorkGetsThroughWhileThreadsLaunch) {  // STR-04
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  CUdeviceptr data = 0;
+  ASSERT_EQ(cuModuleLoadData(&module, scalePtx), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&data, 5 * 4096), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD8(data, 0, 5 * 4096), CUDA_SUCCESS);
+  const auto launch = [&](CUdeviceptr where, CUstream stream) {
+    unsigned factor = 1, count = 32;
+    void* parameters[] = {&where, &factor, &count};
+    return cuLaunchKernel(scale, 1, 1, 1, count, 1, 1, 0, stream, parameters, nullptr);
+  };
+  std::atomic<bool> goOn{true};
+  std::vector<std::thread> threads;
+  for (unsigned t = 1; t <= 4; ++t)
+    threads.emplace_back([&, t] {
+      EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+      for (int i = 0; i < 20000 && goOn; ++i) EXPECT_EQ(launch(data + t * 4096, CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+    });
+  for (unsigned round = 1; round <= 20; ++round) {
+    unsigned seen = 0;
+    EXPECT_EQ(launch(data, CU_STREAM_LEGACY), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyDtoH(&seen, data, sizeof(seen)), CUDA_SUCCESS);
+    EXPECT_EQ(seen, round * 7);
+  }
+  goOn = false;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cuMemFree(data), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
 
 TEST_F(Driver, WhatIsMissingSaysSo) {
   void* graph = nullptr;
