@@ -46,13 +46,21 @@ archive_uri() {
 add_sources() {  # NAME TYPE SUITE
   local list=/etc/apt/sources.list.d/mulciber-$1.sources
   [ -f "$list" ] && return
-  printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n' \
-    "$2" "$(archive_uri)" "$3" | as_root tee "$list" >/dev/null
+  local components=main keyring=debian
+  case $(distribution) in ubuntu-*) components="main universe" keyring=ubuntu ;; esac
+  printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: %s\nSigned-By: /usr/share/keyrings/%s-archive-keyring.gpg\n' \
+    "$2" "$(archive_uri)" "$3" "$components" "$keyring" | as_root tee "$list" >/dev/null
   as_root apt-get update -q >/dev/null 2>&1 || { as_root rm -f "$list"; fail "apt-get update failed with the suite $3 added"; }
 }
 
-# Source packages of the Debian release whose versions we pin. Debian only.
-add_pinned_sources() { case $(distribution) in debian-*) add_sources sources deb-src trixie ;; *) return 1 ;; esac; }
+# Source packages of the release whose versions we pin.
+add_pinned_sources() {
+  case $(distribution) in
+    debian-*) add_sources sources deb-src trixie ;;
+    ubuntu-*) add_sources sources deb-src resolute ;;
+    *) return 1 ;;
+  esac
+}
 
 # fetch_source PACKAGE VERSION: its upstream tarball, checked by apt, unpacked into ./PACKAGE.
 fetch_source() {
@@ -71,7 +79,7 @@ prepare_build() {
   apt-cache show cmake >/dev/null 2>&1 || as_root apt-get update -q >/dev/null
   install_packages "${packages[@]}"
   local header=/usr/include/vulkan/vulkan_core.h
-  if [ "$(sed -n 's/^#define VK_HEADER_VERSION \([0-9]*\)$/\1/p' "$header")" -lt 275 ]; then
+  if [ "$(sed -n 's/^#define VK_HEADER_VERSION \([0-9]*\)$/\1/p' "$header")" -lt 280 ]; then
     "$root/third_party/khronos/build.sh" >/dev/null
   fi
 }

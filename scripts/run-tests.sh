@@ -47,7 +47,7 @@ if [ "$validation" = yes ]; then
   say "testing under the Vulkan validation layer: any message is a failure"
   layer=$(dpkg-query -W -f '${Version}' vulkan-validationlayers)
   # A layer older than an extension takes its use for an error.
-  if dpkg --compare-versions "$layer" lt 1.3.275; then
+  if dpkg --compare-versions "$layer" lt 1.3.280; then
     export MULCIBER_DISABLE_EXTENSIONS=VK_KHR_shader_maximal_reconvergence
   fi
   VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation run_ctest validation "$root/build" -L vulkan

@@ -89,7 +89,7 @@ def run(*command):
 
 def main():
     ours, cc, cxx = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    toolkit = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+    toolkit = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else None  # newer CMakes pass an empty one
     text = text_of(ours)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)

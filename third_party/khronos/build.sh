@@ -4,7 +4,10 @@
 # usage: build.sh [PREFIX]     about 3 minutes on 2 cores; does nothing when PREFIX already holds it
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
-sdk=1.4.309.0
+case $(distribution) in
+  ubuntu-*) sdk=1.4.341.0 tools=2026.1-1 ;;
+  *) sdk=1.4.309.0 tools=2025.1~rc1-1 ;;
+esac
 prefix=${1:-$cache/khronos-$sdk}
 [ -f "$prefix/complete" ] && { echo "$prefix"; exit 0; }
 
@@ -14,7 +17,7 @@ install_packages g++ cmake ninja-build python3 dpkg-dev >&2
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
 fetch_source vulkan-loader "$sdk-1"
 fetch_source spirv-headers "1.6.1+$sdk-1"
-fetch_source spirv-tools "2025.1~rc1-1"
+fetch_source spirv-tools "$tools"
 
 mkdir -p "$prefix/include"
 cp -r vulkan-loader/vulkan-headers/include/. "$prefix/include/"
