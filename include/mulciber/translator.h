@@ -77,6 +77,8 @@ struct TranslateOptions {
   // Shared or private memory in LaunchState::scratch: for launches with more than the device has, by their dynamic
   // shared memory or their stack. Kernels that alone ask for more have it there in any case.
   bool sharedInScratch = false, localInScratch = false;
+  // So many instructions may a kernel have with all calls inlined; beyond, calls of large functions share a body.
+  uint32_t inlineLimit = 32768;
   bool validate = false;         // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
   void (*dump)(void* user, std::string_view stage, std::string_view text) = nullptr;

@@ -18,6 +18,7 @@ class PtxTest : public ExecuteTest {
     ASSERT_TRUE(module) << diagnostics.toString();
     TranslateOptions options;
     options.validate = true;
+    options.inlineLimit = inlineLimit;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
     if (!kernel) skipIfDeviceLacks(diagnostics.toString());
     if (kernel) info = kernel->info;
@@ -95,6 +96,7 @@ class PtxTest : public ExecuteTest {
   abi::ErrorRecord error{};
   std::vector<uint8_t> printed;
   KernelInfo info;
+  uint32_t inlineLimit = TranslateOptions().inlineLimit;
 
  private:
   uint64_t threadBytes(const Launch& launch) const {

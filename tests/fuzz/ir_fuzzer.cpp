@@ -38,7 +38,7 @@ bool isSound(const ir::Program& program) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string error;
   auto program = ir::parseProgram({reinterpret_cast<const char*>(data), size}, error);
-  if (!program || !isSound(*program) || !passes::inlineCalls(*program).empty()) return 0;
+  if (!program || !isSound(*program) || !passes::inlineCalls(*program, 1000000).empty()) return 0;
   ir::Function& function = *program->functions.front();
   passes::structurize(function);
   require(ir::verify(function), "structurize");

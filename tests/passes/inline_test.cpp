@@ -59,7 +59,7 @@ TEST(Inline, NestedCallsBecomeOneFunction) {
   std::vector<test::LaneResult> expected;
   for (uint32_t lane = 0; lane < 8; ++lane) expected.push_back(test::runLane(*program->functions[0], lane, 10));
   ASSERT_EQ(expected[7].stores, (std::vector<test::StoreEvent>{{8, 3 * 1 + 7}}));
-  ASSERT_EQ(passes::inlineCalls(*program), "");
+  ASSERT_EQ(passes::inlineCalls(*program, 1000000), "");
   ASSERT_EQ(program->functions.size(), 1u);
   EXPECT_EQ(ir::verify(*program->functions[0]), "");
   EXPECT_EQ(ir::print(*program).find("call"), std::string::npos);
@@ -70,7 +70,7 @@ TEST(Inline, NestedCallsBecomeOneFunction) {
 TEST(Inline, RefusesRecursionByName) {
   auto program =
       test::parseIr("kernel @k { b0: call @f ret } function @f { b0: call @g ret } function @g { b0: call @f ret }");
-  EXPECT_EQ(passes::inlineCalls(*program), "function 'f' calls itself");
+  EXPECT_EQ(passes::inlineCalls(*program, 1000000), "function 'f' calls itself");
 }
 
 TEST(Inline, RefusesWhatGrowsBeyondReason) {
@@ -79,9 +79,9 @@ TEST(Inline, RefusesWhatGrowsBeyondReason) {
     std::string next = " call @f" + std::to_string(i + 1);
     text += "function @f" + std::to_string(i) + " { b0:" + next + next + next + " ret }";
   }
-  text += "function @f30 { b0: fence ret }";
+  text += "function @f30 { b0: barrier ret }";
   auto program = test::parseIr(text);
-  EXPECT_NE(passes::inlineCalls(*program).find("has more than"), std::string::npos);
+  EXPECT_NE(passes::inlineCalls(*program, 1000000).find("has more than"), std::string::npos);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void expectSameWithoutRecursion(std::string_view text) {
   };
   EXPECT_TRUE(passes::removeRecursion(*program));
   check("recursion");
-  ASSERT_EQ(passes::inlineCalls(*program), "");
+  ASSERT_EQ(passes::inlineCalls(*program, 1000000), "");
   check("inline");
   ir::Function& kernel = *program->functions[0];
   passes::structurize(kernel);
@@ -158,7 +158,7 @@ b2:
 })");
   ASSERT_TRUE(program);
   ASSERT_TRUE(passes::removeRecursion(*program));
-  ASSERT_EQ(passes::inlineCalls(*program), "");
+  ASSERT_EQ(passes::inlineCalls(*program, 1000000), "");
   passes::structurize(*program->functions[0]);
   passes::buildSsa(*program->functions[0]);
   ASSERT_EQ(ir::verify(*program->functions[0]), "");
@@ -199,7 +199,7 @@ b2:
   ret
 })");
   ASSERT_TRUE(passes::removeRecursion(*program));
-  ASSERT_EQ(passes::inlineCalls(*program), "");
+  ASSERT_EQ(passes::inlineCalls(*program, 1000000), "");
   test::LaneResult result = test::runLane(*program->functions[0], 0, 100);
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.stores, (std::vector<test::StoreEvent>{{8, 1}}));

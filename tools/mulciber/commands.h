@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "mulciber/translator.h"
+
 namespace mulciber::tool {
 
 enum ExitStatus {
@@ -23,6 +25,7 @@ int run(const RunOptions& options);
 struct TranslateOptions {
   std::string input, output, kernel, profile, dump;
   bool asText = false, asJson = false, debugInfo = false, exactDenormals = false;
+  uint32_t inlineLimit = mulciber::TranslateOptions().inlineLimit;
 };
 int translate(const TranslateOptions& options);
 

@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
                              "Keep the lines of the CUDA source and the names of registers");
   translateCommand->add_flag("--exact-denormals", translateOptions.exactDenormals,
                              "Keep float denormals even where the device flushes them");
+  translateCommand->add_option("--inline-limit", translateOptions.inlineLimit,
+                               "Instructions a kernel may have with all functions inlined (default: 32768)");
 
   InfoOptions infoOptions;
   CLI::App* infoCommand = app.add_subcommand("info", "List devices and the CUDA features each offers");

@@ -148,6 +148,7 @@ int translate(const TranslateOptions& options) {
   mulciber::TranslateOptions translation;
   translation.debugInfo = options.debugInfo;
   translation.exactDenormals = options.exactDenormals;
+  translation.inlineLimit = options.inlineLimit;
   if (!dump.wanted.empty()) {
     translation.dump = printStage;
     translation.dumpUser = &dump;

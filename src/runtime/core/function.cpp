@@ -62,14 +62,15 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
   TranslateOptions options;
   options.exactDenormals = util::environment().exactDenormals;
   options.debugInfo = util::environment().debugInfo;
+  options.inlineLimit = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().inlineLimit, 0, UINT32_MAX));
   options.validate = util::environment().validateSpirv;
   options.sharedInScratch = inScratch.shared;
   options.localInScratch = inScratch.local;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden.
-  result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
+  result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
                                 vulkan.physical().identity(), ShaderCache::hash(toJson(profile)),
-                                options.exactDenormals, options.debugInfo, inScratch.index());
+                                options.exactDenormals, options.debugInfo, options.inlineLimit, inScratch.index());
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);

@@ -1,9 +1,11 @@
 #include "translator/passes/inline.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "translator/ir/builder.h"
 #include "translator/passes/body_copy.h"
+#include "translator/passes/share_calls.h"
 
 namespace mulciber::passes {
 namespace {
@@ -19,6 +21,12 @@ size_t countInstructions(const Function& function) {
   size_t count = 0;
   for (const Block* block : function.blocks) count += block->instructions.size() + 1;
   return count;
+}
+
+std::string checkSize(const std::string& name, size_t instructions) {
+  if (instructions <= maxInstructions) return {};
+  return "function '" + name + "' has more than " + std::to_string(maxInstructions) +
+         " instructions with all calls inlined";
 }
 
 // Ends `block` before its instruction `index`, a call, and goes through the callee's body to what followed.
@@ -43,58 +51,86 @@ Block* inlineCall(Function& caller, Block* block, size_t index) {
   return after;
 }
 
-void inlineInto(Function& caller) {
-  for (size_t i = 0, count = caller.blocks.size(); i < count; ++i) {
-    Block* block = caller.blocks[i];
-    for (size_t at = 0; at < block->instructions.size(); ++at) {
-      if (block->instructions[at]->op != Op::Call) continue;
-      block = inlineCall(caller, block, at);
-      at = SIZE_MAX;  // from the start of what followed; the copied body holds no calls
+// All calls but those that are to share a body.
+class Inliner {
+ public:
+  explicit Inliner(const std::vector<Function*>& shared) : shared_(shared.begin(), shared.end()) {}
+
+  // Into `root` and, before that, into all that it calls. Empty, or why it cannot be.
+  std::string run(Function* root) {
+    if (states_[root] == State::New) enter(root);
+    while (!path_.empty()) {
+      Visit& visit = path_.back();
+      if (visit.next < visit.callees.size()) {
+        Function* callee = visit.callees[visit.next++];
+        State state = states_[callee];
+        if (state == State::Open) return "function '" + callee->name + "' calls itself";
+        if (state == State::New) enter(callee);
+        continue;
+      }
+      size_t size = countInstructions(*visit.function);
+      for (const Function* callee : visit.callees) size += countInstructions(*callee);
+      if (std::string refusal = checkSize(visit.function->name, size); !refusal.empty()) return refusal;
+      inlineInto(*visit.function);
+      states_[visit.function] = State::Done;
+      path_.pop_back();
     }
+    return {};
   }
-}
 
-std::vector<Function*> calleesOf(const Function& function) {
-  std::vector<Function*> callees;
-  for (const Block* block : function.blocks)
-    for (const Instruction* instruction : block->instructions)
-      if (instruction->op == Op::Call) callees.push_back(instruction->callee);
-  return callees;
-}
-
-}  // namespace
-
-std::string inlineCalls(ir::Program& program) {
+ private:
   enum class State : uint8_t { New, Open, Done };
   struct Visit {
     Function* function;
     std::vector<Function*> callees;
     size_t next = 0;
   };
-  std::unordered_map<const Function*, State> states;
-  std::vector<Visit> path;
-  auto enter = [&](Function* function) {
-    states[function] = State::Open;
-    path.push_back({function, calleesOf(*function)});
-  };
-  enter(program.functions.front().get());
-  while (!path.empty()) {
-    Visit& visit = path.back();
-    if (visit.next < visit.callees.size()) {
-      Function* callee = visit.callees[visit.next++];
-      State state = states[callee];
-      if (state == State::Open) return "function '" + callee->name + "' calls itself";
-      if (state == State::New) enter(callee);
-      continue;
+
+  void enter(Function* function) {
+    states_[function] = State::Open;
+    path_.push_back({function, calleesOf(*function)});
+  }
+
+  bool isInlined(const Instruction& instruction) const {
+    return instruction.op == Op::Call && !shared_.contains(instruction.callee);
+  }
+
+  void inlineInto(Function& caller) {
+    for (size_t i = 0, count = caller.blocks.size(); i < count; ++i) {
+      Block* block = caller.blocks[i];
+      for (size_t at = 0; at < block->instructions.size(); ++at) {
+        if (!isInlined(*block->instructions[at])) continue;
+        block = inlineCall(caller, block, at);
+        at = SIZE_MAX;  // from the start of what followed; the copied body holds no such calls
+      }
     }
-    size_t size = countInstructions(*visit.function);
-    for (const Function* callee : visit.callees) size += countInstructions(*callee);
-    if (size > maxInstructions)
-      return "function '" + visit.function->name + "' has more than " + std::to_string(maxInstructions) +
-             " instructions with all calls inlined";
-    inlineInto(*visit.function);
-    states[visit.function] = State::Done;
-    path.pop_back();
+  }
+
+  std::vector<Function*> calleesOf(const Function& function) const {
+    std::vector<Function*> callees;
+    for (const Block* block : function.blocks)
+      for (const Instruction* instruction : block->instructions)
+        if (isInlined(*instruction)) callees.push_back(instruction->callee);
+    return callees;
+  }
+
+  std::unordered_set<const Function*> shared_;
+  std::unordered_map<const Function*, State> states_;
+  std::vector<Visit> path_;
+};
+
+}  // namespace
+
+std::string inlineCalls(ir::Program& program, uint32_t limit) {
+  Function& kernel = *program.functions.front();
+  const std::vector<Function*> shared = functionsToShare(program, limit);
+  Inliner inliner(shared);
+  for (Function* function : shared)
+    if (std::string refusal = inliner.run(function); !refusal.empty()) return refusal;
+  if (std::string refusal = inliner.run(&kernel); !refusal.empty()) return refusal;
+  for (const Function* function : shared) {
+    shareCalls(kernel, *function);
+    if (std::string refusal = checkSize(kernel.name, countInstructions(kernel)); !refusal.empty()) return refusal;
   }
   program.functions.resize(1);
   return {};

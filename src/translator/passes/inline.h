@@ -8,7 +8,8 @@
 namespace mulciber::passes {
 
 // Afterwards the program is its kernel alone. Empty, or why it cannot be: a recursive call, or a size beyond reason.
-// Every call gets variables of its own, so that SSA finds no ties between them.
-std::string inlineCalls(ir::Program& program);
+// Every call gets variables of its own, so that SSA finds no ties between them; but where the kernel would have more
+// than `limit` instructions, calls of large functions share one body (share_calls.h).
+std::string inlineCalls(ir::Program& program, uint32_t limit);
 
 }  // namespace mulciber::passes

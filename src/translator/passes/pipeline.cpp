@@ -64,7 +64,7 @@ std::string finish(std::string_view stage, PassContext& context) {
 std::string runPipeline(PassContext& context) {
   if (std::string fault = finish("ir", context); !fault.empty()) return fault;
   removeRecursion(context.program);
-  if (std::string refusal = inlineCalls(context.program); !refusal.empty()) return refusal;
+  if (std::string refusal = inlineCalls(context.program, context.options.inlineLimit); !refusal.empty()) return refusal;
   if (std::string fault = finish("inline", context); !fault.empty()) return fault;
   ir::Function& kernel = *context.program.functions.front();
   for (const auto& pass : passes()) {

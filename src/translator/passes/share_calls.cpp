@@ -1,0 +1,223 @@
+#include "translator/passes/share_calls.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "translator/ir/builder.h"
+#include "translator/passes/body_copy.h"
+#include "translator/passes/split_values.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Function;
+using ir::Instruction;
+using ir::Op;
+
+// A smaller body costs about as much as coming to it and finding back.
+constexpr uint64_t leastShared = 512;
+constexpr uint64_t countless = uint64_t(1) << 40;
+
+bool meetsThreads(const Instruction& instruction) {
+  switch (instruction.op) {
+    case Op::Call: return false;
+    case Op::Load: return instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak;
+    case Op::AtomicExchange:
+    case Op::AtomicCas: return true;
+    default: return ir::isConvergent(instruction.op);
+  }
+}
+
+struct Facts {
+  std::vector<Function*> callees;  // one for each call
+  uint64_t size = 0;               // with all calls inlined
+  uint32_t sites = 0;              // calls of it
+  bool meetsThreads = false;       // it, or what it calls
+};
+
+class CallGraph {
+ public:
+  explicit CallGraph(Function* kernel) {
+    struct Visit {
+      Function* function;
+      size_t next = 0;
+    };
+    std::vector<Visit> path;
+    auto enter = [&](Function* function) {
+      read(*function);
+      path.push_back({function});
+    };
+    enter(kernel);
+    while (!path.empty()) {
+      Visit& top = path.back();
+      Facts& facts = facts_[top.function];
+      if (top.next == facts.callees.size()) {
+        addCallees(facts);
+        calleesFirst_.push_back(top.function);
+        path.pop_back();
+        continue;
+      }
+      Function* callee = facts.callees[top.next++];
+      const bool isNew = !facts_.contains(callee);
+      ++facts_[callee].sites;
+      if (isNew) enter(callee);
+    }
+  }
+
+  const Facts& operator[](const Function* function) const { return facts_.at(function); }
+  const std::vector<Function*>& calleesFirst() const { return calleesFirst_; }
+
+ private:
+  void read(const Function& function) {
+    Facts& facts = facts_[&function];
+    for (const Block* block : function.blocks) {
+      facts.size += block->instructions.size() + 1;
+      for (const Instruction* instruction : block->instructions) {
+        if (instruction->op == Op::Call) facts.callees.push_back(instruction->callee);
+        facts.meetsThreads |= meetsThreads(*instruction);
+      }
+    }
+  }
+
+  void addCallees(Facts& facts) {
+    for (const Function* callee : facts.callees) {
+      facts.size = std::min(facts.size + facts_[callee].size, countless);
+      facts.meetsThreads |= facts_[callee].meetsThreads;
+    }
+  }
+
+  std::unordered_map<const Function*, Facts> facts_;
+  std::vector<Function*> calleesFirst_;
+};
+
+struct CallSite {
+  Block* block;  // ends with the call
+  Block* after;
+};
+
+// Each call ends its block, and what crosses blocks is in variables: a value before a call does not dominate what
+// follows it once others come back the same way.
+std::vector<CallSite> prepare(Function& caller, const Function& callee) {
+  std::vector<CallSite> sites;
+  for (size_t i = 0; i < caller.blocks.size(); ++i) {
+    Block* block = caller.blocks[i];
+    auto call = std::ranges::find_if(block->instructions, [&](const Instruction* instruction) {
+      return instruction->op == Op::Call && instruction->callee == &callee;
+    });
+    if (call == block->instructions.end()) continue;
+    Block* after = caller.addBlock();
+    after->instructions.assign(call + 1, block->instructions.end());
+    after->terminator = std::move(block->terminator);
+    block->instructions.erase(call + 1, block->instructions.end());
+    block->terminator = {ir::Terminator::Kind::Branch, nullptr, {after}, {}};
+    sites.push_back({block, after});
+  }
+  splitCrossBlockValues(caller);
+  return sites;
+}
+
+// Which calls have to stay apart.
+class Ways {
+ public:
+  explicit Ways(const Function& caller) : meets_(caller.blockIdBound()) {
+    for (const Block* block : caller.blocks)
+      for (const Instruction* instruction : block->instructions)
+        if (meetsThreads(*instruction)) meets_[block->id] = areAny_ = true;
+  }
+
+  std::vector<std::vector<CallSite>> group(const std::vector<CallSite>& sites) const {
+    if (!areAny_) return {sites};
+    struct Group {
+      std::vector<CallSite> sites;
+      std::vector<bool> apart;  // by block id: calls at which threads come from these by way of a meeting
+    };
+    std::vector<Group> groups;
+    for (const CallSite& site : sites) {
+      const std::vector<bool> apart = beyondMeetings(site);
+      auto fits = std::ranges::find_if(groups, [&](const Group& group) {
+        return !group.apart[site.block->id] &&
+               std::ranges::none_of(group.sites, [&](const CallSite& other) { return apart[other.block->id]; });
+      });
+      if (fits == groups.end()) fits = groups.insert(fits, {{}, std::vector<bool>(meets_.size())});
+      fits->sites.push_back(site);
+      for (size_t i = 0; i < apart.size(); ++i)
+        if (apart[i]) fits->apart[i] = true;
+    }
+    std::vector<std::vector<CallSite>> found;
+    for (Group& group : groups) found.push_back(std::move(group.sites));
+    return found;
+  }
+
+ private:
+  // Blocks to whose end a way leads from the call, over a meeting.
+  std::vector<bool> beyondMeetings(const CallSite& site) const {
+    std::vector<bool> seen(meets_.size()), beyond(meets_.size());
+    std::vector<std::pair<const Block*, bool>> work{{site.after, false}};
+    while (!work.empty()) {
+      auto [block, hasMet] = work.back();
+      work.pop_back();
+      hasMet |= meets_[block->id];
+      std::vector<bool>& done = hasMet ? beyond : seen;
+      if (done[block->id] || beyond[block->id]) continue;
+      done[block->id] = true;
+      for (const Block* target : block->terminator.targets) work.emplace_back(target, hasMet);
+    }
+    return beyond;
+  }
+
+  std::vector<bool> meets_;
+  bool areAny_ = false;
+};
+
+void replace(Function& caller, const Function& callee, const std::vector<CallSite>& sites) {
+  BodyCopy body(caller, callee);
+  Block* back = caller.addBlock();
+  body.copyTo(back);
+  const ir::VariableId place = caller.addVariable(ir::I32, "place");
+  ir::Builder b(caller, back);
+  std::vector<uint32_t> numbers;
+  std::vector<Block*> returns;
+  for (const CallSite& site : sites) {
+    const Instruction& call = *site.block->instructions.back();
+    site.block->instructions.pop_back();
+    b.setBlock(site.block);
+    for (size_t i = 0; i < call.operands.size(); ++i) b.write(body.variable(callee.parameters[i]), call.operands[i]);
+    b.write(place, b.i32(static_cast<uint32_t>(returns.size())));
+    b.branch(body.entry());
+
+    numbers.push_back(static_cast<uint32_t>(returns.size()));
+    returns.push_back(caller.addBlock());
+    b.setBlock(returns.back());
+    for (size_t i = 0; i < call.results.size(); ++i) b.write(call.results[i], b.read(body.variable(callee.returns[i])));
+    b.branch(site.after);
+  }
+  b.setBlock(back);
+  if (returns.size() == 1) return b.branch(returns.front());
+  Block* last = returns.back();
+  numbers.pop_back();
+  returns.pop_back();
+  b.switchOn(b.read(place), last, numbers, returns);
+}
+
+}  // namespace
+
+std::vector<Function*> functionsToShare(const ir::Program& program, uint32_t limit) {
+  const CallGraph graph(program.functions.front().get());
+  if (graph[program.functions.front().get()].size <= limit) return {};
+  std::vector<Function*> found;
+  for (Function* function : graph.calleesFirst()) {
+    const Facts& facts = graph[function];
+    if (facts.sites > 1 && !facts.meetsThreads && facts.size >= std::min<uint64_t>(leastShared, limit))
+      found.push_back(function);
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+void shareCalls(Function& caller, const Function& callee) {
+  const std::vector<CallSite> sites = prepare(caller, callee);
+  for (const auto& group : Ways(caller).group(sites)) replace(caller, callee, group);
+}
+
+}  // namespace mulciber::passes
