@@ -143,6 +143,7 @@ TEST_F(BatchCopies, Boxes) {
     return made;
   };
   ASSERT_EQ(cudaMemset(device, 0, bytes), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // nothing orders it with the stream
   cudaMemcpy3DBatchOp boxes[2]{};
   boxes[0].src = operand(pageable.data(), 0, 0);  // packed
   boxes[0].dst = operand(device, 32, 16);

@@ -186,6 +186,43 @@ TEST_F(MemoryTest, FillsAndCopiesOfMoreRowsThanADispatchTakes) {  // MEM-06, MEM
   EXPECT_OK(context->free(other));
 }
 
+// The host may do small copies itself: never before what the stream has to wait for, nor unseen by what follows.
+TEST_F(MemoryTest, SmallCopiesKeepTheirPlaceAmongOtherWork) {
+  constexpr size_t words = 4096;
+  std::mt19937 random(7);
+  Stream* other = nullptr;
+  ASSERT_OK(context->createStream(Stream::Default, 0, other));  // ordered with the legacy stream
+  const uint64_t address = allocate(words * 4), large = allocate(300u << 20);
+  auto* pinned = allocateHost<uint32_t>(words);
+  for (const uint64_t place : {address, large + (200u << 20)}) {
+    std::vector<uint32_t> model(words, 1), back(words);
+    ASSERT_OK(fill32(*stream, place, 1, words));
+    for (int step = 0; step < 600; ++step) {
+      Stream& on = random() % 2 == 0 ? *stream : *other;
+      const size_t first = random() % words, most = random() % 4 == 0 ? words : 64;
+      const size_t count = 1 + random() % std::min(most, words - first);
+      const uint64_t target = place + first * 4;
+      const auto value = static_cast<uint32_t>(random());
+      uint32_t* const host = random() % 2 == 0 ? pinned : back.data();
+      switch (random() % 4) {
+        case 0:
+          ASSERT_OK(fill32(on, target, value, count));
+          std::fill_n(model.begin() + std::ptrdiff_t(first), count, value);
+          break;
+        case 1: {
+          const bool async = host != pinned && random() % 2 == 0;  // pinned memory is written again below
+          for (size_t i = 0; i < count; ++i) host[i] = model[first + i] = value + static_cast<uint32_t>(i);
+          ASSERT_OK(copyOn(on, target, number(host), count * 4, CopyKind::HostToDevice, async));
+          break;
+        }
+        default:
+          ASSERT_OK(copyOn(on, number(host), target, count * 4, CopyKind::DeviceToHost, false));
+          ASSERT_TRUE(std::equal(host, host + count, model.begin() + std::ptrdiff_t(first))) << "step " << step;
+      }
+    }
+  }
+}
+
 TEST_F(MemoryTest, ADestroyedContextFreesItsMemoryAndRefusesCalls) {  // HOST-03
   ContextRef other;
   ASSERT_OK(device->createContext(0, other));

@@ -122,14 +122,27 @@ Error Stream::waitFor(const Marker& marker) {
   return errorFrom(status);
 }
 
+Error Stream::isFree(bool& out) {
+  if (const Error error = before(); error != Error::Success) return error;
+  std::lock_guard lock(mutex_);
+  dropPassed();
+  out = pending_.empty() && position_.waits.empty() && queue_.poll(position_.last.value) == vk::Status::Ok;
+  return Error::Success;
+}
+
+// The caller holds the lock.
+void Stream::dropPassed() {
+  std::erase_if(position_.waits,
+                [](const vk::Point& point) { return point.queue->poll(point.value) == vk::Status::Ok; });
+}
+
 Error Stream::query() {
   // No operation: what was given to the stream so far is asked about, not what the next one would come after.
   if (const Error error = context_.error(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
   {
     std::lock_guard lock(mutex_);
-    std::erase_if(position_.waits,
-                  [](const vk::Point& point) { return point.queue->poll(point.value) == vk::Status::Ok; });
+    dropPassed();
   }
   if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
   if (!marker->isResolved()) return Error::NotReady;

@@ -56,7 +56,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Ordered with the legacy default stream: all but the non-blocking ones.
   bool isBlocking() const { return role_ == Role::Ordinary && (flags_ & NonBlocking) == 0; }
 
-  Error query();        // Success or NotReady
+  Error query();  // Success or NotReady
+  // Whether an operation given now would have nothing to wait for.
+  Error isFree(bool& out);
   Error synchronize();  // also drains printf and reports what kernels did wrong
   Error record(Event& event);
   Error wait(const Event& event);
@@ -118,6 +120,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::function<bool()> isMet = {};
   };
 
+  void dropPassed();  // of what the next operation waits for
   bool isDone();
   Error before();
   Error after(vk::Status status);
