@@ -1,34 +1,5 @@
 // Every function of the CUDA math API against the host's own in a wider format, within the error that CUDA documents.
-// With an argument it prints a hash of each function's results instead, which tells devices apart that differ by a bit.
-#include <cmath>
-
-#include "program.h"
-
-constexpr int kCount = 4096;
-
-template <class T, class F>
-__global__ void apply(const T* a, const T* b, const T* c, T* out, F f) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < kCount) out[i] = f(a[i], b[i], c[i]);
-}
-
-bool showHashes = false;
-
-// The distance in units of the last place of `T` at the exact value.
-template <class T>
-double distance(T got, long double exact) {
-  if (std::isnan(got) || std::isnan(exact)) return std::isnan(got) && std::isnan(exact) ? 0 : INFINITY;
-  const T nearest = static_cast<T>(exact);
-  if (got == nearest) return 0;
-  if (std::isinf(got) || std::isinf(nearest)) return INFINITY;
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  const int digits = std::numeric_limits<T>::digits, lowest = std::numeric_limits<T>::min_exponent;
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - exact) *
-                             std::ldexp(1.0L, digits - std::max(exponent, lowest)));
-}
-
-enum Domain { Any, Positive, Unit, Trigonometric, Small, Power, Bessel, Tails };
+#include "math_check.h"
 
 // What the host has no function for.
 constexpr long double kPi = 3.14159265358979323846264338327950288L;
@@ -86,70 +57,33 @@ long double norm(long double x, long double y, long double z, long double w) {
   return std::hypot(std::hypot(x, y), std::hypot(z, w));
 }
 
-template <class T>
-T sample(Random& random, Domain domain, int i) {
-  static const T special[] = {0, -static_cast<T>(0), 1, -1, static_cast<T>(0.5), 2, std::numeric_limits<T>::infinity(),
-                              -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(),
-                              std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(), 3, 10};
-  if (i < 14 * 14 && (domain != Bessel || std::fabs(special[i % 14]) < 8)) return special[i % 14];
-  const T unit = static_cast<T>(random.next()) / static_cast<T>(4294967296.0) + static_cast<T>(random.next()) * static_cast<T>(0x1p-64);
-  const T sign = random.next() & 1 ? 1 : -1;
-  switch (domain) {
-    case Positive: return std::ldexp(unit, static_cast<int>(random.next() % 60) - 30);
-    case Unit: return sign * unit;
-    case Trigonometric: return sign * unit * std::ldexp(static_cast<T>(1), static_cast<int>(random.next() % 30));
-    case Small: return sign * unit * 10;
-    case Power: return unit * 8;
-    case Bessel: return unit * static_cast<T>(7.9);
-    case Tails: return unit * (random.next() & 1 ? 2 : std::ldexp(static_cast<T>(1), -static_cast<int>(random.next() % 60)));
-    default: return sign * std::ldexp(unit, static_cast<int>(random.next() % 40) - 20);
-  }
-}
-
-template <class T, class F>
-void run(const char* name, double bound, Domain domain, F f, long double (*exact)(long double, long double, long double)) {
-  Random random;
-  std::vector<T> a(kCount), b(kCount), c(kCount);
-  for (int i = 0; i < kCount; ++i) {
-    a[i] = sample<T>(random, domain, i);
-    b[i] = sample<T>(random, domain, i < 196 ? i / 14 : i);
-    c[i] = sample<T>(random, domain, i < 196 ? i / 3 : i);
-  }
-  DeviceArray<T> da(a), db(b), dc(c), out(kCount);
-  apply<<<kCount / 128, 128>>>(da.get(), db.get(), dc.get(), out.get(), f);
-  finish();
-  std::vector<T> got = out.host();
-  double worst = 0;
-  int at = 0;
-  for (int i = 0; i < kCount; ++i) {
-    const double off = distance<T>(got[i], exact(a[i], b[i], c[i]));
-    if (off > worst) worst = off, at = i;
-  }
-  if (showHashes) {
-    oneNan(got);
-    return show(name, got, 0);
-  }
-  if (worst <= bound + 0.5) std::printf("%s: within %g ulp\n", name, bound);
-  else std::printf("%s: off by %g ulp at %a %a %a: %a\n", name, worst, static_cast<double>(a[at]), static_cast<double>(b[at]),
-                   static_cast<double>(c[at]), static_cast<double>(got[at]));
-}
-
-#define ONE(T, name, bound, domain, call, reference)                         \
-  run<T>(#name, bound, domain,                                              \
-         [] __device__(T x, T y, T z) -> T {                                \
-           (void)x, (void)y, (void)z;                                       \
-           return call;                                                     \
-         },                                                                 \
-         [](long double x, long double y, long double z) -> long double {   \
-           (void)x, (void)y, (void)z;                                       \
-           return reference;                                                \
-         });
 #define BOTH(function, single, wide, domain)                                \
   ONE(float, function##f, single, domain, function##f(x), function##l(x)) \
   ONE(double, function, wide, domain, function(x), function##l(x))
 #define BOTH2(function, single, wide, domain)                                     \
   ONE(float, function##f, single, domain, function##f(x, y), function##l(x, y)) \
   ONE(double, function, wide, domain, function(x, y), function##l(x, y))
+
+// An array for the norms that take one.
+template <class T>
+struct Five {
+  __device__ Five(T x, T y, T z) : values{x, y, z, x, y} {}
+  T values[5];
+};
+
+// Exponents from far too small to far too large.
+#define SCALE(y) (fabs(y) < 2100 ? static_cast<int>(y) : 2)
+// Both give any number of the quotient's bits, but three at least.
+#define QUOTIENT(q) (isfinite(x) && isfinite(y) && y != 0 ? (q < 0 ? -(-q & 7) : q & 7) : 0)
+#define CLASSES(x) ((signbit(x) ? 1 : 0) + (isfinite(x) ? 2 : 0) + (isinf(x) ? 4 : 0) + (isnan(x) ? 8 : 0))
+// Where the result is in the range of 64 bits.
+#define WHOLE(function, reference)                                                                      \
+  ONE(float, function##Of64f, 0, Any, fabsf(x) < 9e18f ? function##f(x) : 0, fabsl(x) < 9e18f ? reference(x) : 0) \
+  ONE(double, function##Of64, 0, Any, fabs(x) < 9e18 ? function(x) : 0, fabsl(x) < 9e18 ? reference(x) : 0)
+
+long double exponentOf(long double x) {
+  return std::isinf(x) ? std::numeric_limits<int>::max() : x == 0 || std::isnan(x) ? std::numeric_limits<int>::min() : std::ilogb(x);
+}
 
 int main(int argc, char**) {
   showHashes = argc > 1;
@@ -166,7 +100,7 @@ int main(int argc, char**) {
   ONE(float, exp10f, 2, Small, exp10f(x), powl(10, x)) ONE(double, exp10, 1, Small, exp10(x), powl(10, x))
   ONE(float, fmaf, 0, Any, fmaf(x, y, z), static_cast<long double>(fmaf(x, y, z)))
   ONE(double, fma, 0, Any, fma(x, y, z), static_cast<long double>(fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z))))
-  ONE(float, fdividef, 0, Any, x / y, static_cast<long double>(static_cast<float>(x) / static_cast<float>(y)))
+  ONE(float, dividef, 0, Any, x / y, static_cast<long double>(static_cast<float>(x) / static_cast<float>(y)))
   ONE(double, divide, 0, Any, x / y, static_cast<long double>(static_cast<double>(x) / static_cast<double>(y)))
   ONE(float, ldexpf, 0, Any, ldexpf(x, 5), ldexpl(x, 5)) ONE(double, ldexp, 0, Any, ldexp(x, -7), ldexpl(x, -7))
   BOTH(lgamma, 6, 4, Positive) BOTH(j0, 9, 7, Bessel) BOTH(j1, 9, 7, Bessel) BOTH(y0, 9, 7, Bessel) BOTH(y1, 9, 7, Bessel)
@@ -214,4 +148,33 @@ int main(int argc, char**) {
   ONE(float, lroundf, 0, Small, fabsf(x) < 100 ? lroundf(x) : 0, fabsl(x) < 100 ? roundl(x) : 0)
   ONE(double, llround, 0, Small, fabs(x) < 100 ? llround(x) : 0, fabsl(x) < 100 ? roundl(x) : 0)
   ONE(float, scalbnf, 0, Any, scalbnf(x, -3), ldexpl(x, -3)) ONE(float, copysignf, 0, Any, copysignf(x, y), copysignl(x, y))
+  ONE(double, copysign, 0, Any, copysign(x, y), copysignl(x, y)) ONE(double, scalbn, 0, Any, scalbn(x, -9), ldexpl(x, -9))
+  ONE(float, scalblnf, 0, Any, scalblnf(x, SCALE(y)), ldexpl(x, SCALE(y)))
+  ONE(double, scalbln, 0, Any, scalbln(x, SCALE(y)), ldexpl(x, SCALE(y)))
+  ONE(float, ldexpByf, 0, Any, ldexpf(x, SCALE(y)), ldexpl(x, SCALE(y)))
+  ONE(double, ldexpBy, 0, Any, ldexp(x, SCALE(y)), ldexpl(x, SCALE(y)))
+  ONE(float, fdividef, 0, Any, fdividef(x, y), static_cast<long double>(static_cast<float>(x) / static_cast<float>(y)))
+  ONE(float, sinpiOfPairf, 2, Trigonometric, (sincospif(x, &y, &z), y), sinOfPi(x))
+  ONE(double, sinpiOfPair, 2, Trigonometric, (sincospi(x, &y, &z), y), sinOfPi(x))
+  ONE(float, cospiOfPairf, 2, Trigonometric, (sincospif(x, &y, &z), z), cosOfPi(x))
+  ONE(double, cospiOfPair, 2, Trigonometric, (sincospi(x, &y, &z), z), cosOfPi(x))
+  // CUDA gives no bound for norms of arrays.
+  ONE(float, normf, 4, Any, normf(5, Five<float>(x, y, z).values), norm(x, y, z, norm(x, y, 0, 0)))
+  ONE(double, norm, 4, Any, norm(5, Five<double>(x, y, z).values), norm(x, y, z, norm(x, y, 0, 0)))
+  ONE(float, rnormf, 4, Any, rnormf(5, Five<float>(x, y, z).values), 1 / norm(x, y, z, norm(x, y, 0, 0)))
+  ONE(double, rnorm, 4, Any, rnorm(5, Five<double>(x, y, z).values), 1 / norm(x, y, z, norm(x, y, 0, 0)))
+  WHOLE(lrint, rintl) WHOLE(llrint, rintl) WHOLE(lround, roundl) WHOLE(llround, roundl)
+  ONE(float, ilogbf, 0, Any, ilogbf(x), exponentOf(x)) ONE(double, ilogb, 0, Any, ilogb(x), exponentOf(x))
+  ONE(float, frexpExponentf, 0, Any,
+      [=] { int e; frexpf(x, &e); return isfinite(x) ? e : 0; }(), isfinite(x) && x != 0 ? ilogbl(x) + 1 : 0)
+  ONE(double, frexpExponent, 0, Any,
+      [=] { int e; frexp(x, &e); return isfinite(x) ? e : 0; }(), isfinite(x) && x != 0 ? ilogbl(x) + 1 : 0)
+  ONE(float, remquoQuotientf, 0, Any,
+      [=] { int q; remquof(x, y, &q); return QUOTIENT(q); }(),
+      [=] { int q; remquol(x, y, &q); return QUOTIENT(q); }())
+  ONE(double, remquoQuotient, 0, Any,
+      [=] { int q; remquo(x, y, &q); return QUOTIENT(q); }(),
+      [=] { int q; remquol(x, y, &q); return QUOTIENT(q); }())
+  ONE(float, nanf, 0, Any, nanf(""), NAN) ONE(double, nan, 0, Any, nan(""), NAN)
+  ONE(float, classesf, 0, Any, CLASSES(x), CLASSES(x)) ONE(double, classes, 0, Any, CLASSES(x), CLASSES(x))
 }

@@ -70,7 +70,7 @@ TEST_P(Programs, PrintsWhatItPrintsNatively) {
   EXPECT_EQ(outcome.output, contents(mulciber::test::dataFolder() / "expected" / (GetParam() + ".txt")));
 }
 
-// What `math_functions bits` prints: a line for each function, its name before the colon.
+// What `math_functions bits` and `math_intrinsics bits` print: a line for each function, its name before the colon.
 std::map<std::string, std::string> hashesByFunction(const std::string& text) {
   std::map<std::string, std::string> lines;
   std::istringstream stream(text);
@@ -91,15 +91,19 @@ std::set<std::string> inexactOn(const std::string& device) {
   return functions;
 }
 
-// The same program with an argument shows a hash of all results of each function.
+// The same programs with an argument show a hash of all results of each function.
 TEST(MathFunctions, AreThoseOfTheRecordedGpuBitForBit) {
-  const fs::path program = programsFolder() / "math_functions";
-  if (!fs::exists(program)) GTEST_SKIP() << "skipped: nvcc was not there to build math_functions";
   const std::string device = mulciber("info").output;
   if (device.find("yes warp operations") == std::string::npos)
     GTEST_SKIP() << "skipped: there is no device with subgroups of 32 lanes";
-  const auto ours = hashesByFunction(mulciber("run '" + program.string() + "' bits").output);
-  const auto native = hashesByFunction(contents(mulciber::test::dataFolder() / "recorded/math_functions.txt"));
+  std::string ourText, nativeText;
+  for (const char* name : {"math_functions", "math_intrinsics"}) {
+    const fs::path program = programsFolder() / name;
+    if (!fs::exists(program)) GTEST_SKIP() << "skipped: nvcc was not there to build " << name;
+    ourText += mulciber("run '" + program.string() + "' bits").output;
+    nativeText += contents(mulciber::test::dataFolder() / "recorded" / (std::string(name) + ".txt"));
+  }
+  const auto ours = hashesByFunction(ourText), native = hashesByFunction(nativeText);
   const std::set<std::string> inexact = inexactOn(device);
   unsigned exact = 0;
   for (const auto& [name, line] : native) {
@@ -112,9 +116,10 @@ TEST(MathFunctions, AreThoseOfTheRecordedGpuBitForBit) {
       EXPECT_NE(found->second, line) << name << " is listed in inexact.txt and gives the recorded bits";
     }
   }
+  for (const auto& [name, line] : ours) EXPECT_TRUE(native.contains(name)) << name << " is not recorded";
   for (const std::string& name : inexact) EXPECT_TRUE(native.contains(name)) << name << " is listed, and no function";
   std::cout << exact << " of " << ours.size() << " functions bit for bit\n";
-  EXPECT_GT(exact, 100u);
+  EXPECT_GT(exact, 250u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Programs, testing::ValuesIn(recordedPrograms()),
