@@ -42,11 +42,11 @@ for binary in "$out"/bin/* "$out"/lib/*.so*; do
   { ldd "$binary" 2>/dev/null || true; } | awk '$3 ~ /^\// {print $3}'
 done | sort -u | grep -vE "^($root|$(realpath "$out"))/|/(libc|libm|libdl|libpthread|librt|libcuda|libcudart|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so" |
   while read -r library; do cp -L "$library" "$out/system/"; done
-loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ {print $NF; exit}')
+loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ && !found++ {print $NF}')
 cp -L "$loader" "$out/system/libvulkan.so.1"
 # NVIDIA's Vulkan driver loads these, and a machine without a desktop may not have them.
 for library in libGLdispatch.so.0 libEGL.so.1 libGLX.so.0 libGL.so.1 libOpenGL.so.0 libGLESv2.so.2 libX11.so.6 libXext.so.6 libxcb.so.1 libXau.so.6 libXdmcp.so.6 libbsd.so.0 libmd.so.0; do
-  cp -L "$(ldconfig -p | awk -v l="$library" '$1 == l && /x86-64/ {print $NF; exit}')" "$out/system/"
+  cp -L "$(ldconfig -p | awk -v l="$library" '$1 == l && /x86-64/ && !found++ {print $NF}')" "$out/system/"
 done
 cp "$root/scripts/bundle-run.sh" "$out/run.sh"
 cp "$root/LICENSE" "$out/"
