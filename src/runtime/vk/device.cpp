@@ -124,6 +124,7 @@ Status Device::createQueues(uint32_t family, uint32_t count) {
     api_.vkGetDeviceQueue(handle_, family, i, &queue);
     queues_.push_back(std::make_unique<Queue>(*this, queue, family));
     if (Status made = queues_.back()->start(); made != Status::Ok) return made;
+    ++queuesWithoutWork_;
   }
   return Status::Ok;
 }
@@ -274,6 +275,11 @@ Status Device::status(VkResult result, const char* what) {
       return Status::Unsupported;
     default: util::log().error("{} failed (VkResult {})", what, static_cast<int>(result)); return Status::Failed;
   }
+}
+
+std::unique_lock<std::mutex> Device::lockFirstWork() {
+  if (queuesWithoutWork_.load(std::memory_order_acquire) == 0) return {};
+  return std::unique_lock(firstWork_);
 }
 
 void Device::rest() {

@@ -45,6 +45,12 @@ class Device {
   // Until nothing runs on the device any more, lost or not: it may be given up while it still works.
   void rest();
 
+  // To be held while work is given to a queue, as long as there is one that has not been given any; else not locked.
+  // On NVIDIA's driver the first work of a queue never ran if another queue got work at that moment
+  // (docs/reliability.md).
+  std::unique_lock<std::mutex> lockFirstWork();
+  void queueHasWork() { queuesWithoutWork_.fetch_sub(1, std::memory_order_acq_rel); }
+
   PFN_vkMapMemory2KHR mapMemory2 = nullptr;  // null when the device has no placed mapping
   PFN_vkUnmapMemory2KHR unmapMemory2 = nullptr;
 
@@ -64,6 +70,8 @@ class Device {
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<Builtins> builtins_;
   std::vector<std::unique_ptr<Queue>> queues_;
+  std::atomic<size_t> queuesWithoutWork_{0};
+  std::mutex firstWork_;
   ProbeResults probes_;
   TargetProfile profile_;
   std::atomic<bool> lost_{false};

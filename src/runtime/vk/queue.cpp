@@ -198,8 +198,11 @@ Status Queue::submitClosed() {
     submits.push_back(submit);
   }
   const uint64_t last = closed_.back()->value;
+  std::unique_lock firstWork = device_.lockFirstWork();
   const VkResult result =
       device_.api().vkQueueSubmit2(queue_, static_cast<uint32_t>(submits.size()), submits.data(), VK_NULL_HANDLE);
+  if (submitted_.load(std::memory_order_relaxed) == 0) device_.queueHasWork();
+  if (firstWork) firstWork.unlock();
   for (auto& batch : closed_) running_.push_back(std::move(batch));
   closed_.clear();
   if (result != VK_SUCCESS) {
