@@ -78,6 +78,7 @@ TEST_F(BatchCopies, EachGoesItsWay) {
 TEST_F(BatchCopies, SourcesCanBeReadDuringTheCall) {
   const std::vector<uint8_t> before(pinned, pinned + bytes);
   ASSERT_EQ(cudaMemset(other, 3, bytes), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   ASSERT_EQ(batch({device, device + 4096, device + 8192}, {pinned, pageable.data(), other}, {4096, 4096, 4096},
                   {attributes(cudaMemcpySrcAccessOrderDuringApiCall)}, {0}),
             cudaSuccess);
@@ -93,6 +94,7 @@ TEST_F(BatchCopies, SourcesCanBeReadDuringTheCall) {
 TEST_F(BatchCopies, WrongDescriptionsCopyNothing) {
   const cudaMemcpyAttributes right = attributes(cudaMemcpySrcAccessOrderStream);
   ASSERT_EQ(cudaMemset(device, 0xEE, bytes), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(batch({device}, {pinned}, {10}, {}, {}), cudaErrorInvalidValue);
   EXPECT_EQ(batch({device}, {pinned}, {10}, {right, right}, {0, 0}), cudaErrorInvalidValue);
   EXPECT_EQ(batch({device, device}, {pinned, pinned}, {10, 10}, {right}, {1}), cudaErrorInvalidValue);
