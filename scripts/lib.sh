@@ -46,29 +46,23 @@ archive_uri() {
 add_sources() {  # NAME TYPE SUITE
   local list=/etc/apt/sources.list.d/mulciber-$1.sources
   [ -f "$list" ] && return
-  local components=main keyring=debian
-  case $(distribution) in ubuntu-*) components="main universe" keyring=ubuntu ;; esac
-  printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: %s\nSigned-By: /usr/share/keyrings/%s-archive-keyring.gpg\n' \
-    "$2" "$(archive_uri)" "$3" "$components" "$keyring" | as_root tee "$list" >/dev/null
+  local keyring=debian
+  case $(distribution) in ubuntu-*) keyring=ubuntu ;; esac
+  printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: /usr/share/keyrings/%s-archive-keyring.gpg\n' \
+    "$2" "$(archive_uri)" "$3" "$keyring" | as_root tee "$list" >/dev/null
   as_root apt-get update -q >/dev/null 2>&1 || { as_root rm -f "$list"; fail "apt-get update failed with the suite $3 added"; }
 }
 
-# Source packages of the release whose versions we pin.
-add_pinned_sources() {
-  case $(distribution) in
-    debian-*) add_sources sources deb-src trixie ;;
-    ubuntu-*) add_sources sources deb-src resolute ;;
-    *) return 1 ;;
-  esac
-}
+# Source packages of the Debian release whose versions we pin. Debian only.
+add_pinned_sources() { case $(distribution) in debian-*) add_sources sources deb-src trixie ;; *) return 1 ;; esac; }
 
-# fetch_source PACKAGE VERSION: its upstream tarball, checked by apt, unpacked into ./PACKAGE.
+# fetch_source PACKAGE [VERSION]: its upstream tarball, checked by apt, unpacked into ./PACKAGE; the newest by default.
 fetch_source() {
   for _ in 1 2 3; do
-    apt-get source -q --download-only --tar-only "$1=$2" >/dev/null 2>&1 && break
+    apt-get source -q --download-only --tar-only "$1${2:+=$2}" >/dev/null 2>&1 && break
     sleep 3
   done
-  ls "$1"_*.orig.tar.* >/dev/null 2>&1 || fail "the source package $1 $2 could not be fetched"
+  ls "$1"_*.orig.tar.* >/dev/null 2>&1 || fail "the source package $1 ${2:-} could not be fetched"
   mkdir -p "$1" && tar -xf "$1"_*.orig.tar.* -C "$1" --strip-components=1
 }
 

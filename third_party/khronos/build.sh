@@ -1,23 +1,33 @@
 #!/usr/bin/env bash
 # Builds SPIRV-Tools, and brings the Vulkan and SPIR-V headers that go with it, where the distribution's own are too
-# old: from the source packages of the distribution's next release.
+# old: from the source packages of Debian's next release, or of Ubuntu's updates.
 # usage: build.sh [PREFIX]     about 3 minutes on 2 cores; does nothing when PREFIX already holds it
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
-case $(distribution) in
-  ubuntu-*) sdk=1.4.341.0 tools=2026.1-1 ;;
-  *) sdk=1.4.309.0 tools=2025.1~rc1-1 ;;
-esac
+sdk=1.4.309.0
 prefix=${1:-$cache/khronos-$sdk}
 [ -f "$prefix/complete" ] && { echo "$prefix"; exit 0; }
 
+# Ubuntu updates SPIRV-Tools and Mesa within a release, and Mesa brings the Vulkan headers it is built with.
+if [[ $(distribution) == ubuntu-* ]]; then
+  say "the system's Vulkan headers are too old: taking those of the distribution's Mesa"
+  add_sources sources deb-src "$(. /etc/os-release && echo "$VERSION_CODENAME")-updates"
+  install_packages dpkg-dev >&2
+  work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
+  fetch_source mesa
+  mkdir -p "$prefix/include"
+  cp -r mesa/include/vulkan mesa/include/vk_video "$prefix/include/"
+  touch "$prefix/complete"
+  echo "$prefix"
+  exit 0
+fi
 say "the system's Vulkan headers and SPIRV-Tools are too old: building newer ones (about 3 minutes, once)"
 add_pinned_sources || fail "this distribution has no newer release to build SPIRV-Tools from; configure with -DMULCIBER_FETCH=ON instead"
 install_packages g++ cmake ninja-build python3 dpkg-dev >&2
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work"
 fetch_source vulkan-loader "$sdk-1"
 fetch_source spirv-headers "1.6.1+$sdk-1"
-fetch_source spirv-tools "$tools"
+fetch_source spirv-tools "2025.1~rc1-1"
 
 mkdir -p "$prefix/include"
 cp -r vulkan-loader/vulkan-headers/include/. "$prefix/include/"

@@ -9,7 +9,7 @@ mesa=25.0.7
 prefix=${1:-$cache/lavapipe-$mesa-$(cat "$here"/*.patch | sha256sum | cut -c1-8)}
 [ -f "$prefix/lvp_icd.json" ] && { echo "$prefix/lvp_icd.json"; exit 0; }
 
-case $(distribution) in debian-*) add_pinned_sources ;; *) false ;; esac || fail "the 32-lane driver is built from Debian's Mesa $mesa, which this distribution does not have; use --stock-driver"
+add_pinned_sources || fail "the 32-lane driver is built from Debian's Mesa $mesa, which this distribution does not have; use --stock-driver"
 if [ "$(distribution)" = debian-bookworm ]; then
   add_sources backports deb bookworm-backports
   install_packages -t bookworm-backports meson libdrm-dev
