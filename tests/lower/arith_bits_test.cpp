@@ -155,7 +155,7 @@ TEST(ArithBits, ExtractsAndInsertsFields) {
            {std::pair{0u, 8u}, {8u, 24u}, {31u, 1u}, {30u, 8u}, {0u, 32u}, {5u, 0u}, {40u, 10u}, {0u, 64u}})
         check(
             "bfe" + type + " %d0, %a0, " + std::to_string(p) + ", " + std::to_string(n) + ";", r, r,
-            [=](const Inputs& x) { return extract(x[0], p, n); }, 20);
+            [extract, position = p, count = n](const Inputs& x) { return extract(x[0], position, count); }, 20);
     }
     check(
         "bfi.b" + w + " %d0, %a0, %a1, %a2, %a3;", r, r + " " + r + " b32 b32",

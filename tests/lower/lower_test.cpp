@@ -168,8 +168,8 @@ const char* const memoryForms[] = {
     "st.global.v2.f32 [%rd1], {%f1, %f2};",
     "st.shared.v4.u32 [tile], {%r1, 2, %r3, 4};",
     "@!%p1 st.u64 [%rd1], %rd2;",
-    ".local .align 16 .b8 depot[32]; mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; st.local.u32 [%rd1+4], %r1; "
-    "st.u32 [%rd2], %r1; ld.local.u32 %r1, [depot+8];",
+    (".local .align 16 .b8 depot[32]; mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; st.local.u32 [%rd1+4], %r1; "
+     "st.u32 [%rd2], %r1; ld.local.u32 %r1, [depot+8];"),
     "cvta.to.global.u64 %rd1, %rd2;",
     "cvta.shared.u64 %rd1, %rd2;",
     "cvta.to.shared.u64 %rd1, %rd2;",

@@ -115,8 +115,8 @@ std::vector<std::string> judgeByPtxas(const JudgeModule& module, const std::vect
   // One function holds instructions for one size of CTA group alone, so that those for two are judged after the others.
   std::vector<size_t> order(lines.size());
   std::iota(order.begin(), order.end(), 0);
-  auto others = std::ranges::stable_partition(
-      order, [&](size_t i) { return lines[i].find(".cta_group::2") == std::string::npos; });
+  auto others = std::stable_partition(order.begin(), order.end(),
+                                      [&](size_t i) { return lines[i].find(".cta_group::2") == std::string::npos; });
   std::vector<std::string> sorted;
   for (size_t i : order) sorted.push_back(lines[i]);
 
@@ -127,7 +127,7 @@ std::vector<std::string> judgeByPtxas(const JudgeModule& module, const std::vect
     for (; begin < end; begin += kTogether)
       judgeRange(module, sorted, begin, std::min(begin + kTogether, end), verdicts);
   };
-  const size_t pairs = sorted.size() - others.size();
+  const auto pairs = static_cast<size_t>(others - order.begin());
   judge(0, pairs);
   judge(pairs, sorted.size());
   // A syntax error may be noticed one line too late.

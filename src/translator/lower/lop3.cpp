@@ -31,7 +31,9 @@ Table search() {
   enter(0xF0, {Form::A, 0, 0, 0});
   enter(0xCC, {Form::B, 0, 0, 0});
   enter(0xAA, {Form::C, 0, 0, 0});
-  for (uint8_t cost = 1; known < 256; cost++) {
+  uint8_t cost = 0;
+  while (known < 256) {
+    ++cost;
     byCost.emplace_back();
     for (uint8_t truth : byCost[cost - 1u]) enter(static_cast<uint8_t>(~truth), {Form::Not, truth, 0, cost});
     for (unsigned leftCost = 0; 2 * leftCost + 1 <= cost; leftCost++) {
