@@ -50,7 +50,7 @@ std::string kernelAround(const std::string& instruction, const std::string& name
   unsigned at = 0;
   for (const auto& [reg, prefix] : registers) {
     const RegisterKind& kind =
-        *std::ranges::find_if(registerKinds, [&](const RegisterKind& each) { return prefix == each.prefix; });
+        *std::ranges::find_if(registerKinds, [&p = prefix](const RegisterKind& each) { return p == each.prefix; });
     declared += std::string(".reg .") + kind.type + ' ' + reg + ";\n";
     std::string place = "[%base+" + std::to_string(16 * at++) + "]";
     if (prefix == "%p") {

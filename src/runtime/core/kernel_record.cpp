@@ -9,7 +9,6 @@ namespace {
 
 class Writer {
  public:
-  static constexpr bool isReading = false;
   template <typename T>
   void value(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
