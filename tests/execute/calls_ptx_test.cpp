@@ -4,31 +4,8 @@
 namespace mulciber::test {
 namespace {
 
-class CallsPtx : public PtxTest {
- protected:
-  // Each function is called at least twice: with one body for all calls, and with one for each.
-  void compare(std::string_view body, uint32_t results, std::string_view declarations) {
-    for (const TargetProfile& profile : profiles()) {
-      inlineLimit = TranslateOptions().inlineLimit;
-      const std::vector<uint32_t> inlined = wordsOf(profile, body, results, 64, declarations);
-      if (IsSkipped() || HasFatalFailure()) return;
-      inlineLimit = 0;
-      EXPECT_EQ(wordsOf(profile, body, results, 64, declarations), inlined) << profile.name;
-    }
-  }
-};
-
-TEST_F(CallsPtx, ArgumentsAndResults) {
-  compare(R"(
-    call (%r1), steps, (%t);
-    call (%r2), steps, (%r1);
-    call (%rd1, %f1, %r3), several, (%r1, %t);
-    call (%rd2, %f2, %r4), several, (%t, %r2);
-    cvt.u32.u64 %r5, %rd1; cvt.u32.u64 %r6, %rd2;
-    st.global.u32 [%out], %r1; st.global.u32 [%out+4], %r2; st.global.u32 [%out+8], %r3; st.global.u32 [%out+12], %r4;
-    st.global.u32 [%out+16], %r5; st.global.u32 [%out+20], %r6; st.global.f32 [%out+24], %f1;
-    st.global.f32 [%out+28], %f2;)",
-          8, R"(
+// How many steps Collatz's sequence takes from x: a loop that each thread leaves at its own time.
+const std::string steps = R"(
     .func (.reg .b32 n) steps(.reg .b32 x)
     {
       .reg .pred %p<3>; .reg .b32 %r<3>;
@@ -44,6 +21,35 @@ TEST_F(CallsPtx, ArgumentsAndResults) {
       add.u32 n, n, 1;
       bra again;
     }
+)";
+
+class CallsPtx : public PtxTest {
+ protected:
+  // Each function is called at least twice: with one body for all calls, and with one for each.
+  void compare(std::string_view body, uint32_t results, std::string_view declarations) {
+    for (const TargetProfile& profile : profiles()) {
+      inlineLimit = TranslateOptions().inlineLimit;
+      const std::vector<uint32_t> inlined = wordsOf(profile, body, results, 64, declarations);
+      if (IsSkipped() || HasFatalFailure()) return;
+      const std::vector<uint32_t> inlinedSpirv = spirv;
+      inlineLimit = 0;
+      EXPECT_EQ(wordsOf(profile, body, results, 64, declarations), inlined) << profile.name;
+      EXPECT_NE(spirv, inlinedSpirv) << "nothing was shared";
+    }
+  }
+};
+
+TEST_F(CallsPtx, ArgumentsAndResults) {
+  compare(R"(
+    call (%r1), steps, (%t);
+    call (%r2), steps, (%r1);
+    call (%rd1, %f1, %r3), several, (%r1, %t);
+    call (%rd2, %f2, %r4), several, (%t, %r2);
+    cvt.u32.u64 %r5, %rd1; cvt.u32.u64 %r6, %rd2;
+    st.global.u32 [%out], %r1; st.global.u32 [%out+4], %r2; st.global.u32 [%out+8], %r3; st.global.u32 [%out+12], %r4;
+    st.global.u32 [%out+16], %r5; st.global.u32 [%out+20], %r6; st.global.f32 [%out+24], %f1;
+    st.global.f32 [%out+28], %f2;)",
+          8, steps + R"(
     .func (.reg .b64 wide, .reg .f32 real, .reg .b32 narrow) several(.reg .b32 a, .reg .b32 b)
     {
       .reg .b32 %r<3>; .reg .f32 %f<3>;
@@ -124,42 +130,26 @@ TEST_F(CallsPtx, BarriersBetweenCalls) {
     mov.u32 %r1, %t;
     setp.lt.u32 %p1, %t, 40;
     @!%p1 bra meet;
-    call (%r1), collatz, (%t);
+    call (%r1), steps, (%t);
     st.shared.u32 [%rd2], %r1;
     setp.lt.u32 %p1, %r1, 9;
     @!%p1 bra meet;
-    call (%r1), collatz, (%r1);
+    call (%r1), steps, (%r1);
     st.shared.u32 [%rd2], %r1;
   meet:
     bar.sync 0;
     xor.b32 %r2, %t, 33; mad.wide.u32 %rd3, %r2, 4, %rd1; ld.shared.u32 %r3, [%rd3];
     shfl.sync.bfly.b32 %r4, %r1, 5, 31, 0xffffffff;
-    call (%r5), collatz, (%r3);
+    call (%r5), steps, (%r3);
     bar.sync 0;
     st.shared.u32 [%rd2], %r5;
     bar.sync 0;
     ld.shared.u32 %r6, [%rd3];
-    call (%r7), collatz, (%r6);
+    call (%r7), steps, (%r6);
     vote.sync.ballot.b32 %r8, %p1, 0xffffffff;
     st.global.u32 [%out], %r3; st.global.u32 [%out+4], %r4; st.global.u32 [%out+8], %r5; st.global.u32 [%out+12], %r6;
     st.global.u32 [%out+16], %r7; st.global.u32 [%out+20], %r8;)",
-          6, R"(
-    .shared .align 4 .b8 together[256];
-    .func (.reg .b32 n) collatz(.reg .b32 x)
-    {
-      .reg .pred %p<3>; .reg .b32 %r<3>;
-      mov.u32 n, 0;
-      mov.u32 %r1, x;
-    again:
-      setp.le.u32 %p1, %r1, 1;
-      @%p1 ret;
-      and.b32 %r2, %r1, 1;
-      setp.ne.u32 %p2, %r2, 0;
-      @%p2 mad.lo.u32 %r1, %r1, 3, 1;
-      @!%p2 shr.u32 %r1, %r1, 1;
-      add.u32 n, n, 1;
-      bra again;
-    })");
+          6, steps + ".shared .align 4 .b8 together[256];");
 }
 
 TEST_F(CallsPtx, PrivateMemoryInScratch) {

@@ -56,7 +56,8 @@ class PtxTest : public ExecuteTest {
                                      locks.address()};
     launch.launchState = state.address();
     launch.moduleData = variables.address();
-    run(kernel->spirv, launch);
+    spirv = kernel->spirv;
+    run(spirv, launch);
     error = *errors.as<abi::ErrorRecord>();
     printed.assign(prints.as<uint8_t>() + 8, prints.as<uint8_t>() + 8 + prints.as<abi::PrintfBuffer>()->used);
   }
@@ -96,6 +97,7 @@ class PtxTest : public ExecuteTest {
   abi::ErrorRecord error{};
   std::vector<uint8_t> printed;
   KernelInfo info;
+  std::vector<uint32_t> spirv;  // of the last kernel
   uint32_t inlineLimit = TranslateOptions().inlineLimit;
 
  private:

@@ -170,7 +170,8 @@ TEST(ShareCalls, CallsWithABarrierBetweenThemKeepBodiesOfTheirOwn) {
 
 TEST(ShareCalls, FunctionsInWhichThreadsMeetAreInlined) {
   for (const char* instruction :
-       {"barrier", "%0 = elect bool", "%0 = const i64 8 %1 = load i32 %0 [global volatile]",
+       {"barrier", "%0 = const i64 8 %1 = const i32 0 %2 = atomic.add i32 %0, %1 [global relaxed device align 4]",
+        "%0 = elect bool", "%0 = const i64 8 %1 = load i32 %0 [global volatile]",
         "%0 = const i64 8 %1 = const i32 1 %2 = atomic.exchange i32 %0, %1 [global relaxed device align 4]"}) {
     auto program =
         test::parseIr(std::string("kernel @k { b0: call @f call @f ret } function @f { b0: call @g call @g ") +

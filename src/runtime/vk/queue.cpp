@@ -262,6 +262,7 @@ Status Queue::waitIdle(WaitMode mode) {
 
 Status Queue::bindSparse(const VkBindSparseInfo& info, VkFence fence) {
   std::lock_guard lock(mutex_);
+  const auto firstWork = device_.lockFirstWork();
   return device_.status(device_.api().vkQueueBindSparse(queue_, 1, &info, fence), "mapping memory");
 }
 

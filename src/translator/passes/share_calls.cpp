@@ -19,13 +19,13 @@ using ir::Op;
 constexpr uint64_t leastShared = 512;
 constexpr uint64_t countless = uint64_t(1) << 40;
 
+// Or may wait for them, as loops around an atomic operation do.
 bool meetsThreads(const Instruction& instruction) {
   switch (instruction.op) {
     case Op::Call: return false;
     case Op::Load: return instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak;
-    case Op::AtomicExchange:
-    case Op::AtomicCas: return true;
-    default: return ir::isConvergent(instruction.op);
+    default:
+      return ir::isConvergent(instruction.op) || (instruction.op >= Op::AtomicAdd && instruction.op <= Op::AtomicFMax);
   }
 }
 
