@@ -71,23 +71,11 @@ TEST(InstructionTable, EveryFormIsAccepted) {
   size_t instances = 0;
   for (const Form& form : allForms())
     for (const FormChoices& choices : singleVariations(form)) {
-      bool isOld = form.removed.version != 0;
-      JudgeModule module{90, isOld ? "sm_10" : "sm_90a"};
-      for (JudgeModule candidate :
-           {JudgeModule{90, "sm_90a"}, JudgeModule{90, "sm_100a"}, JudgeModule{90, "sm_120a"}, JudgeModule{90, "sm_60"},
-            JudgeModule{90, "sm_10"}, JudgeModule{13, "sm_13"}, JudgeModule{64, "sm_70"}}) {
-        ModuleTarget target{candidate.version, *parseTarget(candidate.target)};
-        bool has = target.missing(form.requires_, form.removed).empty();
-        for (const Requirement& requirement : requirementsOf(form, choices))
-          has = has && target.missing(requirement).empty();
-        if (has) {
-          module = candidate;
-          break;
-        }
-      }
       FormInstance instance = instantiate(form, choices);
       ++instances;
-      EXPECT_EQ(judgeByUs(module, instance.text()), "") << instance.text() << "\n  " << form.text;
+      const auto module = moduleFor(form, choices);
+      ASSERT_TRUE(module) << form.text;
+      EXPECT_EQ(judgeByUs(judgeModules[*module], instance.text()), "") << instance.text() << "\n  " << form.text;
     }
   std::cout << allForms().size() << " forms, " << instances << " instances\n";
 }

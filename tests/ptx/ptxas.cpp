@@ -149,6 +149,23 @@ bool acceptedByPtxas(const std::string& text, const std::string& machine) {
   return accepted;
 }
 
+const std::array<JudgeModule, 7> judgeModules = {
+    {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"}, {90, "sm_60"}, {90, "sm_10"}, {13, "sm_13"}, {64, "sm_70"}}};
+
+bool has(const JudgeModule& module, const Form& form, const FormChoices& choices) {
+  const ModuleTarget target{module.version, *parseTarget(module.target)};
+  if (!target.missing(form.requires_, form.removed).empty()) return false;
+  for (const Requirement& requirement : requirementsOf(form, choices))
+    if (!target.missing(requirement).empty()) return false;
+  return true;
+}
+
+std::optional<size_t> moduleFor(const Form& form, const FormChoices& choices) {
+  for (size_t i = 0; i < judgeModules.size(); ++i)
+    if (has(judgeModules[i], form, choices)) return i;
+  return std::nullopt;
+}
+
 std::string judgeByUs(const JudgeModule& module, const std::string& line) {
   Diagnostics diagnostics;
   auto parsed = parse(module.head() + line + '\n' + JudgeModule::tail(), "judged.ptx", diagnostics);

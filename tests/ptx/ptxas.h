@@ -1,9 +1,13 @@
 // NVIDIA's assembler as the judge of PTX text.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "translator/ptx/form_instances.h"
 
 namespace mulciber::ptx {
 
@@ -18,6 +22,15 @@ struct JudgeModule {
   std::string head() const;  // all before the first instruction; ends with a new line
   static std::string tail();
 };
+
+// Where most instructions exist: the newest of each architecture, old ones for what has gone.
+extern const std::array<JudgeModule, 7> judgeModules;
+
+// Whether the module's version and target have the form with these choices.
+bool has(const JudgeModule& module, const Form& form, const FormChoices& choices);
+
+// Which of judgeModules has it first.
+std::optional<size_t> moduleFor(const Form& form, const FormChoices& choices);
 
 // For each line whether ptxas takes it there: empty, or its message.
 std::vector<std::string> judgeByPtxas(const JudgeModule& module, const std::vector<std::string>& lines);

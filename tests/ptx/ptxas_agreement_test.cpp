@@ -21,24 +21,6 @@ namespace {
 
 bool isComplete() { return std::getenv("MULCIBER_PTXAS_COMPLETE") != nullptr; }
 
-// Where most instructions exist: the newest of each architecture, old ones for what has gone.
-const JudgeModule kModules[] = {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"}, {90, "sm_60"},
-                                {90, "sm_10"},  {13, "sm_13"},   {64, "sm_70"}};
-
-bool has(const JudgeModule& module, const Form& form, const FormChoices& choices) {
-  ModuleTarget target{module.version, *parseTarget(module.target)};
-  if (!target.missing(form.requires_, form.removed).empty()) return false;
-  for (const Requirement& requirement : requirementsOf(form, choices))
-    if (!target.missing(requirement).empty()) return false;
-  return true;
-}
-
-std::optional<size_t> moduleFor(const Form& form, const FormChoices& choices) {
-  for (size_t i = 0; i < std::size(kModules); ++i)
-    if (has(kModules[i], form, choices)) return i;
-  return std::nullopt;
-}
-
 // known_disagreements.txt: "lenient" where only ptxas accepts, "strict" where only we do, "skip" for what is not even
 // judged; then a pattern with * for any text, then # and the reason.
 class KnownDisagreements {
@@ -134,7 +116,7 @@ TEST_F(PtxasAgreement, OnEveryForm) {
     }
     EXPECT_NE(first, 0u) << "no target has " << form.text;
   }
-  compare(batches, kModules);
+  compare(batches, judgeModules);
 }
 
 TEST_F(PtxasAgreement, OnDamagedInstructions) {
@@ -146,12 +128,12 @@ TEST_F(PtxasAgreement, OnDamagedInstructions) {
       FormChoices choices = i == 0 ? simplestChoices(form) : combination(form, random() % count);
       auto module = moduleFor(form, choices);
       if (!module) continue;
-      bool has128 = kModules[*module].version >= 83 && *module != 3 && *module != 4;
+      bool has128 = judgeModules[*module].version >= 83 && *module != 3 && *module != 4;
       std::string line = mutate(instantiate(form, choices), random).text();
       if (has128 || line.find("%q") == std::string::npos) batches[*module].push_back(line);
     }
   }
-  compare(batches, kModules);
+  compare(batches, judgeModules);
 }
 
 // Every form at its own version and target, one version too early, and on an older target.

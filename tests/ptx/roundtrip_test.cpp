@@ -1,4 +1,4 @@
-// What is parsed and printed parses to the same tree: for the files in corpus/, for random modules and for what nvcc
+// What is parsed and printed parses to the same tree: every form, the files in corpus/, random modules, and what nvcc
 // makes of cuda/, which also verifies. MULCIBER_PTX_ALL=1 compiles for every target that nvcc has, which takes an hour;
 // MULCIBER_PTX_FOLDER=folder takes the *.ptx that are there already.
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "ptxas.h"
 #include "support/ptx_difference.h"
 #include "support/random_ptx.h"
 #include "support/test_data.h"
@@ -59,6 +60,19 @@ TEST(RoundTrip, FilesOfAFolder) {
     bytes += text.size();
   }
   std::printf("%zu files, %zu bytes\n", count, bytes);
+}
+
+TEST(RoundTrip, EveryForm) {
+  size_t instances = 0;
+  for (const Form& form : allForms())
+    for (const FormChoices& choices : singleVariations(form)) {
+      const auto module = moduleFor(form, choices);
+      ASSERT_TRUE(module) << form.text;
+      const std::string line = instantiate(form, choices).text();
+      EXPECT_EQ(roundTrip(judgeModules[*module].head() + line + '\n' + JudgeModule::tail(), "form.ptx"), "") << line;
+      ++instances;
+    }
+  std::printf("%zu forms, %zu instances\n", allForms().size(), instances);
 }
 
 TEST(RoundTrip, RandomModules) {
