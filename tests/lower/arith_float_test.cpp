@@ -35,6 +35,30 @@ TEST(ArithFloat, RoundsSinglesInEveryMode) {
     }
 }
 
+// The hardware makes a zero of what is below the smallest normal number before it is rounded to denormals.
+TEST(ArithFloat, FlushesWhatOnlyRoundingRaises) {
+  struct Row {
+    uint32_t x, y, z, result;
+  };
+  constexpr Row rows[] = {{0xBF7F'FFFF, 0x8080'0000, 0x8000'0000, 0},
+                          {0x8080'0000, 0xBF7F'FFFF, 0x40'0000, 0},
+                          {0x3F7F'FFFF, 0x8080'0000, 0x8000'0000, 0x8000'0000},
+                          {0x3F80'0000, 0x80'0000, 0, 0x80'0000},
+                          {0x3F7F'FFFE, 0x80'0001, 0, 0x80'0000}};
+  for (const Device& device : devices()) {
+    if (!device.model.fmaKeepsDenormals32) continue;  // it flushes by itself, in its own way
+    TranslateOptions options = device.options;
+    options.exactDenormals = true;
+    Snippet snippet("fma.rn.ftz.f32 %d0, %a0, %a1, %a2;", "f32", "f32 f32 f32", device.profile);
+    ASSERT_TRUE(snippet.isValid()) << snippet.messages();
+    passes::FloatExactness pass;
+    snippet.apply(pass, device.profile, options);
+    for (const Row& row : rows)
+      EXPECT_EQ(snippet.run({row.x, row.y, row.z}, device.model)[0], row.result)
+          << device.name << std::hex << " " << row.x;
+  }
+}
+
 // What nvcc makes of expf: the addend is a constant that the sum stays near.
 TEST(ArithFloat, RoundsSumsWithAConstant) {
   for (uint32_t addend : {0x4B400001u, 0xCB400001u, 0x3F800000u, 0xBF800000u, 0x36000000u, 0x71000000u, 0x7F000000u})

@@ -125,8 +125,8 @@ Error Stream::waitFor(const Marker& marker) {
 Error Stream::isFree(bool& out) {
   if (const Error error = before(); error != Error::Success) return error;
   std::lock_guard lock(mutex_);
-  dropPassed();
-  out = pending_.empty() && position_.waits.empty() && queue_.poll(position_.last.value) == vk::Status::Ok;
+  const auto passed = [](const vk::Point& point) { return point.queue->isKnownPassed(point.value); };
+  out = pending_.empty() && passed(position_.last) && std::ranges::all_of(position_.waits, passed);
   return Error::Success;
 }
 

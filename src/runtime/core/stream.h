@@ -57,7 +57,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool isBlocking() const { return role_ == Role::Ordinary && (flags_ & NonBlocking) == 0; }
 
   Error query();  // Success or NotReady
-  // Whether an operation given now would have nothing to wait for.
+  // Whether an operation given now is known to have nothing to wait for. Does not ask the driver.
   Error isFree(bool& out);
   Error synchronize();  // also drains printf and reports what kernels did wrong
   Error record(Event& event);

@@ -76,16 +76,14 @@ Status Queue::begin(Position& position) {
   if (device_.isLost()) return Status::DeviceLost;
   // What is recorded next must not delay a sealed point, nor may work that waits delay the open batch.
   bool mustWait = false;
-  for (const Point& point : position.waits)
-    mustWait |= point.queue->completed_.load(std::memory_order_acquire) < point.value;
+  for (const Point& point : position.waits) mustWait |= !point.queue->isKnownPassed(point.value);
   if (open_ && open_->commands != 0 && (closeBeforeNext_ || mustWait))
     if (Status status = closeBatch(); status != Status::Ok) return status;
   closeBeforeNext_ = false;
   if (!open_)
     if (Status status = openBatch(); status != Status::Ok) return status;
   for (const Point& point : position.waits)
-    if (point.queue->completed_.load(std::memory_order_acquire) < point.value)
-      open_->waits.push_back({point.queue->timeline_, point.value});
+    if (!point.queue->isKnownPassed(point.value)) open_->waits.push_back({point.queue->timeline_, point.value});
   position.waits.clear();
   return Status::Ok;
 }
@@ -119,8 +117,7 @@ Status Queue::appended() {
   if (stopping_ || util::isProcessEnding()) return submitAll();
   // Idle: at once, for latency. Busy: in groups that grow while it stays busy, and when the watcher sees it run dry.
   const uint64_t submitted = submitted_.load(std::memory_order_acquire);
-  if (completed_.load(std::memory_order_acquire) >= submitted ||
-      (open_->commands == 1 && poll(submitted) == Status::Ok)) {
+  if (isKnownPassed(submitted) || (open_->commands == 1 && poll(submitted) == Status::Ok)) {
     threshold_ = firstThreshold;
     return submitAll();
   }
@@ -219,7 +216,7 @@ Status Queue::submitClosed() {
 // Looks at the timeline without telling the rest: a queue that has run dry since then still takes work in groups, which
 // is what makes long chains of small launches cheap.
 Status Queue::waitForRoom(uint64_t last) {
-  if (last <= mostRunning || completed_.load(std::memory_order_acquire) >= last - mostRunning) return Status::Ok;
+  if (last <= mostRunning || isKnownPassed(last - mostRunning)) return Status::Ok;
   uint64_t now = 0;
   if (device_.api().vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now) == VK_SUCCESS &&
       now >= last - mostRunning)
@@ -267,7 +264,7 @@ Status Queue::bindSparse(const VkBindSparseInfo& info, VkFence fence) {
 }
 
 Status Queue::poll(uint64_t value) {
-  if (completed_.load(std::memory_order_acquire) >= value) return Status::Ok;
+  if (isKnownPassed(value)) return Status::Ok;
   if (device_.isLost()) return Status::DeviceLost;
   uint64_t now = 0;
   const VkResult result = device_.api().vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now);

@@ -150,8 +150,10 @@ class Queue {
   // The end of everything at `position`: no work recorded later delays it.
   Point seal(Position& position);
 
-  Status submit(uint64_t value);               // everything up to there, if that has not been done
-  Status poll(uint64_t value);                 // Ok when passed, NotReady when not; submits nothing
+  Status submit(uint64_t value);  // everything up to there, if that has not been done
+  Status poll(uint64_t value);    // Ok when passed, NotReady when not; submits nothing
+  // As far as is known without asking the driver, which keeps a thread waiting while another one submits.
+  bool isKnownPassed(uint64_t value) const { return completed_.load(std::memory_order_acquire) >= value; }
   Status wait(uint64_t value, WaitMode mode);  // submits first
   // For a timestamp in the batch that ends at `value`: done when that is written, whatever follows it in the batch.
   Status wait(uint64_t value, const Timestamp& timestamp, WaitMode mode);

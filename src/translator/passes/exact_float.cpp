@@ -57,7 +57,7 @@ Value ExactFloat::oneNan(Value x) {
 }
 
 // Computed again for operands that are a power of two larger, where nothing is denormal.
-Value ExactFloat::isTiny(Op op, Rounding rounding, std::vector<Value> operands, Value result) {
+Value ExactFloat::isTiny(Op op, Rounding rounding, bool isNative, std::vector<Value> operands, Value result) {
   ir::Type type = result->type;
   int steps = type == F16 ? 8 : 24, mantissa = type == F16 ? 10 : 23;
   auto raisedBits = [&](uint64_t bits) { return bits + (static_cast<uint64_t>(steps) << mantissa); };
@@ -74,9 +74,9 @@ Value ExactFloat::isTiny(Op op, Rounding rounding, std::vector<Value> operands, 
   }
   operands[0] = raised(operands[0]);
   if (op == Op::Fma) operands[2] = raised(operands[2]);
-  Value again = rounding != Rounding::NearestEven ? compute(op, rounding, operands)
-                : op == Op::Fma                   ? b.emit(op, type, {operands[0], operands[1], operands[2]})
-                                                  : b.binary(op, operands[0], operands[1]);
+  Value again = !isNative       ? compute(op, rounding, operands)
+                : op == Op::Fma ? b.emit(op, type, {operands[0], operands[1], operands[2]})
+                                : b.binary(op, operands[0], operands[1]);
   Value isEdge = b.compare(Op::IEq, magnitudeBits(result), like(bits(result), smallestNormal(type)));
   Value limit = like(bits(result), raisedBits(smallestNormal(type)));
   return b.bitAnd(isEdge, b.compare(Op::ULt, magnitudeBits(again), limit));

@@ -46,7 +46,7 @@ class ExactFloat {
 
   // Whether the result of FMul, Fma, FDiv or FRcp, rounded with an exponent that has no lower end, is less than the
   // smallest normal number: what .ftz makes a zero. A result rounded among denormals may have been raised to it.
-  Value isTiny(ir::Op op, ir::Rounding rounding, std::vector<Value> operands, Value result);
+  Value isTiny(ir::Op op, ir::Rounding rounding, bool isNative, std::vector<Value> operands, Value result);
 
  private:
   Value widenHalf(Value x);

@@ -271,10 +271,10 @@ class Rewriter {
     if (!isArithmetic(i.op) && i.op != Op::FExp2) return result;
     const bool isProduct = i.op == Op::FMul || i.op == Op::Fma, isQuotient = i.op == Op::FDiv || i.op == Op::FRcp;
     const bool isNearest = i.fp.rounding == Rounding::NearestEven;
-    const bool roundsUp = isNearest ? isProduct && isNative(i) : (isProduct || isQuotient) && i.type == F32;
+    const bool mayRoundUp = isProduct || (isQuotient && !isNearest);
     Instruction* flushed = exact_.flush(result);
-    if (!roundsUp || i.fp.approximate || !options_.exactDenormals) return flushed;
-    Instruction* isTiny = exact_.isTiny(i.op, i.fp.rounding, operands, result);
+    if (!mayRoundUp || i.fp.approximate || !options_.exactDenormals) return flushed;
+    Instruction* isTiny = exact_.isTiny(i.op, i.fp.rounding, isNearest && isNative(i), operands, result);
     const ir::Type bits = result->type.asInt();
     Instruction* sign = b_.constant(bits, uint64_t(1) << (bits.bits - 1));
     return b_.select(isTiny, b_.bitcast(result->type, b_.bitAnd(b_.bitcast(bits, result), sign)), flushed);
