@@ -166,7 +166,7 @@ TargetProfile lavapipe() {
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
-  p.signedZeroPreserve = true;
+  p.signedZeroPreserve = p.foldsZeros = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;
 }
@@ -188,7 +188,7 @@ TargetProfile nvidia() {
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
   p.fusedFma32 = p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
-  p.accurateExp2 = p.accurateTanh = true;
+  p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;
   return p;
 }

@@ -195,6 +195,7 @@ void Device::fillProfile() {
   profile.accurateExp2 = probes_.accurateExp2;
   profile.accurateTanh = probes_.accurateTanh;
   profile.denormalLog2 = probes_.denormalLog2;
+  profile.foldsZeros = probes_.foldsZeros;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.exactFma64 = probes_.exactFma64;
   // What every NVIDIA GPU does, whatever driver runs it.

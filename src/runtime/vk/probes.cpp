@@ -15,6 +15,7 @@
 #include "shaders/probe_float64.h"
 #include "shaders/probe_functions.h"
 #include "shaders/probe_functions_preserve.h"
+#include "shaders/probe_functions_zeros.h"
 #include "shaders/probe_lanes.h"
 #include "util/log.h"
 
@@ -147,6 +148,7 @@ struct Functions {
   float minimum[2] = {}, maximum[2] = {};
   float exponents[kPowers], powers[kPowers] = {};
   float tiny[kTiny] = {0x1p-130f, -0x1.8p-40f, 0x1p-20f, -0.0f}, tangents[kTiny] = {};
+  float sum = 0, difference = 0, quotient = 0, nothing = 0;
 
   Functions() {
     for (unsigned i = 0; i < kPowers; ++i) exponents[i] = (static_cast<float>(i) - kPowers / 2) * 0.0711f;
@@ -165,6 +167,10 @@ struct Functions {
         return false;
     return true;
   }
+  bool areZerosExact() const {
+    return !std::signbit(sum) && !std::signbit(difference) && std::isinf(quotient) && std::signbit(quotient) &&
+           std::isnan(nothing);
+  }
 };
 
 void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults& out) {
@@ -174,6 +180,7 @@ void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults&
   out.accurateExp2 = f.arePowersAccurate();
   out.accurateTanh = f.areTangentsAccurate();
   out.denormalLog2 = f.logarithm == -130;
+  out.foldsZeros = !f.areZerosExact();
   out.exactMinMax = std::signbit(f.minimum[0]) && std::signbit(f.minimum[1]) && !std::signbit(f.maximum[0]) &&
                     !std::signbit(f.maximum[1]);
 }
@@ -211,8 +218,11 @@ Status probe(Device& device, ProbeResults& out) {
     const Agreement flush = compare<float, uint32_t>(probe, probe_float32_flush);
     out.denormFlush32 = flush.ran && flush.flushes;
   }
-  probeFunctions(probe, out.denormPreserve32 ? std::span<const uint32_t>(probe_functions_preserve) : probe_functions,
-                 out);
+  // As in kernels.
+  std::span<const uint32_t> functions = probe_functions;
+  if (out.denormPreserve32) functions = probe_functions_preserve;
+  if (out.denormPreserve32 && properties12.shaderSignedZeroInfNanPreserveFloat32) functions = probe_functions_zeros;
+  probeFunctions(probe, functions, out);
   out.exactFma32 = best.fused;
   out.fusedFma32 = best.fusedOrdinary;
   out.exactDivSqrt32 = best.quotientRoot;

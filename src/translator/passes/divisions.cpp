@@ -1,11 +1,10 @@
 #include "translator/passes/divisions.h"
 
-#include "translator/ir/builder.h"
+#include "translator/passes/expand.h"
 
 namespace mulciber::passes {
 namespace {
 
-using ir::Block;
 using ir::InputKind;
 using ir::Instruction;
 using ir::Op;
@@ -65,23 +64,10 @@ Instruction* expand(ir::Builder& b, const Instruction& division) {
 }  // namespace
 
 bool divideByReciprocals(ir::Function& function) {
-  bool changed = false;
-  for (Block* block : function.blocks) {
-    Block rewritten;
-    ir::Builder b(function, &rewritten);
-    for (Instruction* instruction : block->instructions) {
-      if (isDivision(*instruction) && !isKnownToDriver(*instruction->operands[1])) {
-        // The division becomes its own last step, so that its uses stay.
-        const Instruction* last = expand(b, *instruction);
-        instruction->op = last->op;
-        instruction->operands = last->operands;
-        changed = true;
-      }
-      rewritten.instructions.push_back(instruction);
-    }
-    block->instructions = std::move(rewritten.instructions);
-  }
-  return changed;
+  return expandInPlace(function, [](ir::Builder& b, const Instruction& instruction) {
+    const bool isSlow = isDivision(instruction) && !isKnownToDriver(*instruction.operands[1]);
+    return isSlow ? expand(b, instruction) : nullptr;
+  });
 }
 
 bool Divisions::run(ir::Function& function, PassContext& context) {

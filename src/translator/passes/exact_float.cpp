@@ -39,6 +39,10 @@ Value ExactFloat::isDenormal(Value x) {
 }
 
 Value ExactFloat::flush(Value x) {
+  if (x->isConstant()) {  // what is then a zero must be seen to be one
+    const uint64_t sign = signBit(x->type), magnitude = x->payload & (sign - 1);
+    return magnitude < smallestNormal(x->type) ? b.constant(x->type, x->payload & sign) : x;
+  }
   Value pattern = bits(x);
   Value zero = b.bitcast(x->type, b.bitAnd(pattern, like(pattern, signBit(x->type))));
   return b.select(isDenormal(x), zero, x);
@@ -80,6 +84,12 @@ Value ExactFloat::isTiny(Op op, Rounding rounding, bool isNative, std::vector<Va
   Value isEdge = b.compare(Op::IEq, magnitudeBits(result), like(bits(result), smallestNormal(type)));
   Value limit = like(bits(result), raisedBits(smallestNormal(type)));
   return b.bitAnd(isEdge, b.compare(Op::ULt, magnitudeBits(again), limit));
+}
+
+Value ExactFloat::widen(Value x) {
+  if (x->type == F64) return x;
+  const bool isZero = x->isConstant() && (x->payload & (signBit(x->type) - 1)) == 0;
+  return isZero ? b.f64(x->payload == 0 ? 0.0 : -0.0) : b.convert(Op::FConvert, F64, x);
 }
 
 // By its bits: NVIDIA's driver takes a conversion to f16 and back for no conversion.

@@ -53,7 +53,7 @@ class ExactFloat {
   Value step(Value result, Value isBelow, Value isAbove, ir::Rounding rounding);
   Value signedZero(Value result, Value x, Value y, ir::Rounding rounding);
 
-  Value widen(Value x) { return x->type == ir::F64 ? x : b.convert(ir::Op::FConvert, ir::F64, x); }
+  Value widen(Value x);
   Value sumOdd(Value x, Value y, ir::Rounding zeroSign);
   Value single(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
   Value softSingle(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
