@@ -35,6 +35,11 @@ TEST(ConstantZeros, QuotientsAreMadeOfOtherOperations) {
     EXPECT_FALSE(has(protect(std::string("%5 = ") + operation), "fdiv")) << operation;
 }
 
+TEST(ConstantZeros, TheMagnitudeIsPositive) {
+  EXPECT_FALSE(has(protect("%5 = fabs f32 %3"), "fabs"));
+  EXPECT_TRUE(has(protect("%5 = fabs f32 %1"), "fabs"));
+}
+
 TEST(ConstantZeros, OtherOperationsStay) {
   for (const char* operation : {"fadd f32 %1, %3", "fadd f32 %1, %4", "fsub f32 %1, %2", "fsub f32 %3, %1",
                                 "fmul f32 %1, %2", "fdiv f32 %1, %4", "fdiv f32 %4, %1"})

@@ -18,13 +18,14 @@ ir::MemoryAccess globalAccess(unsigned alignment) {
 void lowerTrap(FunctionLowering& f, const ptx::Instruction&) { f.fail(KernelFault::Trap); }
 
 // Libraries wait so between looks at memory that others are about to write: without, those looks fill the memory
-// system. Counted in cycles, of which any GPU has at least one in two nanoseconds, so it never takes more than twice
-// the time.
+// system. Counted in cycles, two for each nanosecond: at 1 GHz that is twice the time, which PTX allows, and at 2 GHz the
+// time. An H200 takes two to three (docs/performance.md).
 void lowerNanosleep(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (!f.profile().shaderSubgroupClock || !f.profile().warpsProgress) return;  // sleeping for no time is allowed
   ir::Builder& b = f.b;
   ir::Instruction* most = b.i32(1'000'000);
-  ir::Instruction* cycles = b.emit(ir::Op::UMin, ir::I32, {f.value(instruction.operands[0], ir::I32), most});
+  ir::Instruction* time = b.emit(ir::Op::UMin, ir::I32, {f.value(instruction.operands[0], ir::I32), most});
+  ir::Instruction* cycles = b.shl(time, b.i32(1));
   auto now = [&b] { return b.convert(ir::Op::Trunc, ir::I32, b.emit(ir::Op::ClockSubgroup, ir::I64, {})); };
   ir::Instruction* start = now();
   // Should the clock stand still: to look at it takes more than eight cycles.

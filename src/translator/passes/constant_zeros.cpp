@@ -44,12 +44,13 @@ Instruction* zeroDivided(ir::Builder& b, const Instruction& zero, Instruction* x
 }
 
 Instruction* expand(ir::Builder& b, const Instruction& i) {
-  if (!i.type.isFloat() || i.type.isVector() || i.operands.size() != 2) return nullptr;
-  Instruction *x = i.operands[0], *y = i.operands[1];
+  if (!i.type.isFloat() || i.type.isVector() || i.operands.empty()) return nullptr;
+  Instruction *x = i.operands[0], *y = i.operands.back();
   switch (i.op) {
     case Op::FAdd: return isPositiveZero(*x) || isPositiveZero(*y) ? withoutMinusZero(b, i) : nullptr;
     case Op::FSub: return isPositiveZero(*x) || isNegativeZero(*y) ? withoutMinusZero(b, i) : nullptr;
     case Op::FDiv: return isZero(*y) ? dividedByZero(b, x, *y) : isZero(*x) ? zeroDivided(b, *x, y) : nullptr;
+    case Op::FAbs: return isNegativeZero(*x) ? b.bitcast(i.type, b.constant(i.type.asInt(), 0)) : nullptr;
     default: return nullptr;
   }
 }

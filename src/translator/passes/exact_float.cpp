@@ -39,7 +39,7 @@ Value ExactFloat::isDenormal(Value x) {
 }
 
 Value ExactFloat::flush(Value x) {
-  if (x->isConstant()) {  // what is then a zero must be seen to be one
+  if (x->isConstant() && profile_.foldsZeros) {  // what is then a zero must be seen to be one
     const uint64_t sign = signBit(x->type), magnitude = x->payload & (sign - 1);
     return magnitude < smallestNormal(x->type) ? b.constant(x->type, x->payload & sign) : x;
   }
@@ -89,7 +89,7 @@ Value ExactFloat::isTiny(Op op, Rounding rounding, bool isNative, std::vector<Va
 Value ExactFloat::widen(Value x) {
   if (x->type == F64) return x;
   const bool isZero = x->isConstant() && (x->payload & (signBit(x->type) - 1)) == 0;
-  return isZero ? b.f64(x->payload == 0 ? 0.0 : -0.0) : b.convert(Op::FConvert, F64, x);
+  return isZero && profile_.foldsZeros ? b.f64(x->payload == 0 ? 0.0 : -0.0) : b.convert(Op::FConvert, F64, x);
 }
 
 // By its bits: NVIDIA's driver takes a conversion to f16 and back for no conversion.

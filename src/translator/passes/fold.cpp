@@ -142,9 +142,6 @@ std::optional<uint64_t> foldConstant(const Instruction& instruction) {
     case Op::FNeg:
       if (!instruction.fp.flush) result = a ^ (uint64_t(1) << (instruction.type.bits - 1));
       break;
-    case Op::FAbs:
-      if (!instruction.fp.flush) result = a & ((uint64_t(1) << (instruction.type.bits - 1)) - 1);
-      break;
     default:
       if (operands[0]->type == ir::F32) result = foldFloat<float, uint32_t>(instruction);
       else if (operands[0]->type == ir::F64) result = foldFloat<double, uint64_t>(instruction);
