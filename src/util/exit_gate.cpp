@@ -142,14 +142,17 @@ __attribute__((constructor)) void watchFirstThread() { watchThread(); }
 
 }  // namespace
 
-bool Inside::enter(Caller caller) {
+Inside::Entered Inside::enter(Caller caller) {
   Record& record = own();
-  if (record.depth++ != 0) return true;
+  if (record.depth++ != 0) return Entered::Yes;
   if (caller == Caller::Service) record.isService.store(true, std::memory_order_relaxed);
   record.isInside.store(true);  // before the state is looked at: who shuts the gate does the two the other way round
-  if (state.load() == State::Open || mayEnter(record)) return true;
+  if (state.load() == State::Open || mayEnter(record)) {
+    const bool isForeign = caller == Caller::Program && record.isService.load(std::memory_order_relaxed);
+    return isForeign ? Entered::FromHostFunction : Entered::Yes;
+  }
   leave();
-  return false;
+  return Entered::Not;
 }
 
 void Inside::leave() {

@@ -18,18 +18,21 @@ enum class Caller : bool { Program, Service };
 // A call that may use the driver, for as long as this lives; calls nest. False: it must not, the process is ending.
 class Inside {
  public:
-  explicit Inside(Caller caller = Caller::Program) : isInside_(enter(caller)) {}
+  explicit Inside(Caller caller = Caller::Program) : entered_(enter(caller)) {}
   ~Inside() {
-    if (isInside_) leave();
+    if (entered_ != Entered::Not) leave();
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
-  explicit operator bool() const { return isInside_; }
+  explicit operator bool() const { return entered_ != Entered::Not; }
+  // The call comes from a host function, which one of our own threads runs for the program.
+  bool isFromHostFunction() const { return entered_ == Entered::FromHostFunction; }
 
  private:
-  static bool enter(Caller caller);
+  enum class Entered : char { Not, Yes, FromHostFunction };
+  static Entered enter(Caller caller);
   static void leave();
-  const bool isInside_;
+  const Entered entered_;
 };
 
 // What a service thread calls of the program's, within its own call: nobody waits for that.

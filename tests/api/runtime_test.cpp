@@ -8,18 +8,10 @@
 #include <vector>
 
 #include "api/api_test.h"
+#include "support/fat_binary.h"
 #include "support/test_data.h"
 
 extern "C" {
-void** __cudaRegisterFatBinary(void* wrapper);
-void __cudaRegisterFatBinaryEnd(void** handle);
-void __cudaUnregisterFatBinary(void** handle);
-void __cudaRegisterFunction(void** handle, const char* host, char* device, const char* name, int limit, uint3*, uint3*,
-                            dim3*, dim3*, int*);
-void __cudaRegisterVar(void** handle, char* host, char* device, const char* name, int ext, size_t bytes, int constant,
-                       int global);
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void* stream);
-cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host);
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
                                cudaStream_t stream);
@@ -28,12 +20,6 @@ cudaError_t cudaGraphCreate(void** graph, unsigned flags);
 
 namespace mulciber::test {
 namespace {
-
-struct Wrapper {
-  unsigned magic = 0x466243B1, version = 1;
-  const void* container;
-  const void* file = nullptr;
-};
 
 TEST(RuntimeErrors, Texts) {  // HOST-13
   EXPECT_STREQ(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue");
@@ -174,7 +160,7 @@ TEST_F(RegisteredProgram, MisuseIsNamed) {
     return cudaLaunchKernel(entry, grid, block, arguments, 0, nullptr);
   };
   EXPECT_EQ(launch(&unknown, dim3(1), dim3(1)), cudaErrorInvalidDeviceFunction);
-  EXPECT_EQ(launch(&otherStub, dim3(1), dim3(1)), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(launch(&otherStub, dim3(1), dim3(1)), cudaErrorSymbolNotFound);
   EXPECT_EQ(launch(&stub, dim3(0), dim3(1)), cudaErrorInvalidValue);
   EXPECT_EQ(launch(&stub, dim3(1), dim3(4096)), cudaErrorInvalidValue);
   EXPECT_EQ(cudaLaunchKernel(static_cast<const void*>(&stub), dim3(1), dim3(1), arguments, 1u << 30, nullptr),
@@ -182,8 +168,8 @@ TEST_F(RegisteredProgram, MisuseIsNamed) {
   EXPECT_EQ(launch(&stub, dim3(0), dim3(1)), cudaErrorInvalidValue);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue) << "HOST-11";
   int value = 0;
-  EXPECT_EQ(cudaMemcpyToSymbol(&unknown, &value, 4), cudaErrorInvalidSymbol);
-  EXPECT_EQ(cudaMemcpyToSymbol(&shadow, &value, 4), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaMemcpyToSymbol(unknown, &value, 4), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaMemcpyToSymbol(shadow, &value, 4), cudaErrorSymbolNotFound);
 }
 
 TEST_F(Runtime, MachineCodeAloneIsRefused) {  // PLAT-02

@@ -254,15 +254,15 @@ TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT
 
 // Kernels that print must not keep later ones from the device, and records beyond the buffer are dropped.
 TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {
-  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));
-  ASSERT_OK(run("hello", shape(100, 32), *stream, 1));
+  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));  // which is 512 KiB: CUDA gives no less
+  ASSERT_OK(run("hello", shape(1000, 32), *stream, 1));
   testing::internal::CaptureStdout();
   const Error waited = stream->synchronize();
   const std::string text = testing::internal::GetCapturedStdout();
   ASSERT_OK(waited);
   const auto lines = std::count(text.begin(), text.end(), '\n');
   EXPECT_GT(lines, 20);
-  EXPECT_LT(lines, 3200);
+  EXPECT_LT(lines, 32000);
 }
 
 TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {

@@ -343,10 +343,16 @@ void copies() {
   call(G, FUNCTION(cuMemsetD32), deviceMemory(), number(1), count());
   call(G, FUNCTION(cuMemsetD8Async), deviceMemory(), number(1), count(), stream());
   call(G, FUNCTION(cuMemsetD32Async), deviceMemory(), number(1), count(), stream());
+  call(G, FUNCTION(cuMemsetD16Async), deviceMemory(), number(1), count(), stream());
   const auto pitch = [] { return number(512, {0, 8, 511, huge}); };
   call(G, FUNCTION(cuMemsetD2D8), deviceMemory(), pitch(), number(1), number(16, {0, huge}), number(4, {0, 10000}));
   call(G, FUNCTION(cuMemsetD2D16), deviceMemory(), pitch(), number(1), number(16, {0, huge}), number(4, {0, 10000}));
   call(G, FUNCTION(cuMemsetD2D32), deviceMemory(), pitch(), number(1), number(16, {0, huge}), number(4, {0, 10000}));
+  const auto width = [] { return number(16, {0, huge}); };
+  const auto height = [] { return number(4, {0, 10000}); };
+  call(G, FUNCTION(cuMemsetD2D8Async), deviceMemory(), pitch(), number(1), width(), height(), stream());
+  call(G, FUNCTION(cuMemsetD2D16Async), deviceMemory(), pitch(), number(1), width(), height(), stream());
+  call(G, FUNCTION(cuMemsetD2D32Async), deviceMemory(), pitch(), number(1), width(), height(), stream());
 }
 
 void pools() {
@@ -383,6 +389,9 @@ void streams() {
   call(G, FUNCTION(cuStreamGetId), stream(), out(0));
   call(G, FUNCTION(cuStreamGetCtx), stream(), out(0));
   call(G, FUNCTION(cuStreamGetDevice), stream(), show(0, 4));
+  call(G, FUNCTION(cuStreamCopyAttributes), stream(), stream());
+  call(G, FUNCTION(cuStreamGetAttribute), stream(), number(3, {0, 1, 99, minusOne}), out(0));
+  call(G, FUNCTION(cuStreamSetAttribute), stream(), number(3, {0, 99, minusOne}), valuePointer());
   call(G, FUNCTION(cuStreamQuery), stream());
   call(G, FUNCTION(cuStreamSynchronize), stream());
   call(G, FUNCTION(cuStreamIsCapturing), stream(), show(0, 4));
@@ -480,6 +489,7 @@ void virtualMemory() {
   call(G, FUNCTION(cuMemSetAccess), number(0, {unit}), number(unit, {0}), accessDescription(), number(1, {0}));
   call(G, FUNCTION(cuMemGetAccess), show(0, 8), location(), deviceMemory());
   call(G, FUNCTION(cuMemRetainAllocationHandle), out(0), deviceMemory());
+  call(G, FUNCTION(cuMemGetAllocationPropertiesFromHandle), out(0), number(0));
 }
 
 }  // namespace

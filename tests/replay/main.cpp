@@ -73,9 +73,9 @@ std::string runCall(World& world, Group group, const Call& call, const std::vect
 
 // Such a function may end what others need.
 bool isConsuming(const std::string& name) {
-  for (const char* part :
-       {"Destroy", "Free", "Unload", "Release", "Reset", "Unregister", "Push", "Pop", "SetCurrent", "SetMemPool",
-        "SetDevice", "Retain", "SetLimit", "Link", "SetAttribute", "SetValid", "Advise", "Prefetch"})
+  for (const char* part : {"Destroy",      "Free",       "Unload",     "Release",   "Reset",  "Unregister", "Push",
+                           "Pop",          "SetCurrent", "SetMemPool", "SetDevice", "Retain", "SetLimit",   "Link",
+                           "SetAttribute", "SetValid",   "Advise",     "Prefetch",  "Detach", "ToSymbol"})
     if (name.find(part) != std::string::npos) return true;
   return false;
 }
@@ -153,6 +153,13 @@ int main(int count, char** arguments) {
   addRuntimeCalls();
   addSequences();
   addAttributeCalls();
+  addBatchCalls();
+  addRegisteredCalls();
+  addOldCalls();
+  addToldCalls();
+  addOrders();
+  addEntryPoints();
+  addBrokenCalls();
   std::stable_sort(cases().begin(), cases().end(), [](const Case& a, const Case& b) { return a.group < b.group; });
   if (count > 1 && std::string(arguments[1]) == "count") {
     std::printf("%zu\n", cases().size());

@@ -183,5 +183,15 @@ void addDriverCalls();
 void addRuntimeCalls();
 void addSequences();
 void addAttributeCalls();
+void addBatchCalls();
+void addRegisteredCalls();
+void addOldCalls();
+void addToldCalls();
+void addOrders();
+void addEntryPoints();
+void addBrokenCalls();
+
+// Registers this program's kernels and variables, as nvcc's programs do before main.
+void registerProgram();
 
 }  // namespace mulciber::replay

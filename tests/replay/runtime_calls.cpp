@@ -81,14 +81,30 @@ Choices managedMemory() {
       .add("pinned", [](World& w) { return bits(w.host); });
 }
 
-Choices location(int right) {
+Choices location() {
   const auto with = locationOf<cudaMemLocation>;
-  Choices made = of("device 0", with(right, 0));
+  Choices made = of("device 0", with(1, 0));
   return std::move(made)
       .add("device 77", with(1, 77))
       .add("type 0", with(0, 0))
       .add("type 9", with(9, 0))
       .add("host", with(2, 0));
+}
+
+Choices access() {
+  const auto with = [](int type, int id, int flags) {
+    return structures<cudaMemAccessDesc>([=](World&, cudaMemAccessDesc& made) {
+      made.location = {static_cast<cudaMemLocationType>(type), id};
+      made.flags = static_cast<cudaMemAccessFlags>(flags);
+    })(unchanged);
+  };
+  return of("own, all", with(1, 0, 3))
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("own, none", with(1, 0, 0))
+      .add("own, read", with(1, 0, 1))
+      .add("own, flags 2", with(1, 0, 2))
+      .add("device 77", with(1, 77, 3))
+      .add("type 0", with(0, 0, 3));
 }
 
 Choices poolProperties() {
@@ -167,8 +183,8 @@ void memory() {
   call(G, FUNCTION(cudaMemGetInfo), out(0), out(1));
   call(G, FUNCTION(cudaPointerGetAttributes), show(0, 4), deviceMemory());
   call(G, FUNCTION(cudaMemAdvise), managedMemory(), number(4096, {0, huge}), number(1, {0, 2, 3, 4, 5, 6, 7, 99}),
-       location(1));
-  call(G, FUNCTION(cudaMemPrefetchAsync), managedMemory(), number(4096, {0, huge}), location(1), number(0, {1}),
+       location());
+  call(G, FUNCTION(cudaMemPrefetchAsync), managedMemory(), number(4096, {0, huge}), location(), number(0, {1}),
        stream());
   call(G, FUNCTION(cudaMemRangeGetAttribute), show(0, 4), number(4, {0, 3, 8}), number(1, {0, 2, 3, 4, 5, 6, 7, 8, 9}),
        managedMemory(), number(4096, {0, huge}));
@@ -197,13 +213,9 @@ void copies() {
        stream());
   call(G, FUNCTION(cudaMemset2D), deviceMemory(), pitch(), number(1), number(16, {0, huge}), number(4, {0, 10000}));
   call(G, FUNCTION(cudaMemset3D), pitched(), number(1), extent());
-  const auto symbol = [] {
-    return of("nothing", [](World& w) { return bits(w.slot[7]); }).add("null", [](World&) { return uint64_t{0}; });
-  };
-  call(G, FUNCTION(cudaMemcpyToSymbol), symbol(), hostMemory(), bytes(), number(0), kind(1));
-  call(G, FUNCTION(cudaMemcpyFromSymbol), hostMemory(), symbol(), bytes(), number(0), kind(2));
-  call(G, FUNCTION(cudaGetSymbolAddress), out(0), symbol());
-  call(G, FUNCTION(cudaGetSymbolSize), out(0), symbol());
+  call(G, FUNCTION(cudaMemset2DAsync), deviceMemory(), pitch(), number(1), number(16, {0, huge}), number(4, {0, 10000}),
+       stream());
+  call(G, FUNCTION(cudaMemset3DAsync), pitched(), number(1), extent(), stream());
 }
 
 void streams() {
@@ -215,6 +227,9 @@ void streams() {
   call(G, FUNCTION(cudaStreamGetFlags), stream(), show(0, 4));
   call(G, FUNCTION(cudaStreamGetId), stream(), out(0));
   call(G, FUNCTION(cudaStreamGetDevice), stream(), show(0, 4));
+  call(G, FUNCTION(cudaStreamCopyAttributes), stream(), stream());
+  call(G, FUNCTION(cudaStreamGetAttribute), stream(), number(3, {0, 1, 99, minusOne}), out(0));
+  call(G, FUNCTION(cudaStreamSetAttribute), stream(), number(3, {0, 99, minusOne}), valuePointer());
   call(G, FUNCTION(cudaStreamQuery), stream());
   call(G, FUNCTION(cudaStreamSynchronize), stream());
   call(G, FUNCTION(cudaStreamIsCapturing), stream(), show(0, 4));
@@ -254,12 +269,33 @@ void streams() {
   call(G, FUNCTION(cudaMemPoolDestroy), pool());
   call(G, FUNCTION(cudaMemPoolTrimTo), pool(), number(0));
   call(G, FUNCTION(cudaMemPoolGetAttribute), pool(), number(4, {0, 1, 2, 3, 5, 6, 7, 8, 99}), show(0, 4));
+  call(G, FUNCTION(cudaMemPoolGetAccess), show(0, 4), pool(), location());
+  call(G, FUNCTION(cudaMemPoolSetAccess), pool(), access(), number(1, {0}));
+  call(G, FUNCTION(cudaMemGetDefaultMemPool), out(0), location(), number(1, {0, 9}));
+  call(G, FUNCTION(cudaMemGetMemPool), out(0), location(), number(1, {0, 9}));
+  call(G, FUNCTION(cudaMemSetMemPool), location(), number(1, {0, 9}), pool());
   call(G, FUNCTION(cudaMemPoolSetAttribute), pool(), number(4, {0, 1, 2, 3, 5, 6, 7, 8, 99}), valuePointer());
 }
 
 void kernels() {
   call(G, FUNCTION(cudaLaunchKernel), entry(), grid(), block(), parameters(), number(0, {49153, 1 << 30}), stream());
   call(G, FUNCTION(cudaLaunchCooperativeKernel), entry(), grid(), block(), parameters(), number(0, {49153}), stream());
+  const auto config = [] {
+    const auto with = structures<cudaLaunchConfig_t>([](World& w, cudaLaunchConfig_t& made) {
+      made.gridDim = dim3(2);
+      made.blockDim = dim3(32);
+      made.stream = w.stream;
+    });
+    using C = cudaLaunchConfig_t;
+    return of("config", with(unchanged))
+        .add("null", [](World&) { return uint64_t{0}; })
+        .add("no blocks", with([](C& c) { c.gridDim.y = 0; }))
+        .add("no threads", with([](C& c) { c.blockDim.z = 0; }))
+        .add("1025 threads", with([](C& c) { c.blockDim.x = 1025; }))
+        .add("much shared memory", with([](C& c) { c.dynamicSmemBytes = 1 << 30; }))
+        .add("no attributes, but one", with([](C& c) { c.numAttrs = 1; }));
+  };
+  call(G, FUNCTION(cudaLaunchKernelExC), config(), entry(), parameters());
   call(G, FUNCTION(cudaFuncGetAttributes), out(0), entry());
   call(G, FUNCTION(cudaFuncSetAttribute), entry(), number(8, {0, 1, 9, 10, 11, 99, minusOne}),
        number(1024, {0, minusOne, 100, 1 << 30}));

@@ -31,6 +31,7 @@ void World::initialize() {
   MUST(cuEventCreate, &goneEvent, 0u);
   MUST(cuEventDestroy, goneEvent);
   pageable = static_cast<char*>(std::calloc(1, deviceBytes));
+  registerProgram();
   makeConsumables();
 }
 

@@ -101,8 +101,7 @@ def table(out_cpp):
             thread = re.search(r"_(ptsz|ptds)$", name)
             plain = re.sub(r"_(ptsz|ptds)$", "", name)
             base = re.sub(r"_v\d+$", "", plain)
-            since = versions.get(plain, 0) if plain != base else 0
-            out.write(f'    {{"{base}", {since}, {"true" if thread else "false"}, &{name}}},\n')
+            out.write(f'    {{"{base}", {versions[name]}, {"true" if thread else "false"}, &{name}}},\n')
         out.write("};\nconst unsigned procedureCount = sizeof(procedures) / sizeof(procedures[0]);\n\n}  // namespace mulciber::api\n")
 
 

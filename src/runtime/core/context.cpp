@@ -19,8 +19,11 @@ namespace {
 
 std::atomic<uint64_t> nextContextId{1}, nextAllocationId{1};
 
-constexpr std::array<size_t, 9> defaultLimits = {1024, 1u << 20, 8u << 20, 2, 2048, 128, 0, 0, 0};
-constexpr size_t mostStackBytes = 512u << 10;
+constexpr std::array<size_t, 9> defaultLimits = {1024, KernelServices::defaultPrintfBytes, 8u << 20, 2, 2048, 64, 0, 0,
+                                                 0};
+constexpr size_t mostStackBytes = 512u << 10, stackUnit = 16;
+constexpr size_t leastPrintfBytes = 512u << 10, leastHeapBytes = 4u << 20, leastPendingLaunches = 32;
+constexpr uint64_t endOfHost = uint64_t{1} << 47;  // of a process's addresses
 
 enum ScheduleFlag : uint32_t { ScheduleSpin = 1, ScheduleYield = 2, ScheduleBlocking = 4 };
 
@@ -268,7 +271,9 @@ Error Context::registerHost(void* pointer, size_t bytes, uint32_t flags) {
   if (!pointer || bytes == 0) return Error::InvalidValue;
   if (!vulkan_->allocator().canImportHost()) return Error::NotSupported;
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  if (Platform::get().memory().overlaps(address, bytes)) return Error::HostMemoryAlreadyRegistered;
+  if (bytes > endOfHost - std::min(address, endOfHost)) return Error::OutOfMemory;
+  if (const AllocationRef other = Platform::get().memory().overlapping(address, bytes))
+    return other->kind == MemoryKind::Registered ? Error::HostMemoryAlreadyRegistered : Error::InvalidValue;
   auto allocation = std::make_shared<Allocation>();
   if (const vk::Status status = vulkan_->allocator().importHost(pointer, bytes, allocation->memory);
       status != vk::Status::Ok)
@@ -496,7 +501,7 @@ Error Context::limit(Limit limit, size_t& value) const {
   if (index >= limits_.size()) return Error::InvalidValue;
   if (limit == Limit::DeviceRuntimeSyncDepth) return Error::UnsupportedLimit;
   std::shared_lock lock(mutex_);
-  value = limits_[index];
+  value = limit == Limit::SharedMemorySize ? device_.shape().sharedPerBlockOptin : limits_[index];
   return Error::Success;
 }
 
@@ -506,14 +511,18 @@ Error Context::setLimit(Limit limit, size_t value) {
   switch (limit) {
     case Limit::StackSize:
       if (value > mostStackBytes) return Error::InvalidValue;
+      value = (value + stackUnit - 1) / stackUnit * stackUnit;
       break;
     case Limit::PrintfFifoSize:
+      value = std::max(value, leastPrintfBytes);
       if (const Error failed = services_->setPrintfBytes(value); failed != Error::Success) return failed;
       break;
     case Limit::MallocHeapSize:
+      value = std::max(value, leastHeapBytes);
       if (const Error failed = services_->setHeapBytes(value); failed != Error::Success) return failed;
       break;
     case Limit::DeviceRuntimeSyncDepth: return Error::UnsupportedLimit;
+    case Limit::DeviceRuntimePendingLaunchCount: value = std::max(value, leastPendingLaunches); break;
     case Limit::MaxL2FetchGranularity:
       if (value > 128) return Error::InvalidValue;
       break;

@@ -350,8 +350,9 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   if (copyThroughWindow(stream, copy, destination, source, async, direct)) return direct;
   if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source);
   if (const Error error = copyOnDevice(stream, copy, destination, source); error != Error::Success) return error;
-  const bool hostWaits = !async && (destination.isHost || source.isHost);
-  return hostWaits ? stream.synchronize() : Error::Success;
+  const bool hostWaits =
+      destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;
+  return hostWaits && !async ? stream.synchronize() : Error::Success;
 }
 
 Error fill(Stream& stream, const Fill& fill, bool async) {
@@ -375,7 +376,8 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
     return vk::Status::Ok;
   });
   if (error != Error::Success) return error;
-  return !async && destination.isHost ? stream.synchronize() : Error::Success;
+  const bool hostWaits = destination.isHost || destination.allocation->isSynchronous;
+  return hostWaits && !async ? stream.synchronize() : Error::Success;
 }
 
 }  // namespace mulciber::core

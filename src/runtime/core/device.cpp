@@ -88,6 +88,9 @@ Error Device::attribute(int attribute, int& value) const {
   const auto& pci = physical_.pci;
   const uint32_t capability = computeCapability_;
   const bool isIntegrated = physical_.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  // Vulkan has no atomic operations that the host takes part in: on an H200 the host's additions to a word are lost while
+  // a kernel adds to it as well, in pinned and in managed memory. CUDA has them in managed memory there.
+  const bool isHost = physical_.isCpu();
   const bool hasManaged = physical_.isCpu() || physical_.mapPlaced.memoryMapPlaced == VK_TRUE;
   const bool canRegister = physical_.externalHost.minImportedHostPointerAlignment != 0;
   // Vulkan does not say; programs print them and estimate with them.
@@ -206,11 +209,27 @@ Error Device::retainPrimary(ContextRef& out) {
   return Error::Success;
 }
 
+Error Device::holdPrimary(ContextRef& out) {
+  std::unique_lock lock(mutex_);
+  if (isHeldByRuntime_) {
+    out = primary_;
+    return Error::Success;
+  }
+  lock.unlock();
+  if (const Error error = retainPrimary(out); error != Error::Success) return error;
+  lock.lock();
+  // Another thread may have come first.
+  if (isHeldByRuntime_) --primaryCount_;
+  isHeldByRuntime_ = true;
+  return Error::Success;
+}
+
 Error Device::releasePrimary() {
   ContextRef gone;
   std::lock_guard lock(mutex_);
   if (primaryCount_ == 0) return Error::InvalidContext;
   if (--primaryCount_ != 0) return Error::Success;
+  isHeldByRuntime_ = false;
   gone = std::move(primary_);
   primary_.reset();
   gone->destroy();
@@ -219,10 +238,12 @@ Error Device::releasePrimary() {
 
 Error Device::resetPrimary() {
   std::lock_guard lock(mutex_);
+  primaryFlags_ = 0;
   if (!primary_) return Error::Success;
   const ContextRef gone = std::move(primary_);
   primary_.reset();
   primaryCount_ = 0;
+  isHeldByRuntime_ = false;
   gone->destroy();
   return Error::Success;
 }

@@ -48,6 +48,7 @@ class Device {
 
   // The primary context (features.md HOST-02, HOST-03). `retain` makes it when it is not there.
   Error retainPrimary(ContextRef& out);
+  Error holdPrimary(ContextRef& out);  // for the runtime API, which has one reference once it has used the context
   Error releasePrimary();
   Error resetPrimary();  // destroys it whatever the count; the next retain makes a fresh one
   void primaryState(uint32_t& flags, bool& active) const;
@@ -81,6 +82,7 @@ class Device {
   mutable std::mutex mutex_;  // guards the primary context
   ContextRef primary_;
   uint32_t primaryCount_ = 0, primaryFlags_ = 0;
+  bool isHeldByRuntime_ = false;
   std::mutex poolMutex_;
   std::vector<MemoryPoolRef> pools_;  // the first is the default one
   MemoryPoolRef currentPool_;

@@ -152,6 +152,7 @@ Error Function::attribute(int attribute, int& value) {
       return Error::Success;
     }
     case SharedSizeBytes: value = static_cast<int>(kernel->staticSharedBytes); return Error::Success;
+    case ConstSizeBytes: value = static_cast<int>(module_.constantBytes()); return Error::Success;
     case LocalSizeBytes: value = static_cast<int>(kernel->localBytes); return Error::Success;
     // Vulkan does not say how many registers a pipeline uses: what fits the largest block it allows.
     case NumRegs: value = 32; return Error::Success;

@@ -13,9 +13,8 @@
 namespace mulciber::core {
 
 namespace {
-constexpr size_t defaultPrintfBytes = 1u << 20;  // CUDA's
-constexpr uint64_t errorOffset = 256;            // of the ErrorRecord behind the LaunchState
-constexpr uint32_t gridWorkspace[] = {8, 0};     // as cooperative_groups finds it: its size, the state of the barrier
+constexpr uint64_t errorOffset = 256;         // of the ErrorRecord behind the LaunchState
+constexpr uint32_t gridWorkspace[] = {8, 0};  // as cooperative_groups finds it: its size, the state of the barrier
 }  // namespace
 
 Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& out) {

@@ -22,6 +22,8 @@ class Stream;
 
 class KernelServices {
  public:
+  static constexpr size_t defaultPrintfBytes = 8'650'752;  // as CUDA 13 has it on an H200
+
   static Error create(Context& context, std::unique_ptr<KernelServices>& out);
   ~KernelServices();
 

@@ -18,20 +18,29 @@ struct MemoryPlace {
   bool operator==(const MemoryPlace& other) const { return type == other.type && id == other.id; }
 };
 
+// Devices by their numbers, and then the host.
+struct AfterDevices {
+  bool operator()(int left, int right) const { return static_cast<unsigned>(left) < static_cast<unsigned>(right); }
+};
+
 struct MemoryAdvice {
   bool isReadMostly = false;
   MemoryPlace preferred, prefetched;
-  std::set<int> accessedBy;
+  std::set<int, AfterDevices> accessedBy;
 };
 
-// Of one allocation; offsets in bytes.
+// Of one allocation; offsets in bytes. What is said about a part of a page is said about the page.
 class AdviceMap {
  public:
+  static constexpr uint64_t pageBytes = 4096;
+
   explicit AdviceMap(uint64_t bytes) : bytes_(bytes) { advice_[0]; }
 
   template <typename Change>
   void change(uint64_t begin, uint64_t end, Change&& change) {
     std::lock_guard lock(mutex_);
+    begin = begin / pageBytes * pageBytes;
+    end = (end + pageBytes - 1) / pageBytes * pageBytes;
     split(begin);
     split(end);
     for (auto range = advice_.find(begin); range != advice_.end() && range->first < end; ++range) change(range->second);

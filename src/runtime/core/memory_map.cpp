@@ -31,11 +31,11 @@ AllocationRef MemoryMap::find(uint64_t address, size_t bytes) const {
   return bytes <= allocation->size - inside ? allocation : nullptr;
 }
 
-bool MemoryMap::overlaps(uint64_t address, size_t bytes) const {
-  if (find(address)) return true;
+AllocationRef MemoryMap::overlapping(uint64_t address, size_t bytes) const {
+  if (AllocationRef around = find(address)) return around;
   std::shared_lock lock(mutex_);
   const auto next = byAddress_.lower_bound(address);
-  return next != byAddress_.end() && next->first - address < bytes;
+  return next != byAddress_.end() && next->first - address < bytes ? next->second : nullptr;
 }
 
 }  // namespace mulciber::core

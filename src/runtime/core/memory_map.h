@@ -1,6 +1,7 @@
 // Every address the program may hold, on either side, and the allocation it belongs to.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,10 +29,12 @@ struct Allocation {
   std::weak_ptr<Context> context;
   int device = 0;
   vk::Memory memory;
-  std::shared_ptr<AdviceMap> advice;  // of managed memory
-  std::shared_ptr<MemoryPool> pool;   // that it came from; null: from the device's own memory
+  std::shared_ptr<AdviceMap> advice;       // of managed memory, and of modules with managed variables
+  std::atomic<bool> isSynchronous{false};  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  std::shared_ptr<MemoryPool> pool;        // that it came from; null: from the device's own memory
 
   bool isHostVisible() const { return hostAddress != 0; }
+  bool isManaged() const { return advice != nullptr; }
   // Of an address on either side that lies inside.
   uint64_t offsetOf(uint64_t address) const {
     return address - deviceAddress < size ? address - deviceAddress : address - hostAddress;
@@ -48,8 +51,8 @@ class MemoryMap {
   AllocationRef find(uint64_t address) const;
   // The same, but only when the `bytes` bytes from there lie inside it.
   AllocationRef find(uint64_t address, size_t bytes) const;
-  // Whether any of these bytes belongs to an allocation.
-  bool overlaps(uint64_t address, size_t bytes) const;
+  // One that has any of these bytes; null when there is none.
+  AllocationRef overlapping(uint64_t address, size_t bytes) const;
 
  private:
   mutable std::shared_mutex mutex_;

@@ -8,6 +8,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/function.h"
+#include "runtime/core/managed_advice.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/shader_cache.h"
 #include "util/log.h"
@@ -86,6 +87,7 @@ Error Module::upload() {
   const auto use = anyManaged ? vk::MemoryUse::Host : vk::MemoryUse::Device;
   if (const Error error = context_.addMemory(MemoryKind::Module, use, bytes, 0, data_); error != Error::Success)
     return error;
+  if (anyManaged) data_->advice = std::make_shared<AdviceMap>(bytes);
   image_ = data.image;
   image_.resize(bytes, 0);
   for (const ModuleData::Relocation& relocation : data.relocations) {
@@ -118,6 +120,13 @@ Error Module::global(std::string_view name, uint64_t& address, size_t& bytes) co
   address = dataAddress() + found->second->offset;
   bytes = found->second->size;
   return Error::Success;
+}
+
+uint64_t Module::constantBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, symbol] : symbols_)
+    if (symbol->isConstant) bytes += symbol->size;
+  return bytes;
 }
 
 std::vector<std::string> Module::functionNames() const {

@@ -41,6 +41,7 @@ class Module : public std::enable_shared_from_this<Module> {
   Error function(std::string_view name, Function*& out);
   Error global(std::string_view name, uint64_t& address, size_t& bytes) const;
   std::vector<std::string> functionNames() const;
+  uint64_t constantBytes() const;  // of its constant variables
 
   Context& context() const { return context_; }
   const ParsedModule& parsed() const { return *parsed_; }

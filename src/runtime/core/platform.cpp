@@ -223,19 +223,6 @@ int runtimeDevice() {
   return context ? context->device().ordinal() : thread().device;
 }
 
-namespace {
-
-// The runtime API holds one reference to each primary context it has used, until it is reset.
-Error primaryContext(Device& device, ContextRef& out) {
-  uint32_t flags = 0;
-  bool active = false;
-  device.primaryState(flags, active);
-  if (const Error error = device.retainPrimary(out); error != Error::Success) return error;
-  return active ? device.releasePrimary() : Error::Success;
-}
-
-}  // namespace
-
 Error ensureRuntimeContext(ContextRef& out) {
   if (isForkedChild.load(std::memory_order_relaxed)) return Error::NotInitialized;
   ThreadState& state = thread();
@@ -250,7 +237,7 @@ Error ensureRuntimeContext(ContextRef& out) {
   if (const Error error = Platform::get().initialize(); error != Error::Success) return error;
   Device* device = Platform::get().device(state.device);
   if (!device) return Error::InvalidDevice;
-  if (const Error error = primaryContext(*device, out); error != Error::Success) return error;
+  if (const Error error = device->holdPrimary(out); error != Error::Success) return error;
   state.stack.push_back(out);
   return out->error();
 }
@@ -261,9 +248,9 @@ Error setRuntimeDevice(int ordinal) {
   if (!device) return Error::InvalidDevice;
   thread().device = ordinal;
   ContextRef context;
-  if (const Error error = primaryContext(*device, context); error != Error::Success) return error;
+  if (const Error error = device->holdPrimary(context); error != Error::Success) return error;
   setCurrentContext(context);
-  return context->error();
+  return Error::Success;
 }
 
 }  // namespace mulciber::core

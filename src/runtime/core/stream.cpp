@@ -267,6 +267,7 @@ Stream::Progress Stream::advance() {
         const auto function = std::move(first.function);
         // It stays in front meanwhile, so that operations given now are kept behind it.
         lock.unlock();
+        (void)context_.services().afterWait();  // what kernels did wrong is known before it is told
         {
           util::Outside outside;
           function(context_.error());

@@ -23,8 +23,15 @@ bool isOrder(CUmemcpySrcAccessOrder order) {
   return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
 }
 
+// A place that changes nothing, but has to be one; 0 says nothing.
+bool isHint(const CUmemLocation& hint) {
+  return hint.type == CU_MEM_LOCATION_TYPE_DEVICE
+             ? core::Platform::get().device(hint.id) != nullptr
+             : hint.type >= 0 && hint.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
 bool isAttribute(const CUmemcpyAttributes& attributes) {
-  return isOrder(attributes.srcAccessOrder) &&
+  return isOrder(attributes.srcAccessOrder) && isHint(attributes.srcLocHint) && isHint(attributes.dstLocHint) &&
          (attributes.flags & ~unsigned{CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE}) == 0;
 }
 
@@ -50,7 +57,9 @@ Error copyNow(core::Stream& stream, core::Copy copy) {
 Error copyAll(core::Stream& stream, const std::vector<Described>& all, size_t* failed) {
   for (size_t i = 0; i < all.size(); ++i) {
     const bool isNow = all[i].order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-    const Error error = isNow ? copyNow(stream, all[i].copy) : core::copy(stream, all[i].copy, true);
+    const Error error = all[i].copy.width == 0 ? Error::InvalidValue
+                        : isNow                ? copyNow(stream, all[i].copy)
+                                               : core::copy(stream, all[i].copy, true);
     if (error == Error::Success) continue;
     if (failed) *failed = i;
     return error;
@@ -115,10 +124,10 @@ Error copyBoxes(core::Stream& stream, const CUDA_MEMCPY3D_BATCH_OP* boxes, size_
   std::vector<Described> all(count);
   for (size_t i = 0; i < count; ++i)
     if (Error error = describe(boxes[i], all[i]); error != Error::Success) {
-      if (failed) *failed = i;
+      if (failed && boxes[i].src.op.ptr.ptr != 0 && boxes[i].dst.op.ptr.ptr != 0) *failed = i;
       return error;
     }
-  return copyAll(stream, all, failed);
+  return copyAll(stream, all, nullptr);  // what the addresses lack is not told of one of them
 }
 
 }  // namespace mulciber::api

@@ -37,9 +37,6 @@ Error report(const fatbin::Error& error, core::JitLog* log) {
 
 }  // namespace
 
-namespace {
-
-// PTX begins with .version, after blanks and comments: what does not is no image at all.
 bool isPtx(std::string_view text) {
   while (!text.empty()) {
     if (std::isspace(static_cast<unsigned char>(text.front()))) {
@@ -55,8 +52,6 @@ bool isPtx(std::string_view text) {
   }
   return !text.empty() && text.front() == '.';
 }
-
-}  // namespace
 
 Error readImage(const void* image, fatbin::PtxModules& out, core::JitLog* log) {
   if (!image) return Error::InvalidValue;

@@ -18,6 +18,9 @@
 
 namespace mulciber::api {
 
+// PTX begins with .version, after blanks and comments: what does not is no image at all.
+bool isPtx(std::string_view text);
+
 // PTX modules out of an image in memory or a file, chosen for the devices there are. What is wrong goes to the log, and
 // to `log` when not null.
 core::Error readImage(const void* image, fatbin::PtxModules& out, core::JitLog* log);

@@ -82,6 +82,10 @@ Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const
 Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location) {
   if (!flags || !location) return Error::InvalidValue;
   return withPool(handle, [&](core::MemoryPool& pool) {
+    if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
+      *flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+      return Error::Success;
+    }
     if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || !core::Platform::get().device(location->id))
       return Error::InvalidValue;
     const bool isOwn = location->id == pool.device().ordinal();

@@ -11,6 +11,7 @@ namespace {
 struct Contexts {
   std::mutex mutex;
   std::map<const core::Context*, core::ContextRef> known;
+  std::map<const core::Context*, unsigned> attached;  // how often
 };
 Contexts& contexts() {
   static auto* const all = new Contexts;
@@ -60,7 +61,8 @@ CUDA_API(CUresult, cuCtxCreate_v2)(CUcontext* out, unsigned int flags, CUdevice 
 
 CUDA_API(CUresult, cuCtxCreate_v3)
 (CUcontext* out, CUexecAffinityParam* parameters, int count, unsigned int flags, CUdevice device) {
-  if (parameters || count != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (!parameters && count != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (parameters) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
   return createContext(out, flags, device);
 }
 
@@ -82,8 +84,42 @@ CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
     context->destroy();
     std::lock_guard lock(contexts().mutex);
     contexts().known.erase(context.get());
+    contexts().attached.erase(context.get());
     return Error::Success;
   });
+}
+
+// DRV-05: counts of uses, from before CUDA 4. The last one destroys the context.
+CUDA_API(CUresult, cuCtxAttach)(CUcontext* out, unsigned int flags) {
+  return withDriver([&] {
+    if (!out || flags != 0) return Error::InvalidValue;
+    const core::ContextRef current = core::currentContext();
+    if (!current) return Error::InvalidContext;
+    rememberContext(current);
+    std::lock_guard lock(contexts().mutex);
+    ++contexts().attached[current.get()];
+    *out = handleOf(current);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuCtxDetach)(CUcontext handle) {
+  const auto isUsedOn = [](const core::Context* context) {
+    std::lock_guard lock(contexts().mutex);
+    const auto uses = contexts().attached.find(context);
+    if (uses == contexts().attached.end() || uses->second == 0) return false;
+    --uses->second;
+    return true;
+  };
+  bool isLast = false;
+  const CUresult error = withDriver([&] {
+    const core::ContextRef current = core::currentContext();
+    if (!current || handleOf(current) != handle) return Error::InvalidContext;
+    // A primary context ends with its own count.
+    isLast = !isUsedOn(current.get()) && current != current->device().activePrimary();
+    return Error::Success;
+  });
+  return isLast ? cuCtxDestroy_v2(handle) : error;
 }
 
 CUDA_API(CUresult, cuCtxPushCurrent_v2)(CUcontext handle) {
@@ -124,18 +160,23 @@ CUDA_API(CUresult, cuCtxGetCurrent)(CUcontext* out) {
   });
 }
 
-CUDA_API(CUresult, cuCtxGetDevice)(CUdevice* out) {
-  return withContext([&](core::Context& context) {
+CUDA_API(CUresult, cuCtxGetDevice_v2)(CUdevice* out, CUcontext handle) {
+  return withDriver([&] {
+    const core::ContextRef context = handle ? contextOf(handle) : core::currentContext();
+    if (!context) return Error::InvalidContext;
     if (!out) return Error::InvalidValue;
-    *out = context.device().ordinal();
+    *out = context->device().ordinal();
     return Error::Success;
   });
 }
 
+CUDA_API(CUresult, cuCtxGetDevice)(CUdevice* out) { return cuCtxGetDevice_v2(out, nullptr); }
+
 CUDA_API(CUresult, cuCtxGetFlags)(unsigned int* out) {
   return withContext([&](core::Context& context) {
     if (!out) return Error::InvalidValue;
-    *out = context.flags() | CU_CTX_MAP_HOST;  // always so
+    *out = context.flags();
+    if (core::currentContext() == context.device().activePrimary()) *out |= CU_CTX_MAP_HOST;
     return Error::Success;
   });
 }
@@ -143,7 +184,7 @@ CUDA_API(CUresult, cuCtxGetFlags)(unsigned int* out) {
 CUDA_API(CUresult, cuCtxSetFlags)(unsigned int flags) {
   return withContext([&](core::Context& context) {
     if (!core::Device::areContextFlags(flags)) return Error::InvalidValue;
-    context.setFlags(flags);
+    context.setFlags(flags | (context.flags() & CU_CTX_MAP_HOST));
     return Error::Success;
   });
 }

@@ -22,6 +22,7 @@ template <class Body>
 CUresult guarded(Body&& body) {
   const util::Inside inside;
   if (!inside) return CUDA_ERROR_DEINITIALIZED;
+  if (inside.isFromHostFunction()) return CUDA_ERROR_NOT_PERMITTED;  // STR-10
   try {
     return result(body());
   } catch (const std::bad_alloc&) {
@@ -91,6 +92,7 @@ CUresult withFunction(const void* handle, Body&& body) {
       if (Error error = core::currentContext(context); error != Error::Success) return error;
     core::Function* function = nullptr;
     if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
+    if (Error error = function->module().context().error(); error != Error::Success) return error;
     return body(*function);
   });
 }

@@ -103,6 +103,15 @@ CUDA_API(CUresult, cuFuncGetParamInfo)(CUfunction handle, size_t index, size_t* 
   });
 }
 
+CUDA_API(CUresult, cuFuncIsLoaded)(CUfunctionLoadingState* state, CUfunction handle) {
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  if (Kernel::ofLive(handle)) return CUDA_ERROR_INVALID_HANDLE;  // whose function may be in no context yet
+  return withFunction(handle, [&](core::Function&) {
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return Error::Success;
+  });
+}
+
 CUDA_API(CUresult, cuFuncLoad)(CUfunction handle) {
   return withFunction(handle, [&](core::Function& function) {
     const mulciber::KernelInfo* info = nullptr;

@@ -22,28 +22,28 @@ int refuse(const char* name) {
 
 namespace {
 
-// The newest version of a function that a program built for `cudaVersion` knows.
+// The newest version of a function that a program built for `cudaVersion` knows. What exists for each thread is given
+// to programs that ask for it so, and nothing else of that name.
 Error findProcedure(const char* name, void** out, int cudaVersion, bool perThread,
                     CUdriverProcAddressQueryResult* status) {
-  const Procedure* best = nullptr;
-  const Procedure* plain = nullptr;
-  bool known = false;
+  const Procedure* found[2] = {};
+  bool isKnown[2] = {};
   for (unsigned i = 0; i < procedureCount; ++i) {
     const Procedure& procedure = procedures[i];
     if (std::strcmp(procedure.name, name) != 0) continue;
-    known = true;
+    isKnown[procedure.isPerThread] = true;
     if (procedure.since > static_cast<unsigned>(cudaVersion)) continue;
-    const Procedure*& kept = procedure.isPerThread ? best : plain;
-    if (!kept || procedure.since >= kept->since) kept = &procedure;
+    const Procedure*& best = found[procedure.isPerThread];
+    if (!best || procedure.since >= best->since) best = &procedure;
   }
-  const Procedure* found = perThread && best ? best : plain;
-  if (out) *out = found ? reinterpret_cast<void*>(found->entry) : nullptr;
+  const bool which = perThread && isKnown[true];
+  if (found[which] || status) *out = found[which] ? reinterpret_cast<void*>(found[which]->entry) : nullptr;
   if (status) {
-    *status = found   ? CU_GET_PROC_ADDRESS_SUCCESS
-              : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *status = found[which]     ? CU_GET_PROC_ADDRESS_SUCCESS
+              : isKnown[which] ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                               : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   }
-  return found || status ? Error::Success : Error::NotFound;
+  return found[which] || status ? Error::Success : Error::NotFound;
 }
 
 }  // namespace
@@ -53,6 +53,7 @@ using namespace mulciber::api;
 namespace core = mulciber::core;
 
 CUDA_API(CUresult, cuInit)(unsigned int flags) {
+  if (flags == 0 && core::Platform::get().isInitialized()) return CUDA_SUCCESS;
   return guarded([&] { return flags != 0 ? Error::InvalidValue : core::Platform::get().initialize(); });
 }
 
@@ -83,9 +84,8 @@ CUDA_API(CUresult, cuGetProcAddress_v2)
 
 // Tables of undocumented functions, by UUID: there are none here.
 CUDA_API(CUresult, cuGetExportTable)(const void** table, const CUuuid* id) {
-  if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
-  *table = nullptr;
-  return CUDA_ERROR_NOT_FOUND;
+  if (table && id) *table = nullptr;
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUDA_API(CUresult, cuProfilerStart)() {

@@ -11,8 +11,9 @@ namespace {
 Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   const core::AllocationRef found = core::Platform::get().memory().find(address);
   if (!found) return Error::InvalidValue;
-  const bool isDevice = found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered &&
-                        found->kind != core::MemoryKind::Managed;
+  const bool isManaged = found->isManaged();
+  const bool isDevice =
+      !isManaged && found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered;
   const uint64_t start = address - found->deviceAddress < found->size ? found->deviceAddress : found->hostAddress;
   const uint64_t offset = address - start;
   switch (attribute) {
@@ -23,8 +24,7 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
       return Error::Success;
     }
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      *static_cast<unsigned*>(data) =
-          isDevice || found->kind == core::MemoryKind::Managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+      *static_cast<unsigned*>(data) = isDevice || isManaged ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       *static_cast<CUdeviceptr*>(data) = found->deviceAddress + offset;
@@ -34,11 +34,11 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
       if (isDevice || !found->isHostVisible()) return Error::InvalidValue;
       *static_cast<uint64_t*>(data) = found->hostAddress + offset;
       return Error::Success;
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *static_cast<unsigned*>(data) = 0; return Error::Success;
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *static_cast<unsigned long long*>(data) = found->id; return Error::Success;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      *static_cast<unsigned*>(data) = found->kind == core::MemoryKind::Managed;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      *static_cast<unsigned*>(data) = isManaged || found->isSynchronous;
       return Error::Success;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *static_cast<unsigned long long*>(data) = found->id; return Error::Success;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *static_cast<unsigned*>(data) = isManaged; return Error::Success;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(data) = found->device; return Error::Success;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *static_cast<unsigned*>(data) = 0; return Error::Success;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *static_cast<CUdeviceptr*>(data) = start; return Error::Success;
@@ -143,7 +143,7 @@ CUDA_API(CUresult, cuMemHostGetFlags)(unsigned int* flags, void* pointer) {
   return withContext([&](core::Context&) {
     if (!flags || !pointer) return Error::InvalidValue;
     const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
-    if (found && found->kind == core::MemoryKind::Managed) {
+    if (found && found->isManaged()) {
       *flags = CU_MEMHOSTALLOC_DEVICEMAP;
       return Error::Success;
     }
@@ -157,10 +157,11 @@ CUDA_API(CUresult, cuMemHostGetFlags)(unsigned int* flags, void* pointer) {
 
 CUDA_API(CUresult, cuMemHostRegister_v2)(void* pointer, size_t bytes, unsigned int flags) {
   return withContext([&](core::Context& context) {
-    constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
-                               CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+    // There is no memory of devices to be registered. What is registered is mapped.
+    constexpr unsigned known =
+        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
     if (!pointer || bytes == 0 || (flags & ~known)) return Error::InvalidValue;
-    return context.registerHost(pointer, bytes, flags);
+    return context.registerHost(pointer, bytes, (flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP);
   });
 }
 
@@ -207,13 +208,25 @@ CUDA_API(CUresult, cuPointerGetAttribute)(void* data, CUpointer_attribute attrib
   return withDriver([&] { return data ? pointerAttribute(data, attribute, address) : Error::InvalidValue; });
 }
 
+CUDA_API(CUresult, cuPointerSetAttribute)(const void* value, CUpointer_attribute attribute, CUdeviceptr address) {
+  return withDriver([&] {
+    const core::AllocationRef found = core::Platform::get().memory().find(address);
+    if (!value || !found || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return Error::InvalidValue;
+    found->isSynchronous = *static_cast<const unsigned*>(value) != 0;
+    return Error::Success;
+  });
+}
+
 // Unlike the singular form, what an address does not have is left zero.
 CUDA_API(CUresult, cuPointerGetAttributes)
 (unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr address) {
-  return withContext([&](core::Context&) {
-    if (!attributes || !data) return Error::InvalidValue;
+  return withDriver([&] {
+    if (count == 0 || !attributes || !data) return Error::InvalidValue;
+    for (unsigned i = 0; i < count; ++i)
+      if (!data[i] || attributes[i] < CU_POINTER_ATTRIBUTE_CONTEXT ||
+          attributes[i] > CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE)
+        return Error::InvalidValue;
     for (unsigned i = 0; i < count; ++i) {
-      if (!data[i]) return Error::InvalidValue;
       if (pointerAttribute(data[i], attributes[i], address) == Error::Success) continue;
       switch (attributes[i]) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:

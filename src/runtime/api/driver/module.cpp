@@ -1,5 +1,6 @@
 // Modules, and the linker that makes one image of several.
 #include <cstring>
+#include <string_view>
 
 #include "runtime/api/driver/driver.h"
 #include "runtime/api/driver/jit_options.h"
@@ -25,20 +26,25 @@ CUresult withModule(CUmodule handle, Body&& body) {
   });
 }
 
-// What cuLinkCreate begins. The image it ends with is the PTX of the linked module.
+// What cuLinkCreate begins. The image it ends with is the PTX of the linked module, which stands where CUDA has machine
+// code and is known by its first line.
+constexpr std::string_view linkedMark = "// linked by Mulciber\n";
 struct LinkState {
   fatbin::PtxModules modules;
   JitOptions options;
   std::string image;
+  Error failure = Error::Success;  // of an input that spoils the whole
+  bool isComplete = false;
 };
 
 Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t bytes, const char* name) {
-  if (!data || bytes == 0) return Error::InvalidValue;
+  if (!data || bytes == 0 || state.isComplete) return Error::InvalidValue;
   fatbin::PtxModules added;
   switch (type) {
     case CU_JIT_INPUT_PTX: {
       std::string text(static_cast<const char*>(data), bytes);
       text.resize(std::strlen(text.c_str()));
+      if (!isPtx(text)) return Error::InvalidImage;
       added.push_back({std::move(text), name ? name : "ptx", {}, 0});
       break;
     }
@@ -46,6 +52,11 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
     case CU_JIT_INPUT_CUBIN: {
+      const std::string_view content(static_cast<const char*>(data), bytes);
+      const bool isText = isPtx(content);
+      if (type == CU_JIT_INPUT_CUBIN && isText && content.substr(0, linkedMark.size()) != linkedMark)
+        return state.failure = Error::InvalidImage;
+      if (isText && (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY)) return Error::Unknown;
       fatbin::Error error;
       auto images = fatbin::readFile(fatbin::Bytes(static_cast<const std::byte*>(data), bytes), 90, error);
       if (!images) {
@@ -55,6 +66,7 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
       for (fatbin::PtxModules& modules : *images) std::move(modules.begin(), modules.end(), std::back_inserter(added));
       break;
     }
+    case CU_JIT_INPUT_NVVM: return state.failure = Error::JitCompilerNotFound;
     default: return Error::InvalidValue;
   }
   for (const core::PtxSource& source : sourcesOf(added)) {
@@ -66,10 +78,17 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
 }
 
 Error complete(LinkState& state) {
+  if (state.isComplete) return Error::InvalidHandle;
+  if (state.failure != Error::Success) return state.failure;
+  state.isComplete = true;
+  if (state.modules.empty()) {
+    state.image = std::string(linkedMark) + ".version 7.0\n.target sm_70\n.address_size 64\n";
+    return Error::Success;
+  }
   ModulePtr linked;
   const Error error = core::parseSources(sourcesOf(state.modules), &state.options.log, linked);
   if (error != Error::Success) return error;
-  state.image = printModule(*linked);
+  state.image = std::string(linkedMark) + printModule(*linked);
   return Error::Success;
 }
 
@@ -199,6 +218,7 @@ CUDA_API(CUresult, cuLinkAddFile_v2)
   return withContext([&](core::Context&) {
     if (!handle) return Error::InvalidHandle;
     auto& state = *reinterpret_cast<LinkState*>(handle);
+    if (!path || !*path || state.isComplete) return Error::InvalidValue;
     fatbin::PtxModules added;
     const Error error = readFile(path, added, &state.options.log);
     if (error != Error::Success) {

@@ -17,6 +17,9 @@
 #undef cuMemHostRegister
 #undef cuMemAdvise
 
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
 CUDA_API(CUresult, cuCtxDestroy)(CUcontext context) { return cuCtxDestroy_v2(context); }
 CUDA_API(CUresult, cuCtxPopCurrent)(CUcontext* context) { return cuCtxPopCurrent_v2(context); }
 CUDA_API(CUresult, cuCtxPushCurrent)(CUcontext context) { return cuCtxPushCurrent_v2(context); }
@@ -32,11 +35,15 @@ CUDA_API(CUresult, cuDeviceGetUuid)(CUuuid* uuid, CUdevice device) { return cuDe
 CUDA_API(CUresult, cuDevicePrimaryCtxRelease)(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
 CUDA_API(CUresult, cuDevicePrimaryCtxReset)(CUdevice device) { return cuDevicePrimaryCtxReset_v2(device); }
 CUDA_API(CUresult, cuDevicePrimaryCtxSetFlags)(CUdevice device, unsigned int flags) {
-  return cuDevicePrimaryCtxSetFlags_v2(device, flags);
+  // The newer form changes the flags of a context that is there.
+  return withDevice(device, [&](core::Device& of) {
+    if ((flags & CU_CTX_MAP_HOST) != 0 || !core::Device::areContextFlags(flags)) return Error::InvalidValue;
+    return of.activePrimary() ? Error::PrimaryContextActive : of.setPrimaryFlags(flags);
+  });
 }
 CUDA_API(CUresult, cuMemHostRegister)(void* pointer, size_t bytes, unsigned int flags) {
-  return cuMemHostRegister_v2(pointer, bytes, flags);
+  return cuMemHostRegister_v2(pointer, bytes, flags & (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
 }
 CUDA_API(CUresult, cuMemAdvise)(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
-  return cuMemAdvise_v2(address, bytes, advice, mulciber::api::locationOf(device));
+  return cuMemAdvise_v2(address, bytes, advice, locationOf(device));
 }

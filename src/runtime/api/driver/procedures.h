@@ -5,7 +5,7 @@ namespace mulciber::api {
 
 struct Procedure {
   const char* name;  // without _v2 or _ptsz
-  unsigned since;    // the CUDA version that brought this version of it; 0 for the first
+  unsigned since;    // the CUDA version that brought it, 1000 * major + 10 * minor
   bool isPerThread;  // _ptsz or _ptds
   void (*entry)();
 };

@@ -1,16 +1,6 @@
 #include <cstring>
-#include <vector>
 
 #include "runtime/api/runtime/runtime.h"
-
-namespace mulciber::api {
-namespace {
-
-// cudaSetValidDevices: the thread's order of preference; empty for all.
-thread_local std::vector<int> validDevices;
-
-}  // namespace
-}  // namespace mulciber::api
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
@@ -18,6 +8,11 @@ namespace core = mulciber::core;
 CUDA_API(cudaError_t, cudaGetDeviceCount)(int* count) {
   if (!count) return record(cudaErrorInvalidValue);
   *count = 0;
+  // Once the devices are known, host functions may ask too.
+  if (core::Platform::get().isInitialized() && !core::Platform::get().devices().empty()) {
+    *count = static_cast<int>(core::Platform::get().devices().size());
+    return cudaSuccess;
+  }
   return withPlatform([&] {
     *count = static_cast<int>(core::Platform::get().devices().size());
     return *count ? cudaSuccess : cudaErrorNoDevice;
@@ -36,13 +31,13 @@ CUDA_API(cudaError_t, cudaGetDevice)(int* ordinal) {
   });
 }
 
+// HOST-08. All devices there are can be used, so the first of the list is taken.
 CUDA_API(cudaError_t, cudaSetValidDevices)(int* devices, int count) {
   return withPlatform([&] {
     if (count < 0 || (count > 0 && !devices)) return cudaErrorInvalidValue;
     for (int i = 0; i < count; ++i) {
       if (!core::Platform::get().device(devices[i])) return cudaErrorInvalidDevice;
     }
-    validDevices.assign(devices, devices + count);
     return count > 0 ? codeOf(core::setRuntimeDevice(devices[0])) : cudaSuccess;
   });
 }
@@ -60,7 +55,7 @@ CUDA_API(cudaError_t, cudaInitDevice)(int ordinal, unsigned int deviceFlags, uns
 
 CUDA_API(cudaError_t, cudaSetDeviceFlags)(unsigned int flags) {
   return withDevice(core::runtimeDevice(), [&](core::Device& device) {
-    return flags & ~unsigned{cudaDeviceMask} ? Error::InvalidValue : device.setPrimaryFlags(flags);
+    return flags & ~unsigned{cudaDeviceMask} ? Error::InvalidValue : device.setPrimaryFlags(flags | cudaDeviceMapHost);
   });
 }
 
@@ -69,7 +64,7 @@ CUDA_API(cudaError_t, cudaGetDeviceFlags)(unsigned int* flags) {
     if (!flags) return Error::InvalidValue;
     bool active = false;
     device.primaryState(*flags, active);
-    *flags |= cudaDeviceMapHost;  // always so
+    if (active) *flags |= cudaDeviceMapHost;
     return Error::Success;
   });
 }
@@ -208,10 +203,9 @@ CUDA_API(cudaError_t, cudaDriverGetVersion)(int* version) {
 }
 
 // Tables of undocumented functions, by UUID: there are none here.
-CUDA_API(cudaError_t, cudaGetExportTable)(const void** table, const cudaUUID_t*) {
-  if (!table) return record(cudaErrorInvalidValue);
-  *table = nullptr;
-  return record(cudaErrorNotSupported);
+CUDA_API(cudaError_t, cudaGetExportTable)(const void** table, const cudaUUID_t* id) {
+  if (table && id) *table = nullptr;
+  return record(cudaErrorInvalidValue);
 }
 
 CUDA_API(cudaError_t, cudaProfilerStart)() {

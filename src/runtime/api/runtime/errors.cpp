@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "runtime/api/runtime/runtime.h"
 
 namespace mulciber::api {
@@ -25,15 +27,6 @@ const ErrorText& textOf(cudaError_t error) {
   return unknownError;
 }
 
-// A broken context stays broken: its error comes back however often it is taken (HOST-12).
-cudaError_t lastOrSticky() {
-  if (lastError != cudaSuccess) return lastError;
-  const core::ContextRef context = core::currentContext();
-  // One that is merely gone is replaced by the next call that needs a context.
-  if (!context || context->error() == Error::ContextIsDestroyed) return cudaSuccess;
-  return codeOf(context->error());
-}
-
 }  // namespace
 
 cudaError_t record(cudaError_t error) {
@@ -50,13 +43,10 @@ int refuse(const char* name) {
 
 using namespace mulciber::api;
 
-CUDA_API(cudaError_t, cudaGetLastError)() {
-  const cudaError_t error = lastOrSticky();
-  lastError = cudaSuccess;
-  return error;
-}
+// A broken context's error is given by the calls that need the context (HOST-12), and only they record it.
+CUDA_API(cudaError_t, cudaGetLastError)() { return std::exchange(lastError, cudaSuccess); }
 
-CUDA_API(cudaError_t, cudaPeekAtLastError)() { return lastOrSticky(); }
+CUDA_API(cudaError_t, cudaPeekAtLastError)() { return lastError; }
 
 CUDA_API(const char*, cudaGetErrorName)(cudaError_t error) { return textOf(error).name; }
 

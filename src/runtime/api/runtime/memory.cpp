@@ -83,9 +83,9 @@ CUDA_API(cudaError_t, cudaFreeHost)(void* pointer) {
 CUDA_API(cudaError_t, cudaHostRegister)(void* pointer, size_t bytes, unsigned int flags) {
   return withContext([&](core::Context& context) {
     constexpr unsigned known =
-        cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+        cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;  // there is no memory of devices
     if (!pointer || bytes == 0 || (flags & ~known)) return Error::InvalidValue;
-    return context.registerHost(pointer, bytes, flags);
+    return context.registerHost(pointer, bytes, (flags & cudaHostRegisterPortable) | cudaHostRegisterMapped);
   });
 }
 
@@ -109,7 +109,7 @@ CUDA_API(cudaError_t, cudaHostGetFlags)(unsigned int* flags, void* pointer) {
   return withContext([&](core::Context&) {
     if (!flags || !pointer) return Error::InvalidValue;
     const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
-    if (found && found->kind == core::MemoryKind::Managed) {
+    if (found && found->isManaged()) {
       *flags = cudaHostAllocMapped;
       return Error::Success;
     }

@@ -104,5 +104,8 @@ CUDA_API(cudaError_t, cudaMemPoolGetAccess)(cudaMemAccessFlags* flags, cudaMemPo
 }
 
 CUDA_API(cudaError_t, cudaMemPoolSetAccess)(cudaMemPool_t pool, const cudaMemAccessDesc* access, size_t count) {
-  return withPlatform([&] { return setPoolAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(access), count); });
+  return withPlatform([&] {
+    if (!access && count == 0) return Error::Success;
+    return setPoolAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(access), count);
+  });
 }

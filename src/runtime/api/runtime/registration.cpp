@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <list>
+#include <memory>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -44,12 +45,15 @@ Registry& registry() {
   return *instance;
 }
 
+// What `<<<>>>` was given. A launch's arguments may hold launches, which come and go before it. Static destructors
+// launch as well, and thread_local objects are gone by then: this has no destructor.
 struct CallConfiguration {
   dim3 grid, block;
   size_t sharedBytes;
   cudaStream_t stream;
+  CallConfiguration* outer;
 };
-thread_local std::vector<CallConfiguration> callConfigurations;
+thread_local CallConfiguration* innermostCall = nullptr;
 
 FatBinary* binaryOf(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
 
@@ -120,8 +124,7 @@ cudaError_t findSymbol(const void* symbol, core::Context& context, uint64_t& add
     if (found == all.end()) return cudaErrorInvalidSymbol;
     variable = found->second;
   }
-  const Error error = addressOf(variable, context, address, bytes);
-  return error == Error::NotFound ? cudaErrorInvalidSymbol : codeOf(error);
+  return codeOf(addressOf(variable, context, address, bytes));
 }
 
 }  // namespace mulciber::api
@@ -189,18 +192,21 @@ CUDA_API(char, __cudaInitModule)(void** handle) {
 }
 
 CUDA_API(unsigned, __cudaPushCallConfiguration)(dim3 grid, dim3 block, size_t sharedBytes, void* stream) {
-  callConfigurations.push_back({grid, block, sharedBytes, static_cast<cudaStream_t>(stream)});
+  auto* const made =
+      new (std::nothrow) CallConfiguration{grid, block, sharedBytes, static_cast<cudaStream_t>(stream), innermostCall};
+  if (!made) return static_cast<unsigned>(record(cudaErrorMemoryAllocation));
+  innermostCall = made;
   return 0;
 }
 
 CUDA_API(cudaError_t, __cudaPopCallConfiguration)(dim3* grid, dim3* block, size_t* sharedBytes, void* stream) {
-  if (callConfigurations.empty()) return record(cudaErrorMissingConfiguration);
-  const CallConfiguration configuration = callConfigurations.back();
-  callConfigurations.pop_back();
-  *grid = configuration.grid;
-  *block = configuration.block;
-  *sharedBytes = configuration.sharedBytes;
-  *static_cast<cudaStream_t*>(stream) = configuration.stream;
+  const std::unique_ptr<CallConfiguration> call(innermostCall);
+  if (!call) return record(cudaErrorMissingConfiguration);
+  innermostCall = call->outer;
+  *grid = call->grid;
+  *block = call->block;
+  *sharedBytes = call->sharedBytes;
+  *static_cast<cudaStream_t*>(stream) = call->stream;
   return cudaSuccess;
 }
 

@@ -27,6 +27,7 @@ template <class Body>
 cudaError_t guarded(Body&& body) {
   const util::Inside inside;
   if (!inside) return record(cudaErrorCudartUnloading);
+  if (inside.isFromHostFunction()) return record(cudaErrorNotPermitted);  // STR-10
   try {
     return record(static_cast<cudaError_t>(body()));
   } catch (const std::bad_alloc&) {
@@ -101,7 +102,7 @@ cudaError_t withFunction(const void* entry, Body&& body) {
   return withContext([&](core::Context& context) -> cudaError_t {
     core::Function* function = nullptr;
     const Error error = findFunction(entry, context, function);
-    if (error == Error::NotFound || error == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
+    if (error == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
     if (error != Error::Success) return codeOf(error);
     return static_cast<cudaError_t>(body(*function));
   });

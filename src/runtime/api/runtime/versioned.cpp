@@ -8,6 +8,7 @@
 #define cudaMemPrefetchAsync cudaMemPrefetchAsync_13
 #define cudaGetDriverEntryPoint cudaGetDriverEntryPoint_13
 #define cudaMemcpyBatchAsync cudaMemcpyBatchAsync_13
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_13
 #define cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_13
 #include <cuda_runtime.h>
 #undef cudaGetDeviceProperties
@@ -16,6 +17,7 @@
 #undef cudaMemPrefetchAsync
 #undef cudaGetDriverEntryPoint
 #undef cudaMemcpyBatchAsync
+#undef cudaStreamGetCaptureInfo
 #undef cudaMemcpy3DBatchAsync
 
 #include <dlfcn.h>
@@ -188,7 +190,7 @@ cudaError_t chooseDevice(int* ordinal, const Properties* wanted) {
 }
 
 cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const void* pointer) {
-  return withContext([&](core::Context&) {
+  return withPlatform([&] {
     if (!out) return Error::InvalidValue;
     cudaPointerAttributes attributes{};
     const auto address = reinterpret_cast<uintptr_t>(pointer);
@@ -200,9 +202,9 @@ cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const vo
       const bool byDevice = address - found->deviceAddress < found->size;
       const uint64_t offset = address - (byDevice ? found->deviceAddress : found->hostAddress);
       const bool isDevice = found->kind == core::MemoryKind::Device || found->kind == core::MemoryKind::Module;
-      attributes.type = found->kind == core::MemoryKind::Managed ? cudaMemoryTypeManaged
-                        : isDevice                               ? cudaMemoryTypeDevice
-                                                                 : cudaMemoryTypeHost;
+      attributes.type = found->isManaged() ? cudaMemoryTypeManaged
+                        : isDevice         ? cudaMemoryTypeDevice
+                                           : cudaMemoryTypeHost;
       attributes.device = found->device;
       attributes.devicePointer = reinterpret_cast<void*>(found->deviceAddress + offset);
       attributes.hostPointer =
@@ -269,8 +271,8 @@ cudaError_t driverEntryPoint(const char* name, void** out, unsigned version, uns
     if (!lookUp) return cudaErrorInsufficientDriver;
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
     const CUresult error = lookUp(name, out, static_cast<int>(version), flags, &found);
-    if (status) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
     if (error != CUDA_SUCCESS) return static_cast<cudaError_t>(error);
+    if (status) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
     return status || found == CU_GET_PROC_ADDRESS_SUCCESS ? cudaSuccess : cudaErrorSymbolNotFound;
   });
 }
@@ -366,6 +368,31 @@ CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2)
 CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2_ptsz)
 (const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
   return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, true);
+}
+#endif
+
+// No stream is ever capturing, and of one that is not nothing else is told: the parameters that follow differ between
+// versions and are left alone.
+CUDA_API(cudaError_t, cudaStreamGetCaptureInfo)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamIsCapturing(stream, status);
+}
+CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_ptsz)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamIsCapturing(stream, status);
+}
+#if MULCIBER_CUDART_MAJOR < 13
+CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v2)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamIsCapturing(stream, status);
+}
+CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v2_ptsz)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamIsCapturing(stream, status);
+}
+#endif
+#if MULCIBER_CUDART_MAJOR == 12
+CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v3)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamIsCapturing(stream, status);
+}
+CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v3_ptsz)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamIsCapturing(stream, status);
 }
 #endif
 

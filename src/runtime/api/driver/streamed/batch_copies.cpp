@@ -6,13 +6,25 @@
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
+namespace {
+
+// Unlike other work, a batch needs a current context, whatever stream is given, and a stream that has a handle.
+template <class Body>
+CUresult withStreamOfBatch(CUstream handle, size_t* failed, Body&& body) {
+  if (!handle && !perThreadDefault) return CUDA_ERROR_INVALID_VALUE;
+  if (failed && core::Platform::get().isInitialized()) *failed = SIZE_MAX;
+  return core::currentContext() ? withStream(handle, body) : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
 #undef cuMemcpyBatchAsync
 #undef cuMemcpy3DBatchAsync
 
 CUDA_API_PTSZ(CUresult, cuMemcpyBatchAsync)
 (CUdeviceptr* destinations, CUdeviceptr* sources, size_t* sizes, size_t count, CUmemcpyAttributes* attributes,
  size_t* firsts, size_t attributeCount, size_t* failed, CUstream handle) {
-  return withStream(handle, [&](core::Stream& stream) {
+  return withStreamOfBatch(handle, failed, [&](core::Stream& stream) {
     return copyBatch(stream, destinations, sources, sizes, count, attributes, firsts, attributeCount, failed);
   });
 }
@@ -20,17 +32,19 @@ CUDA_API_PTSZ(CUresult, cuMemcpyBatchAsync)
 CUDA_API_PTSZ(CUresult, cuMemcpyBatchAsync_v2)
 (CUdeviceptr* destinations, CUdeviceptr* sources, size_t* sizes, size_t count, CUmemcpyAttributes* attributes,
  size_t* firsts, size_t attributeCount, CUstream handle) {
-  return withStream(handle, [&](core::Stream& stream) {
+  return withStreamOfBatch(handle, nullptr, [&](core::Stream& stream) {
     return copyBatch(stream, destinations, sources, sizes, count, attributes, firsts, attributeCount, nullptr);
   });
 }
 
 CUDA_API_PTSZ(CUresult, cuMemcpy3DBatchAsync)
 (size_t count, CUDA_MEMCPY3D_BATCH_OP* boxes, size_t* failed, unsigned long long flags, CUstream handle) {
-  return withStream(handle, [&](core::Stream& stream) { return copyBoxes(stream, boxes, count, flags, failed); });
+  return withStreamOfBatch(handle, failed,
+                           [&](core::Stream& stream) { return copyBoxes(stream, boxes, count, flags, failed); });
 }
 
 CUDA_API_PTSZ(CUresult, cuMemcpy3DBatchAsync_v2)
 (size_t count, CUDA_MEMCPY3D_BATCH_OP* boxes, unsigned long long flags, CUstream handle) {
-  return withStream(handle, [&](core::Stream& stream) { return copyBoxes(stream, boxes, count, flags, nullptr); });
+  return withStreamOfBatch(handle, nullptr,
+                           [&](core::Stream& stream) { return copyBoxes(stream, boxes, count, flags, nullptr); });
 }

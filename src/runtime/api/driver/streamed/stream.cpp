@@ -52,6 +52,20 @@ CUDA_API_PTSZ(CUresult, cuStreamGetDevice)(CUstream handle, CUdevice* device) {
   return withStream(handle, [&](core::Stream& stream) { return give(device, stream.context().device().ordinal()); });
 }
 
+#undef cuStreamGetCtx_v2
+// Contexts with a part of a device's multiprocessors are not offered: no stream belongs to one.
+CUDA_API_PTSZ(CUresult, cuStreamGetCtx_v2)(CUstream handle, CUcontext* context, CUgreenCtx* green) {
+  return withStream(handle, [&](core::Stream& stream) {
+    if (!context && !green) return Error::InvalidValue;
+    if (green) *green = nullptr;
+    if (!context) return Error::Success;
+    const core::ContextRef owner = stream.context().shared_from_this();
+    rememberContext(owner);
+    *context = handleOf(owner);
+    return Error::Success;
+  });
+}
+
 CUDA_API_PTSZ(CUresult, cuStreamGetCtx)(CUstream handle, CUcontext* context) {
   return withStream(handle, [&](core::Stream& stream) {
     if (!context) return Error::InvalidValue;
@@ -63,6 +77,21 @@ CUDA_API_PTSZ(CUresult, cuStreamGetCtx)(CUstream handle, CUcontext* context) {
 }
 
 CUDA_API_PTSZ(CUresult, cuStreamIsCapturing)(CUstream handle, CUstreamCaptureStatus* status) {
+  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
+}
+
+// Of a stream that is not capturing nothing else is told.
+#undef cuStreamGetCaptureInfo
+CUDA_API_PTSZ(CUresult, cuStreamGetCaptureInfo)(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t*) {
+  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
+}
+CUDA_API_PTSZ(CUresult, cuStreamGetCaptureInfo_v2)
+(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*) {
+  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
+}
+CUDA_API_PTSZ(CUresult, cuStreamGetCaptureInfo_v3)
+(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*, const CUgraphNode**, const CUgraphEdgeData**,
+ size_t*) {
   return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
 }
 

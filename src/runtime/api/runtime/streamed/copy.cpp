@@ -1,6 +1,8 @@
 // Copies and fills. The synchronous ones work in the default stream.
 #include "runtime/core/copy.h"
 
+#include <utility>
+
 #include "runtime/api/runtime/runtime.h"
 
 using namespace mulciber::api;
@@ -44,7 +46,16 @@ template <class Parameters>
 cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
   if (!p) return record(cudaErrorInvalidValue);
   if (p->srcArray || p->dstArray) return record(cudaErrorNotSupported);
-  if (!p->srcPtr.ptr || !p->dstPtr.ptr) return record(cudaErrorInvalidValue);
+  for (const auto& [side, position] : {std::pair{p->srcPtr, p->srcPos}, std::pair{p->dstPtr, p->dstPos}}) {
+    if (!side.ptr) return record(cudaErrorInvalidValue);
+    const auto& [width, height, depth] = p->extent;
+    const bool isOneRow = height == 1 && depth == 1;
+    if ((width > side.pitch && !isOneRow) || (depth > 1 && height > side.ysize))
+      return record(cudaErrorInvalidPitchValue);
+    if (width > side.pitch || position.x > side.pitch - width) return record(cudaErrorInvalidValue);
+    if (side.ysize != 0 && (height > side.ysize || position.y > side.ysize - height))
+      return record(cudaErrorInvalidValue);
+  }
   Copy copy =
       rectangle(p->dstPtr.ptr, p->dstPtr.pitch, p->srcPtr.ptr, p->srcPtr.pitch, p->extent.width, p->extent.height);
   copy.depth = p->extent.depth;
@@ -53,6 +64,14 @@ cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t strea
   copy.source += p->srcPos.x + p->srcPos.y * copy.sourcePitch + p->srcPos.z * copy.sourceSlice;
   copy.destination += p->dstPos.x + p->dstPos.y * copy.destinationPitch + p->dstPos.z * copy.destinationSlice;
   return copyIn(stream, copy, kind, async);
+}
+
+cudaError_t copyPeerBox(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, bool async) {
+  const cudaError_t error = withPlatform([&] {
+    const core::Platform& all = core::Platform::get();
+    return !p || (all.device(p->srcDevice) && all.device(p->dstDevice)) ? Error::Success : Error::InvalidDevice;
+  });
+  return error == cudaSuccess ? copyBox(p, cudaMemcpyDefault, stream, async) : error;
 }
 
 cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cudaExtent extent, bool async) {
@@ -78,10 +97,11 @@ cudaError_t copySymbol(const void* symbol, void* to, const void* from, size_t by
     uint64_t address = 0;
     size_t size = 0;
     if (cudaError_t error = findSymbol(symbol, stream.context(), address, size); error != cudaSuccess) return error;
-    if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
-    if (!(toSymbol ? from : to)) return cudaErrorInvalidValue;
     const bool fits = kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
                       kind == (toSymbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+    if (async && !fits) return cudaErrorInvalidMemcpyDirection;
+    if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
+    if (!(toSymbol ? from : to)) return cudaErrorInvalidValue;
     if (!fits) return cudaErrorInvalidMemcpyDirection;
     Copy copy = linear(to, from, bytes);
     (toSymbol ? copy.destination : copy.source) = address + offset;
@@ -116,11 +136,9 @@ CUDA_API_PTDS(cudaError_t, cudaMemcpy3D)(const cudaMemcpy3DParms* p) {
 CUDA_API_PTSZ(cudaError_t, cudaMemcpy3DAsync)(const cudaMemcpy3DParms* p, cudaStream_t stream) {
   return copyBox(p, p ? p->kind : cudaMemcpyDefault, stream, true);
 }
-CUDA_API_PTDS(cudaError_t, cudaMemcpy3DPeer)(const cudaMemcpy3DPeerParms* p) {
-  return copyBox(p, cudaMemcpyDefault, nullptr, false);
-}
+CUDA_API_PTDS(cudaError_t, cudaMemcpy3DPeer)(const cudaMemcpy3DPeerParms* p) { return copyPeerBox(p, nullptr, false); }
 CUDA_API_PTSZ(cudaError_t, cudaMemcpy3DPeerAsync)(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
-  return copyBox(p, cudaMemcpyDefault, stream, true);
+  return copyPeerBox(p, stream, true);
 }
 
 CUDA_API_PTDS(cudaError_t, cudaMemcpyToSymbol)

@@ -18,7 +18,7 @@ cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** argume
       return cudaErrorInvalidResourceHandle;
     core::Function* function = nullptr;
     const Error found = findFunction(entry, stream.context(), function);
-    if (found == Error::NotFound || found == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
+    if (found == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
     if (found != Error::Success) return codeOf(found);
     const core::Launch launch{{grid.x, grid.y, grid.z},
                               {block.x, block.y, block.z},
