@@ -23,7 +23,8 @@ b0:
 bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
 TEST(ConstantZeros, SumsAreNoMinusZero) {
-  for (const char* operation : {"fadd f32 %1, %2", "fadd f32 %2, %1", "fsub f32 %2, %1", "fsub f32 %1, %3"}) {
+  for (const char* operation :
+       {"fadd f32 %1, %2", "fadd f32 %2, %1", "fsub f32 %2, %1", "fsub f32 %1, %3", "fma f32 %1, %4, %2"}) {
     const std::string text = protect(std::string("%5 = ") + operation);
     EXPECT_TRUE(has(text, operation)) << text;
     EXPECT_TRUE(has(text, "= select")) << text;
@@ -41,8 +42,9 @@ TEST(ConstantZeros, TheMagnitudeIsPositive) {
 }
 
 TEST(ConstantZeros, OtherOperationsStay) {
-  for (const char* operation : {"fadd f32 %1, %3", "fadd f32 %1, %4", "fsub f32 %1, %2", "fsub f32 %3, %1",
-                                "fmul f32 %1, %2", "fdiv f32 %1, %4", "fdiv f32 %4, %1"})
+  for (const char* operation :
+       {"fadd f32 %1, %3", "fadd f32 %1, %4", "fsub f32 %1, %2", "fsub f32 %3, %1", "fmul f32 %1, %2",
+        "fma f32 %1, %1, %2", "fma f32 %1, %4, %3", "fdiv f32 %1, %4", "fdiv f32 %4, %1"})
     EXPECT_FALSE(has(protect(std::string("%5 = ") + operation), "select")) << operation;
 }
 

@@ -1,5 +1,6 @@
 #include "translator/passes/constant_zeros.h"
 
+#include "translator/ir/float_bits.h"
 #include "translator/passes/expand.h"
 
 namespace mulciber::passes {
@@ -8,18 +9,19 @@ namespace {
 using ir::Instruction;
 using ir::Op;
 
-uint64_t signBit(ir::Type type) { return uint64_t(1) << (type.bits - 1); }
-uint64_t infinity(ir::Type type) {
-  return type == ir::F16 ? 0x7C00 : type == ir::F32 ? 0x7F80'0000 : 0x7FF0'0000'0000'0000;
-}
-
 bool isPositiveZero(const Instruction& value) { return value.isConstant() && value.payload == 0; }
 bool isNegativeZero(const Instruction& value) { return value.isConstant() && value.payload == signBit(value.type); }
 bool isZero(const Instruction& value) { return isPositiveZero(value) || isNegativeZero(value); }
 
-// x + 0, x - (-0) and 0 - x, none of which is -0. Not by a comparison of floats, of which drivers know too much.
+bool isUnit(const Instruction& value) {  // 1 or -1
+  return value.isConstant() && (value.payload & (signBit(value.type) - 1)) == one(value.type);
+}
+
+// x + 0, x - (-0), 0 - x and the fused sum of x or -x and 0, none of which is -0. Not by a comparison of floats, of
+// which drivers know too much.
 Instruction* withoutMinusZero(ir::Builder& b, const Instruction& sum) {
-  Instruction* copy = b.binary(sum.op, sum.operands[0], sum.operands[1]);
+  Instruction* copy = b.emit(sum.op, sum.type, {});
+  copy->operands = sum.operands;
   copy->fp = sum.fp;
   Instruction* pattern = b.bitcast(sum.type.asInt(), copy);
   Instruction* isMinusZero = b.compare(Op::IEq, pattern, b.constant(pattern->type, signBit(sum.type)));
@@ -49,6 +51,8 @@ Instruction* expand(ir::Builder& b, const Instruction& i) {
   switch (i.op) {
     case Op::FAdd: return isPositiveZero(*x) || isPositiveZero(*y) ? withoutMinusZero(b, i) : nullptr;
     case Op::FSub: return isPositiveZero(*x) || isNegativeZero(*y) ? withoutMinusZero(b, i) : nullptr;
+    case Op::Fma:
+      return isPositiveZero(*y) && (isUnit(*x) || isUnit(*i.operands[1])) ? withoutMinusZero(b, i) : nullptr;
     case Op::FDiv: return isZero(*y) ? dividedByZero(b, x, *y) : isZero(*x) ? zeroDivided(b, *x, y) : nullptr;
     case Op::FAbs: return isNegativeZero(*x) ? b.bitcast(i.type, b.constant(i.type.asInt(), 0)) : nullptr;
     default: return nullptr;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "translator/ir/float_bits.h"
 #include "translator/passes/soft_float.h"
 
 namespace mulciber::passes {
@@ -20,10 +21,6 @@ using Value = ExactFloat::Value;
 
 namespace {
 
-uint64_t signBit(ir::Type type) { return uint64_t(1) << (type.bits - 1); }
-uint64_t infinity(ir::Type type) { return type == F16 ? 0x7C00 : type == F32 ? 0x7F80'0000 : 0x7FF0'0000'0000'0000; }
-uint64_t smallestNormal(ir::Type type) { return type == F16 ? 0x400 : type == F32 ? 0x80'0000 : uint64_t(1) << 52; }
-uint64_t one(ir::Type type) { return type == F16 ? 0x3C00 : type == F32 ? 0x3F80'0000 : 0x3FF0'0000'0000'0000; }
 Value first(std::initializer_list<Value> operands) { return *operands.begin(); }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Floating-point arithmetic. Rounding modes other than nearest-even, flushing and exactness that the target lacks have
 // been rewritten by passes before: what arrives here is what the target does by itself.
+#include "translator/ir/float_bits.h"
 #include "translator/spirv/emitter.h"
 
 namespace mulciber::spirv {
@@ -43,8 +44,6 @@ Extended extendedFunction(Op op) {
   }
 }
 
-uint64_t one(ir::Type type) { return type.bits == 16 ? 0x3C00 : type.bits == 32 ? 0x3F80'0000 : 0x3FF0'0000'0000'0000; }
-
 }  // namespace
 
 Id emitFloat(Emitter& e, const ir::Instruction& i) {
@@ -63,8 +62,8 @@ Id emitFloat(Emitter& e, const ir::Instruction& i) {
     }
     result = e.module.glsl(extended.function, e.type(i.type), operands);
   }
-  // Even where PTX allows a fused multiply-add (add and mul without .rn): without the decoration drivers also reassociate, and
-  // a - (a + b) becomes -b, which takes the compensation out of pow and every double-double sum.
+  // Even where PTX allows a fused multiply-add (add and mul without .rn): without the decoration drivers also
+  // reassociate, and a - (a + b) becomes -b, which takes the compensation out of pow and every double-double sum.
   e.module.decorate(result, spv::Decoration::NoContraction);
   return result;
 }
