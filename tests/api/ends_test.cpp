@@ -82,7 +82,14 @@ unsigned* dataOfHandler = nullptr;
   std::exit(0);
 }
 
+// Layers destroy objects of theirs before these handlers run: docs/runtime.md, "The end of the process".
+bool hasLayer() {
+  const char* const layers = std::getenv("VK_INSTANCE_LAYERS");
+  return layers && *layers;
+}
+
 TEST_F(EndsDeathTest, HandlersAndStaticObjectsLaunch) {  // HOST-04
+  if (hasLayer()) GTEST_SKIP() << "skipped: with a Vulkan layer, calls are refused as soon as the process ends";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(workAtTheEnd(), testing::ExitedWithCode(0), "");
 }
@@ -118,6 +125,7 @@ TEST_F(EndsDeathTest, HandlersAndStaticObjectsLaunch) {  // HOST-04
 }
 
 TEST_F(EndsDeathTest, AThreadThatNeverCalledEndsTheProcess) {
+  if (hasLayer()) GTEST_SKIP() << "skipped: a Vulkan layer goes before it is known that the process ends";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(endByAThreadWithoutCuda(context), testing::ExitedWithCode(0), "");
 }
