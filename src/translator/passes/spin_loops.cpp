@@ -106,6 +106,31 @@ bool releases(const Block& block, const std::vector<Place>& locks) {
   });
 }
 
+// Loads that wait for others, of a loop without a compare-and-swap or an exchange.
+std::vector<const Instruction*> waitingLoads(const std::vector<Block*>& body) {
+  std::vector<const Instruction*> loads;
+  for (const Block* block : body)
+    for (const Instruction* instruction : block->instructions) {
+      if (instruction->op == Op::AtomicCas || instruction->op == Op::AtomicExchange) return {};
+      if (takesLock(*instruction)) loads.push_back(instruction);
+    }
+  return loads;
+}
+
+// Whether the block may write what one of the loads waits for: a store that others are to see, or an atomic operation,
+// of the same type in the same space.
+bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads) {
+  return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* write) {
+    if (!mayReleaseLock(*write)) return false;
+    const bool isStore = write->op == Op::Store;
+    if (isStore && !write->memory.isVolatile && write->memory.order == ir::Order::Weak) return false;
+    const ir::Type type = isStore ? write->operands[1]->type : write->type;
+    return std::any_of(loads.begin(), loads.end(), [&](const Instruction* load) {
+      return load->type == type && load->memory.space == write->memory.space;
+    });
+  });
+}
+
 bool isConvergent(const Block& block) {
   return std::any_of(block.instructions.begin(), block.instructions.end(),
                      [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
@@ -137,14 +162,20 @@ class SpinLoops {
   void run() {
     const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
     for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
-      std::vector<Place> locks = locksOf(bodies[loop]);
-      if (!locks.empty()) extend(loop, bodies[loop], locks);
+      const std::vector<Place> locks = locksOf(bodies[loop]);
+      if (locks.empty()) continue;
+      extend(loop, bodies[loop], [&](const Block& block) { return releases(block, locks); });
+      const std::vector<const Instruction*> waits = waitingLoads(bodies[loop]);
+      if (waits.empty()) continue;
+      for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none; outer = forest_.loops[outer].parent)
+        extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, waits); });
     }
   }
 
  private:
   // The blocks that only threads from the loop reach, and from which control can still come to a release.
-  void extend(uint32_t loop, const std::vector<Block*>& body, const std::vector<Place>& locks) {
+  template <class Releases>
+  void extend(uint32_t loop, const std::vector<Block*>& body, Releases isRelease) {
     if (!tree_) {
       tree_.emplace(function_);
       function_.computePredecessors();
@@ -162,7 +193,7 @@ class SpinLoops {
       if (mayJoin(block) && added.insert(block).second) work.push_back(block);
     };
     for (Block* block : function_.blocks)
-      if (releases(*block, locks)) add(block);
+      if (isRelease(*block)) add(block);
     std::vector<Block*> blocks;
     while (!work.empty()) {
       Block* block = work.back();
@@ -202,16 +233,6 @@ class SpinLoops {
   LoopForest& forest_;
   std::optional<ir::DominatorTree> tree_;
 };
-
-bool waitsByLoads(const std::vector<Block*>& body) {
-  bool hasLoad = false;
-  for (const Block* block : body)
-    for (const Instruction* instruction : block->instructions) {
-      if (instruction->op == Op::AtomicCas || instruction->op == Op::AtomicExchange) return false;
-      hasLoad |= takesLock(*instruction);
-    }
-  return hasLoad;
-}
 
 // Whether threads come to the later loop only from the earlier one, past a release of what both wait for and past
 // nothing for which all threads are meant to be there.
@@ -259,7 +280,7 @@ bool joinWaits(ir::Function& function, const LoopForest& forest) {
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
   std::vector<uint32_t> waits;
   for (uint32_t loop = 0; loop < bodies.size(); ++loop)
-    if (waitsByLoads(bodies[loop]) && !locksOf(bodies[loop]).empty()) waits.push_back(loop);
+    if (!waitingLoads(bodies[loop]).empty() && !locksOf(bodies[loop]).empty()) waits.push_back(loop);
   if (waits.size() < 2) return false;
   function.computePredecessors();
   for (uint32_t earlier : waits)
