@@ -8,6 +8,8 @@
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/pipeline.h"
+#include "translator/passes/rounds.h"
+#include "translator/passes/waits.h"
 #include "translator/ptx/linker.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/printer.h"
@@ -111,16 +113,23 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     return fail("the module has no kernel '" + std::string(kernelName) + "'");
   dump("ptx", [&] { return ptx::print(holder.module); });
 
-  auto program = lower::lowerKernel(holder, *function, module.layout, profile, diagnostics);
+  TargetProfile target = profile;
+  auto program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
   if (!program) return std::nullopt;
+  if (!target.warpsProgress && passes::yieldInWaits(*program)) {
+    // Lanes of the device's warps run together or not at all: rounds of single threads are for them.
+    if (passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
+    program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, true);
+    passes::yieldInWaits(*program);
+  }
   auto refused = [&](const std::string& why) {
     return "kernel '" + program->kernel + "' cannot be translated: " + why;
   };
-  passes::PassContext context{profile, options, *program};
+  passes::PassContext context{target, options, *program};
   if (std::string why = passes::runPipeline(context); !why.empty()) return fail(refused(why));
 
   spirv::Refusal refusal;
-  auto words = spirv::emit(*program, profile, options, refusal);
+  auto words = spirv::emit(*program, target, options, refusal);
   if (!words) {
     std::string place = program->sourceMap.describe(refusal.source);
     holder.source.error(diagnostics, refusal.source,
@@ -132,7 +141,7 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     if (std::string faults = spirv::validate(*words); !faults.empty())
       return fail("internal error: kernel '" + program->kernel + "' became invalid SPIR-V: " + faults);
   }
-  return Kernel{std::move(*words), describe(*function, *program, profile)};
+  return Kernel{std::move(*words), describe(*function, *program, target)};
 }
 
 uint32_t translatorVersion() { return sourceHash; }

@@ -154,6 +154,67 @@ TEST_F(BarrierPtx, MbarriersCountArrivalsDropsAndBytes) {
   EXPECT_EQ(std::vector(words.begin(), words.begin() + 8), (std::vector<uint32_t>{6, 4, 3, 1, 3, 2, 4 + 8 + 64, 0}));
 }
 
+// A lane leaves in each round, with an arrival that counts for all later ones.
+TEST_F(BarrierPtx, LanesDropOutOfAnMbarrier) {
+  auto words = wordsOf(R"(
+    mov.u32 %r8, cells; mov.u32 %r1, 0; mov.u32 %r4, 0;
+    setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [b], 64; @%p1 st.shared.u32 [%r8], %r1; bar.sync 0;
+  AGAIN: atom.shared.add.u32 %r3, [%r8], 1; setp.eq.u32 %p1, %r1, %t; @%p1 bra LEAVES;
+    mbarrier.arrive.shared.b64 %rd1, [b];
+  FIRST: mbarrier.test_wait.shared.b64 %p2, [b], %rd1; @!%p2 bra FIRST;
+    ld.shared.u32 %r4, [%r8]; mbarrier.arrive.shared.b64 %rd1, [b];
+  SECOND: mbarrier.test_wait.shared.b64 %p2, [b], %rd1; @!%p2 bra SECOND;
+    add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 5; @%p2 bra AGAIN; bra DONE;
+  LEAVES: mbarrier.arrive_drop.shared.b64 _, [b];
+  DONE: st.global.u32 [%out], %r4;)",
+                       1, 64, ".shared .align 8 .b64 b; .shared .align 4 .u32 cells;");
+  for (uint32_t t = 0; t < 64; t++) {
+    uint32_t seen = 0;
+    for (uint32_t round = 0; round < std::min(t, 5u); round++) seen += 64 - round;
+    EXPECT_EQ(words[t], seen) << t;
+  }
+}
+
+// Odd and even lanes of a warp wait for each other in turns.
+TEST_F(BarrierPtx, LanesOfAWarpTakeTurns) {
+  auto words = wordsOf(R"(
+    mov.u32 %r8, cells; shl.b32 %r2, %t, 2; add.u32 %r8, %r8, %r2; xor.b32 %r9, %r8, 4; mov.u32 %r1, 0;
+    mov.u32 %r4, %t; setp.eq.u32 %p1, %t, 0; @!%p1 bra READY;
+    mbarrier.init.shared.b64 [b], 32; mbarrier.init.shared.b64 [b+8], 32;
+  READY: bar.sync 0; and.b32 %r2, %t, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra ODD;
+  EVEN: st.shared.u32 [%r8], %r4; mbarrier.arrive.shared.b64 _, [b]; and.b32 %r3, %r1, 1;
+  ANSWER: mbarrier.test_wait.parity.shared.b64 %p2, [b+8], %r3; @!%p2 bra ANSWER;
+    ld.shared.u32 %r4, [%r9]; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 4; @%p2 bra EVEN; bra DONE;
+  ODD: and.b32 %r3, %r1, 1;
+  QUESTION: mbarrier.test_wait.parity.shared.b64 %p2, [b], %r3; @!%p2 bra QUESTION;
+    ld.shared.u32 %r4, [%r9]; mad.lo.u32 %r4, %r4, 3, 1; st.shared.u32 [%r8], %r4;
+    mbarrier.arrive.shared.b64 _, [b+8]; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 4; @%p2 bra ODD;
+  DONE: st.global.u32 [%out], %r4;)",
+                       1, 64, ".shared .align 8 .b64 b[2]; .shared .align 8 .u32 cells[64];");
+  for (uint32_t t = 0; t < 64; t++) {
+    uint32_t value = t & ~1u;
+    for (uint32_t round = 0; round < 4; round++) value = value * 3 + 1;
+    EXPECT_EQ(words[t], value) << t;
+  }
+}
+
+// A number goes from warp to warp, each of which waits for its turn at a word of shared memory.
+TEST_F(BarrierPtx, WarpsWaitByLookingAtMemory) {
+  auto words = wordsOf(R"(
+    mov.u32 %r8, cells; mov.u32 %r1, 0; setp.eq.u32 %p1, %t, 0; @%p1 st.shared.v2.u32 [%r8], {%r1, %r1}; bar.sync 0;
+    shr.u32 %r2, %t, 5; and.b32 %r3, %t, 31; setp.ne.u32 %p1, %r3, 0;
+  AGAIN: @%p1 bra MEET;
+  WAIT: ld.volatile.shared.u32 %r4, [%r8]; setp.ne.u32 %p2, %r4, %r2; @%p2 bra WAIT;
+    membar.cta; ld.shared.u32 %r5, [%r8+4]; mad.lo.u32 %r5, %r5, 3, %r2; st.shared.u32 [%r8+4], %r5; membar.cta;
+    add.u32 %r4, %r4, 1; st.volatile.shared.u32 [%r8], %r4;
+  MEET: bar.warp.sync -1; add.u32 %r2, %r2, 4; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 3; @%p2 bra AGAIN;
+    bar.sync 0; ld.shared.u32 %r5, [%r8+4]; st.global.u32 [%out], %r5;)",
+                       1, 128, ".shared .align 8 .u32 cells[2];");
+  uint32_t value = 0;
+  for (uint32_t turn = 0; turn < 12; turn++) value = value * 3 + turn;
+  for (uint32_t t = 0; t < 128; t++) EXPECT_EQ(words[t], value) << t;
+}
+
 // A block is a cluster of its own.
 TEST_F(BarrierPtx, AClusterIsOneBlock) {
   auto words = wordsOf(R"(

@@ -28,14 +28,26 @@ TEST_F(SpecialRegisterPtx, OneBlockIsTheGridAndItsOwnCluster) {
   expectAll("%ntid.x", 64);
 }
 
-TEST_F(SpecialRegisterPtx, NothingIsCountedOrReserved) {
+TEST_F(SpecialRegisterPtx, NothingIsCounted) {
   for (unsigned i = 0; i < 8; i++) expectAll("%pm" + std::to_string(i), 0);
   expectAll("%pm3_64", 0, true);
-  for (const char* name : {"%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap",
-                           "%reserved_smem_offset_0", "%reserved_smem_offset_1"})
-    expectAll(name, 0);
   expectAll("%current_graph_exec", 0, true);
   expectAll("%envreg31", 0);
+}
+
+// Groups of more than a warp meet in it: it must be no variable's.
+TEST_F(SpecialRegisterPtx, ReservedMemoryIsNobodyElses) {
+  auto words = wordsOf(R"(
+    mov.u32 %r1, cells; st.shared.u32 [%r1], 7; mov.u32 %r2, %reserved_smem_offset_1; st.shared.u32 [%r2], 9;
+    ld.shared.u32 %r1, [%r1]; mov.u32 %r3, %reserved_smem_offset_begin; mov.u32 %r4, %reserved_smem_offset_end;
+    sub.u32 %r4, %r4, %r3; setp.le.u32 %p1, %r3, %r2; selp.u32 %r2, 1, 0, %p1; mov.u32 %r3, %reserved_smem_offset_cap;
+    st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
+  )",
+                       4, 32, ".shared .align 4 .b8 cells[200];");
+  EXPECT_EQ(words[0], 7u);
+  EXPECT_EQ(words[1], 1u);
+  EXPECT_EQ(words[2], words[3]);
+  EXPECT_GE(words[3], 512u);
 }
 
 TEST_F(SpecialRegisterPtx, EnvironmentRegistersHoldTheGridsWorkspace) {

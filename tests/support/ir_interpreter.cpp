@@ -251,6 +251,7 @@ class Lane {
       case Op::SExt: return static_cast<uint64_t>(sa);
       case Op::Fence:
       case Op::Barrier:
+      case Op::Yield:
       case Op::WarpBarrier: return 0;
       default: result.error = "cannot run " + std::string(ir::mnemonic(instruction.op)); return 0;
     }
@@ -264,8 +265,8 @@ class Lane {
 };
 
 bool isWarpWide(const Instruction& instruction) {
-  return ir::isConvergent(instruction.op) && instruction.op != Op::Barrier && instruction.op != Op::WarpBarrier &&
-         instruction.op != Op::Call;
+  return ir::isConvergent(instruction.op) && instruction.op != Op::Barrier && instruction.op != Op::Yield &&
+         instruction.op != Op::WarpBarrier && instruction.op != Op::Call;
 }
 
 // Gives each of the lanes, which all stand before `instruction`, its result.

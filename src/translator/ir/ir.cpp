@@ -26,6 +26,7 @@ int operandCount(Op op) {
 bool isConvergent(Op op) {
   switch (op) {
     case Op::Barrier:
+    case Op::Yield:
     case Op::WarpBarrier:
     case Op::Shuffle:
     case Op::Ballot:
@@ -43,6 +44,7 @@ bool hasSideEffects(Op op) {
     case Op::Store:
     case Op::Fence:
     case Op::Barrier:
+    case Op::Yield:
     case Op::WarpBarrier:
     case Op::ClockSubgroup:
     case Op::ClockDevice:

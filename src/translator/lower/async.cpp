@@ -104,7 +104,7 @@ class MbarrierLowering {
   }
 
   void wait(const ptx::Operand& destination, const ptx::Operand& address, const ptx::Operand& phase) {
-    f.yieldToWarps();
+    f.yieldToThreads();
     ir::Order howOrdered = order(instruction, ir::Order::Acquire);
     ir::Instruction* word = strongLoad(f, place(address), ir::I64, access(howOrdered));
     ir::Instruction* now = b.convert(ir::Op::Trunc, ir::I32, b.lshr(word, b.i32(63)));

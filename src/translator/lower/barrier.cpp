@@ -168,7 +168,11 @@ constexpr Lowering rows[] = {
 }  // namespace
 
 void FunctionLowering::yieldToWarps() {
-  if (!profile().warpsProgress) b.emit(ir::Op::Barrier, ir::Void, {});
+  if (!profile().warpsProgress) b.emit(profile().hasWarps() ? ir::Op::Barrier : ir::Op::Yield, ir::Void, {});
+}
+
+void FunctionLowering::yieldToThreads() {
+  if (!profile().warpsProgress) b.emit(ir::Op::Yield, ir::Void, {});
 }
 
 void FunctionLowering::clearBarrierWords() {

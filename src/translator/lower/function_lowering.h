@@ -81,6 +81,8 @@ class FunctionLowering {
   ir::Instruction* blockThreads();
   // In a loop that waits for another warp: lets it run, on devices where spinning does not.
   void yieldToWarps();
+  // The same where lanes of one warp may wait for each other, see passes/waits.h.
+  void yieldToThreads();
 
   // Calls. Parameters that are no registers pass through variables, piece by piece: see parameters.h.
   void callDirect(const ptx::Function& callee, const ptx::Instruction& call);

@@ -13,22 +13,29 @@ constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+bool isOfReservedMemory(ptx::SpecialRegister which) {
+  return which >= ptx::SpecialRegister::ReservedSmemBegin && which <= ptx::SpecialRegister::ReservedSmem1;
+}
+
 }  // namespace
 
 std::optional<ir::Program> lowerKernel(const ptx::ModuleHolder& module, const ptx::Function& kernel,
                                        const ModuleLayout& layout, const TargetProfile& profile,
-                                       Diagnostics& diagnostics) {
-  return ProgramLowering(module, kernel, layout, profile, diagnostics).run();
+                                       Diagnostics& diagnostics, bool threadsWait) {
+  return ProgramLowering(module, kernel, layout, profile, diagnostics, threadsWait).run();
 }
 
 ProgramLowering::ProgramLowering(const ptx::ModuleHolder& module, const ptx::Function& kernel,
-                                 const ModuleLayout& layout, const TargetProfile& profile, Diagnostics& diagnostics)
+                                 const ModuleLayout& layout, const TargetProfile& profile, Diagnostics& diagnostics,
+                                 bool threadsWait)
     : holder_(module),
       kernel_(kernel),
       layout_(layout),
       profile_(profile),
       diagnostics_(diagnostics),
-      graph_(kernel, layout) {}
+      graph_(kernel, layout) {
+  result_.waits = threadsWait;
+}
 
 std::optional<ir::Program> ProgramLowering::run() {
   result_.kernel = kernel_.name;
@@ -44,7 +51,7 @@ std::optional<ir::Program> ProgramLowering::run() {
   noteSourceLines();
   layOutParameters();
   const BarrierUse& use = graph_.barriers();
-  result_.waits = use.arrives || use.counts || use.waits;
+  result_.waits |= use.arrives || use.counts || use.waits;
   layOutShared();
   for (const ptx::Function* function : graph_.functions()) {
     auto& lowered = result_.functions.emplace_back(std::make_unique<ir::Function>());
@@ -74,13 +81,15 @@ void ProgramLowering::refuse(uint32_t where, std::string_view what, std::string_
 ir::Function& ProgramLowering::functionFor(const ptx::Function& function) { return *functions_.at(&function); }
 
 // Where a barrier is no more than a turn for each warp, waiting for a word of memory and the device's barriers do not
-// go together.
-bool ProgramLowering::countsAllBarriers() const { return !profile_.warpsProgress && result_.waits; }
+// go together. They do in rounds of single threads.
+bool ProgramLowering::countsAllBarriers() const {
+  return !profile_.warpsProgress && profile_.hasWarps() && result_.waits;
+}
 
 // Memory for passes/rounds, which finds out whether the kernel has to run in rounds.
 uint32_t ProgramLowering::roundsBytes() const {
   const BarrierUse& use = graph_.barriers();
-  if ((use.warps || countsAllBarriers()) && !profile_.hasWarps()) {
+  if (!profile_.hasWarps() && (use.warps || result_.waits)) {
     const uint32_t required = result_.requiredBlock[0] * result_.requiredBlock[1] * result_.requiredBlock[2];
     const uint32_t threads = required             ? required
                              : result_.maxThreads ? result_.maxThreads
@@ -133,9 +142,11 @@ void ProgramLowering::layOutParameters() {
 void ProgramLowering::layOutShared() {
   std::vector<const ptx::Variable*> dynamic;
   uint32_t offset = 0, dynamicAlignment = 16;
+  bool usesReserved = false;
   for (const ptx::Function* function : graph_.functions()) {
     forEachOperand(*function, [&](const ptx::Instruction&, const ptx::Operand& operand) {
       using Kind = ptx::Operand::Kind;
+      usesReserved |= operand.kind == Kind::SpecialRegister && isOfReservedMemory(operand.special);
       if ((operand.kind != Kind::Symbol && operand.kind != Kind::Address) || !operand.variable) return;
       const ptx::Variable& variable = *operand.variable;
       if (variable.space != ptx::StateSpace::Shared || sharedOffsets_.contains(&variable)) return;
@@ -149,6 +160,10 @@ void ProgramLowering::layOutShared() {
       sharedOffsets_[&variable] = offset;
       offset += static_cast<uint32_t>(variable.size);
     });
+  }
+  if (usesReserved) {
+    reservedShared_ = alignUp(offset, 16);
+    offset = reservedShared_ + reservedBytes;
   }
   hasBarrierWords_ = graph_.barriers().counts || graph_.barriers().reduces || countsAllBarriers();
   if (hasBarrierWords_) {

@@ -14,15 +14,16 @@
 namespace mulciber::lower {
 
 // Refusals and errors go to `diagnostics`, each with the kernel, the line, what and why; then nothing is returned.
+// `threadsWait`: for each other, by looking at memory, which shows in the program and not in the PTX (passes/waits.h).
 std::optional<ir::Program> lowerKernel(const ptx::ModuleHolder& module, const ptx::Function& kernel,
                                        const ModuleLayout& layout, const TargetProfile& profile,
-                                       Diagnostics& diagnostics);
+                                       Diagnostics& diagnostics, bool threadsWait = false);
 
 // What the functions of one program share. FunctionLowering asks it for everything beyond its own function.
 class ProgramLowering {
  public:
   ProgramLowering(const ptx::ModuleHolder& module, const ptx::Function& kernel, const ModuleLayout& layout,
-                  const TargetProfile& profile, Diagnostics& diagnostics);
+                  const TargetProfile& profile, Diagnostics& diagnostics, bool threadsWait);
 
   std::optional<ir::Program> run();
 
@@ -50,6 +51,10 @@ class ProgramLowering {
   uint32_t barrierWords() const { return barrierWords_; }         // 16 words of shared memory, zero at first
   uint32_t reductionWords() const { return barrierWords_ + 64; }  // and 16 more
 
+  // Shared memory that CUDA keeps for itself: groups of more than a warp meet in it. Only for kernels that ask where.
+  static constexpr uint32_t reservedBytes = 1024;
+  uint32_t reservedShared() const { return reservedShared_; }
+
   // A generic address of this space exists: accesses through generic addresses must expect it.
   void noteGeneric(ir::Space space);
 
@@ -70,7 +75,7 @@ class ProgramLowering {
   ir::Program result_;
   bool failed_ = false;
   bool hasBarrierWords_ = false;
-  uint32_t barrierWords_ = 0;
+  uint32_t barrierWords_ = 0, reservedShared_ = 0;
 
   std::unordered_map<const ptx::Variable*, uint32_t> sharedOffsets_, parameterOffsets_;
   std::unordered_map<const ptx::Function*, ir::Function*> functions_;

@@ -70,11 +70,11 @@ ir::Instruction* FunctionLowering::specialRegister(Id which) {
           b.add(b.input(InputKind::DynamicSharedSize), b.i32(program_.result().sharedBytes + unit - 1));
       return b.bitAnd(bytes, b.i32(~(unit - 1)));
     }
+    case Id::ReservedSmemCap: return b.i32(ProgramLowering::reservedBytes);
     case Id::ReservedSmemBegin:
-    case Id::ReservedSmemEnd:
-    case Id::ReservedSmemCap:
-    case Id::ReservedSmem0:
-    case Id::ReservedSmem1: return b.i32(0);
+    case Id::ReservedSmem0: return b.i32(program_.reservedShared());
+    case Id::ReservedSmem1: return b.i32(program_.reservedShared() + ProgramLowering::reservedBytes / 2);
+    case Id::ReservedSmemEnd: return b.i32(program_.reservedShared() + ProgramLowering::reservedBytes);
     case Id::Clock64: return clock(ir::Op::ClockSubgroup);
     case Id::Clock: return b.convert(ir::Op::Trunc, ir::I32, clock(ir::Op::ClockSubgroup));
     case Id::ClockHi: return highWord(b, clock(ir::Op::ClockSubgroup));

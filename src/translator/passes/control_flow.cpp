@@ -1,5 +1,6 @@
 #include "translator/passes/control_flow.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace mulciber::passes {
@@ -33,6 +34,16 @@ void Selector::dispatch(Block* block, const std::vector<Block*>& targets) {
   std::vector<uint32_t> cases;
   for (uint32_t i = 1; i < targets.size(); ++i) cases.push_back(i);
   b.switchOn(b.read(variable_), targets[0], cases, {targets.data() + 1, targets.size() - 1});
+}
+
+void separateEntry(ir::Function& function) {
+  function.removeUnreachableBlocks();
+  function.computePredecessors();
+  Block* entry = function.blocks.front();
+  if (entry->predecessors.empty()) return;
+  Block* fresh = function.addBlock();
+  fresh->terminator = {ir::Terminator::Kind::Branch, nullptr, {entry}, {}};
+  std::rotate(function.blocks.begin(), function.blocks.end() - 1, function.blocks.end());
 }
 
 }  // namespace mulciber::passes

@@ -13,6 +13,9 @@ void redirect(ir::Block& from, const ir::Block* oldTarget, ir::Block* newTarget)
 // The targets of a block, each once, in order.
 std::vector<ir::Block*> uniqueTargets(const ir::Block& block);
 
+// Removes unreachable blocks, and gives the function an entry to which nothing comes back.
+void separateEntry(ir::Function& function);
+
 // A fresh variable that says which of several blocks control goes to.
 class Selector {
  public:

@@ -25,11 +25,13 @@ using ir::VariableId;
 constexpr uint32_t warpWord = 0, barrierWord = 8, slots = 16, slotBytes = 8;
 static_assert(slots == ir::roundsBytes && slotBytes == ir::roundsBytesPerThread);
 
+// Yields are among the stops of warps: their numbers are in program order.
+bool isOfWarp(const Instruction& i) { return i.op >= Op::Yield && i.op <= Op::Elect; }
+
 bool usesWarps(const ir::Function& function) {
-  for (const Block* block : function.blocks)
-    for (const Instruction* i : block->instructions)
-      if (i->op >= Op::WarpBarrier && i->op <= Op::Elect) return true;
-  return false;
+  return std::ranges::any_of(function.blocks, [](const Block* block) {
+    return std::ranges::any_of(block->instructions, [](const Instruction* i) { return isOfWarp(*i); });
+  });
 }
 
 class RoundMaker {
@@ -69,7 +71,7 @@ class RoundMaker {
 
  private:
   bool isStop(const Instruction& i) const { return i.op == Op::Barrier || isWarpStop(i); }
-  bool isWarpStop(const Instruction& i) const { return !hasWarps_ && i.op >= Op::WarpBarrier && i.op <= Op::Elect; }
+  bool isWarpStop(const Instruction& i) const { return !hasWarps_ && isOfWarp(i); }
 
   // They are written first in the entry: what is undefined there costs drivers registers.
   void addVariables() {
@@ -77,6 +79,7 @@ class RoundMaker {
     next_ = function_.addVariable(ir::I32, "next");
     round_ = function_.addVariable(ir::I32, "round");
     std::vector<VariableId> zero{round_};
+    if (hasYields_) zero.push_back(yields_ = function_.addVariable(ir::I32, "yields"));
     if (warpStops_ > 0)
       for (auto [variable, name] : {std::pair{&value_, "value"},
                                     {&source_, "source"},
@@ -135,6 +138,7 @@ class RoundMaker {
     for (const Block* block : blocks)
       for (const Instruction* i : block->instructions) {
         warpStops_ += isWarpStop(*i);
+        hasYields_ |= i->op == Op::Yield;
         barriers += i->op == Op::Barrier;
       }
     nextBarrier_ = warpStops_;
@@ -159,7 +163,7 @@ class RoundMaker {
       b_.setBlock(block);
       b_.setSource(operation->source);
       prepare(*operation);
-      stopAt(number, block);
+      stopAt(number, block, operation->op == Op::Yield);
       b_.branch(rest);
       finish(*operation, *rest);
       block = rest;
@@ -169,8 +173,9 @@ class RoundMaker {
     stopAt(end_, block);
   }
 
-  void stopAt(uint32_t number, Block* block) {
+  void stopAt(uint32_t number, Block* block, bool isYield = false) {
     b_.write(stop_, b_.i32(number));
+    if (hasYields_) b_.write(yields_, b_.i32(isYield));
     stopped_.push_back(block);
   }
 
@@ -353,6 +358,8 @@ class RoundMaker {
       // Those behind the first operation of their warp that a thread stands at wait for it.
       Instruction* isBehind =
           b_.bitAnd(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), b_.compare(Op::ULt, b_.read(first_), stop));
+      // Who waits for others in memory looks again, and may be waited for in turn.
+      if (hasYields_) isBehind = b_.bitAnd(isBehind, b_.compare(Op::IEq, b_.read(yields_), b_.i32(0)));
       stays = b_.bitOr(stays, isBehind);
     }
     b_.write(next_, b_.select(stays, b_.i32(end_), stop));
@@ -364,8 +371,9 @@ class RoundMaker {
   const uint32_t shared_;
   Builder b_;
   uint32_t warpStops_ = 0, nextWarpStop_ = 0, nextBarrier_ = 0, end_ = 0;
-  VariableId stop_ = 0, next_ = 0, round_ = 0, value_ = 0, source_ = 0, members_ = 0, votes_ = 0, first_ = 0,
-             answer_ = 0;
+  bool hasYields_ = false;
+  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, value_ = 0, source_ = 0, members_ = 0, votes_ = 0,
+             first_ = 0, answer_ = 0;
   Block* top_ = nullptr;
   Block* meeting_ = nullptr;
   std::vector<Block*> stopped_;
@@ -377,6 +385,15 @@ class RoundMaker {
 void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset) {
   RoundMaker(function, hasWarps, sharedOffset).run();
   function.removeUnreachableBlocks();
+}
+
+size_t countStops(const ir::Program& program) {
+  size_t stops = 0;
+  for (const auto& function : program.functions)
+    for (const Block* block : function->blocks)
+      stops += static_cast<size_t>(std::ranges::count_if(
+          block->instructions, [](const Instruction* i) { return i->op == Op::Barrier || isOfWarp(*i); }));
+  return stops;
 }
 
 bool Rounds::run(ir::Function& function, PassContext& context) {

@@ -24,6 +24,11 @@ class Rounds : public Pass {
   bool run(ir::Function& function, PassContext& context) override;
 };
 
+// What would be stops of single threads. Drivers take minutes to compile kernels with many: there, warps take turns as
+// a whole, and lanes of one that wait for each other may hang.
+size_t countStops(const ir::Program& program);
+inline constexpr size_t mostStopsOfThreads = 16;
+
 // Without asking whether it is needed. With `hasWarps`, warp operations stay as they are. `sharedOffset` is where the
 // memory begins that ir::roundsBytes speaks of.
 void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset);

@@ -55,19 +55,9 @@ std::vector<std::vector<Block*>> bodiesOf(const ir::Function& function, const Lo
   return bodies;
 }
 
-// The addresses of accesses on whose results the loop is left.
-std::vector<Place> locksOf(const std::vector<Block*>& body) {
-  std::unordered_set<const Instruction*> tainted;
+// Whether the loop is left by what is made of one of the values.
+bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruction*> tainted) {
   std::unordered_set<uint64_t> taintedVariables;
-  std::vector<Place> locks;
-  for (const Block* block : body)
-    for (const Instruction* instruction : block->instructions)
-      if (takesLock(*instruction))
-        if (auto place = placeOf(*instruction)) {
-          tainted.insert(instruction);
-          locks.push_back(*place);
-        }
-  if (locks.empty()) return {};
   for (bool changed = true; changed;) {
     changed = false;
     for (const Block* block : body)
@@ -83,9 +73,24 @@ std::vector<Place> locksOf(const std::vector<Block*>& body) {
   for (const Block* block : body) {
     const auto& targets = block->terminator.targets;
     bool leaves = std::any_of(targets.begin(), targets.end(), [&](Block* target) { return !inside.contains(target); });
-    if (leaves && block->terminator.value && tainted.contains(block->terminator.value)) return locks;
+    if (leaves && block->terminator.value && tainted.contains(block->terminator.value)) return true;
   }
-  return {};
+  return false;
+}
+
+// The addresses of accesses on whose results the loop is left.
+std::vector<Place> locksOf(const std::vector<Block*>& body) {
+  std::unordered_set<const Instruction*> accesses;
+  std::vector<Place> locks;
+  for (const Block* block : body)
+    for (const Instruction* instruction : block->instructions)
+      if (takesLock(*instruction))
+        if (auto place = placeOf(*instruction)) {
+          accesses.insert(instruction);
+          locks.push_back(*place);
+        }
+  if (locks.empty() || !isLeftBy(body, std::move(accesses))) return {};
+  return locks;
 }
 
 // Where in a block one of the locks is taken for the first time.
@@ -321,6 +326,20 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
     changed = true;
   }
   return changed;
+}
+
+std::unordered_set<const Instruction*> loadsThatWait(ir::Function& function) {
+  separateEntry(function);
+  const LoopForest forest = findLoops(function);
+  const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
+  std::unordered_set<const Instruction*> loads;
+  for (uint32_t loop = 0; loop < bodies.size(); ++loop)
+    for (const Block* block : bodies[loop])
+      for (const Instruction* instruction : block->instructions)
+        if (instruction->op == Op::Load && takesLock(*instruction) && forest.loopOf(block) == loop &&
+            isLeftBy(bodies[loop], {instruction}))
+          loads.insert(instruction);
+  return loads;
 }
 
 void extendSpinLoops(ir::Function& function, LoopForest& forest) { SpinLoops(function, forest).run(); }

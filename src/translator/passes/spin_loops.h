@@ -6,6 +6,8 @@
 // the code up to the release becomes part of the loop: a thread that gets the lock does its work before it leaves.
 #pragma once
 
+#include <unordered_set>
+
 #include "translator/passes/loop_forest.h"
 
 namespace mulciber::passes {
@@ -13,21 +15,25 @@ namespace mulciber::passes {
 // Extends loops that are left by the result of a compare-and-swap, an exchange or a volatile or ordered load, to take
 // in the blocks from there to the last write to the same address, which lets the lock go; not past warp or block
 // barriers. A loop around one that waits by loads takes in what may end the wait likewise: who leaves it arrives before
-// the others wait again. Only the forest changes, and returns move out of the blocks taken in. loop_exits then sends the
-// threads that leave such a loop by way of its end.
+// the others wait again. Only the forest changes, and returns move out of the blocks taken in. loop_exits then sends
+// the threads that leave such a loop by way of its end.
 void extendSpinLoops(ir::Function& function, LoopForest& forest);
 
 // while (atomicExch(lock, 1) != 0) nanosleep(8);
 //
-// Compilers turn such a loop round: the first try stands before it, and who succeeds there never comes by the loop. This
-// takes the first try into the loop, so that all leave it the same way. True when something changed: the forest is then
-// out of date, and so is what split_values leaves.
+// Compilers turn such a loop round: the first try stands before it, and who succeeds there never comes by the loop.
+// This takes the first try into the loop, so that all leave it the same way. True when something changed: the forest is
+// then out of date, and so is what split_values leaves.
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest);
 
 // while (turn != mine) {}  turn = mine + 1;  while (turn != later) {}  turn = later + 1;
 //
-// A lane that waits again would keep the others in its second loop, of which it waits for one. This makes two such loops
-// one, so that each lane tries its own in turn. True when something changed, as above; there may be more to join.
+// A lane that waits again would keep the others in its second loop, of which it waits for one. This makes two such
+// loops one, so that each lane tries its own in turn. True when something changed, as above; there may be more to join.
 bool joinWaits(ir::Function& function, const LoopForest& forest);
+
+// The volatile and ordered loads on whose values the innermost loop around them is left. For functions whose values do
+// not cross blocks, or before splitCrossBlockValues.
+std::unordered_set<const ir::Instruction*> loadsThatWait(ir::Function& function);
 
 }  // namespace mulciber::passes

@@ -208,13 +208,7 @@ void tidyGraph(ir::Function& function) {
     if (terminator.kind == Terminator::Kind::Switch && terminator.targets.size() == 1)
       terminator = {Terminator::Kind::Branch, nullptr, terminator.targets, {}};
   }
-  function.removeUnreachableBlocks();
-  function.computePredecessors();
-  Block* entry = function.blocks.front();
-  if (entry->predecessors.empty()) return;
-  Block* fresh = function.addBlock();
-  fresh->terminator = {Terminator::Kind::Branch, nullptr, {entry}, {}};
-  std::rotate(function.blocks.begin(), function.blocks.end() - 1, function.blocks.end());
+  separateEntry(function);
 }
 
 // Does the block end by comparing a counter?

@@ -88,6 +88,7 @@ Id emitSubgroup(Emitter& e, const ir::Instruction& i) {
   switch (i.op) {
     case Op::Fence: e.fence(i.memory.order, i.memory.scope); return 0;
     case Op::Barrier: blockBarrier(e, i); return 0;
+    case Op::Yield: controlBarrier(e, ir::Scope::Block, semanticsOf(ir::Order::AcquireRelease)); return 0;
     case Op::WarpBarrier: controlBarrier(e, ir::Scope::Warp, semanticsOf(ir::Order::AcquireRelease)); return 0;
     case Op::Shuffle: return shuffle(e, i);
     case Op::Ballot: return ballot(e, i);

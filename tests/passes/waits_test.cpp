@@ -1,0 +1,65 @@
+// Where threads wait by looking at memory, and where they only look.
+#include "translator/passes/waits.h"
+
+#include <gtest/gtest.h>
+
+#include "support/run_pass.h"
+
+namespace mulciber {
+namespace {
+
+// The loop reads a word by `load` and is left when it is not zero, or after `rounds` rounds.
+std::string yieldsOf(const std::string& load, const std::string& exit) {
+  auto program = test::parseIr(R"(kernel @k {
+  var v0 i64 "place"
+  var v1 i32 "word"
+  var v2 i32 "rounds"
+b0:
+  br b1
+b1:
+  %0 = read i64 v0
+  %1 = trunc i32 %0
+  )" + load + R"(
+  write v1, %2
+  br b2
+b2:
+  %3 = read i32 v2
+  %4 = const i32 1
+  %5 = add i32 %3, %4
+  write v2, %5
+  %6 = read i32 )" + exit + R"(
+  %7 = const i32 0
+  %8 = eq bool %6, %7
+  br %8, b1, b3
+b3:
+  ret
+})");
+  EXPECT_TRUE(program);
+  if (!program) return {};
+  const bool has = passes::yieldInWaits(*program);
+  const std::string text = ir::print(*program->functions[0]);
+  const size_t yield = text.find("  yield\n");
+  EXPECT_EQ(has, yield != std::string::npos) << text;
+  return has ? text.substr(yield + 8, text.find('\n', yield + 8) - yield - 8) : "";
+}
+
+TEST(Waits, AFlagOfTheBlock) {
+  const std::string flag = "%2 = load i32 %1 [shared volatile align 4]";
+  EXPECT_EQ(yieldsOf(flag, "v1"), "  " + flag);
+  EXPECT_NE(yieldsOf("%2 = load i32 %1 [shared acquire block align 4]", "v1"), "");
+  EXPECT_NE(yieldsOf("%2 = load i32 %0 [generic acquire block align 4]", "v1"), "");
+  EXPECT_NE(yieldsOf("%2 = load i32 %0 [global acquire block align 4]", "v1"), "");
+}
+
+TEST(Waits, OtherBlocksRunAnyway) {
+  EXPECT_EQ(yieldsOf("%2 = load i32 %0 [global volatile align 4]", "v1"), "");
+  EXPECT_EQ(yieldsOf("%2 = load i32 %0 [global acquire device align 4]", "v1"), "");
+}
+
+TEST(Waits, LoopsThatDoNotWait) {
+  EXPECT_EQ(yieldsOf("%2 = load i32 %1 [shared align 4]", "v1"), "");           // nobody else writes it
+  EXPECT_EQ(yieldsOf("%2 = load i32 %1 [shared volatile align 4]", "v2"), "");  // left by a count
+}
+
+}  // namespace
+}  // namespace mulciber
