@@ -39,6 +39,18 @@ class CallsPtx : public PtxTest {
   }
 };
 
+// An odd pointer to a member function stands for a virtual one, null for none.
+TEST_F(CallsPtx, AddressesOfFunctionsAreEven) {
+  const auto words = wordsOf(R"(
+    mov.u64 %rd1, steps; mov.u64 %rd2, other; cvt.u32.u64 %r1, %rd1; cvt.u32.u64 %r2, %rd2;
+    st.global.v2.u32 [%out], {%r1, %r2};)",
+                             2, 1, steps + ".func other() { ret; }");
+  for (uint32_t address : words) EXPECT_EQ(address % 16, 0u);
+  EXPECT_NE(words[0], 0u);
+  EXPECT_NE(words[1], 0u);
+  EXPECT_NE(words[0], words[1]);
+}
+
 TEST_F(CallsPtx, ArgumentsAndResults) {
   compare(R"(
     call (%r1), steps, (%t);

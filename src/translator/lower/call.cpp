@@ -265,7 +265,7 @@ void FunctionLowering::callIndirect(const ptx::Instruction& call) {
   std::vector<uint32_t> cases;
   std::vector<ir::Block*> blocks;
   for (const ptx::Function* candidate : candidates) {
-    cases.push_back(program_.layout().functionIndex(*candidate) + 1);
+    cases.push_back(program_.layout().functionAddress(*candidate));
     blocks.push_back(b.function().addBlock());
   }
   b.switchOn(low, otherwise, cases, blocks);

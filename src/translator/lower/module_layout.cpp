@@ -99,7 +99,7 @@ void ModuleLayout::fill(const ptx::Variable& variable) {
     }
     if (element.function) {
       const ptx::Function* function = element.function->aliasee ? element.function->aliasee : element.function;
-      data_.relocations.push_back({offset, size, shift, functionIndices_.at(function) + 1 + element.bits, true});
+      data_.relocations.push_back({offset, size, shift, functionAddress(*function) + element.bits, true});
     } else if (element.variable && offsets_.contains(element.variable)) {
       data_.relocations.push_back({offset, size, shift, offsets_.at(element.variable) + element.bits, false});
     } else if (element.variable && element.variable->space == ptx::StateSpace::Shared) {

@@ -22,8 +22,9 @@ class ModuleLayout {
   uint64_t constantBegin() const { return constantBegin_; }
   uint64_t constantEnd() const { return constantEnd_; }
 
-  // Functions whose address is taken, in a fixed order: a function pointer is this number plus 1.
-  uint32_t functionIndex(const ptx::Function& function) const { return functionIndices_.at(&function); }
+  // Functions whose address is taken, in a fixed order, and these addresses: no null, and even, since an odd pointer to
+  // a member function stands for a virtual one.
+  uint32_t functionAddress(const ptx::Function& function) const { return 16 * (functionIndices_.at(&function) + 1); }
   const std::vector<const ptx::Function*>& addressTaken() const { return addressTaken_; }
 
  private:

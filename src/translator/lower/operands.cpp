@@ -91,7 +91,7 @@ ir::Instruction* FunctionLowering::value(const ptx::Operand& operand, ir::Type t
       if (operand.offset != 0) address = b.add(address, b.i64(static_cast<uint64_t>(operand.offset)));
       return fit(address, type);
     }
-    case Kind::Function: return fit(b.i64(program_.layout().functionIndex(*operand.function) + 1), type);
+    case Kind::Function: return fit(b.i64(program_.layout().functionAddress(*operand.function)), type);
     case Kind::Vector: return pack(operand, type);
     case Kind::Sink: return b.undef(type);
     default: break;
