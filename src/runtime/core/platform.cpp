@@ -6,6 +6,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,12 @@ std::string uuidText(const vk::PhysicalDevice& physical) {
 std::vector<const vk::PhysicalDevice*> visibleDevices() {
   std::vector<const vk::PhysicalDevice*> all, visible;
   for (const auto& device : vk::Instance::get().devices()) all.push_back(device.get());
+  if (util::environment().deviceOrder == "PCI_BUS_ID") {  // ENV-02
+    const auto place = [](const vk::PhysicalDevice* device) {
+      return std::tuple(device->pci.pciDomain, device->pci.pciBus, device->pci.pciDevice, device->pci.pciFunction);
+    };
+    std::ranges::stable_sort(all, {}, place);
+  }
   if (!std::getenv("CUDA_VISIBLE_DEVICES")) return all;
   for (const std::string& item : util::splitList(util::environment().visibleDevices)) {
     const vk::PhysicalDevice* found = nullptr;

@@ -37,8 +37,10 @@ XXH128_hash_t hashOf(const void* data, size_t bytes) { return XXH3_128bits(data,
 }  // namespace
 
 ShaderCache& ShaderCache::get() {
-  static ShaderCache& cache = *new ShaderCache(
-      defaultFolder(), static_cast<uint64_t>(std::max<int64_t>(util::environment().cacheMegabytes, 1)) << 20);
+  // CUDA's variable gives bytes, and no more than 4 GiB (ENV-06).
+  const int64_t given = std::min<int64_t>(util::environment().cudaCacheBytes, int64_t{4} << 30);
+  const int64_t bytes = given > 0 ? given : std::max<int64_t>(util::environment().cacheMegabytes, 1) << 20;
+  static ShaderCache& cache = *new ShaderCache(defaultFolder(), static_cast<uint64_t>(bytes));
   return cache;
 }
 
@@ -62,6 +64,7 @@ fs::path ShaderCache::defaultFolder() {
   const util::Environment& environment = util::environment();
   if (!environment.cache || environment.cudaCacheDisable) return {};
   if (!environment.cacheDirectory.empty()) return fs::path(environment.cacheDirectory) / "kernels";
+  if (!environment.cudaCachePath.empty()) return fs::path(environment.cudaCachePath) / "mulciber" / "kernels";
   if (const char* base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "mulciber" / "kernels";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "mulciber" / "kernels";
   return {};

@@ -85,7 +85,9 @@ Status Device::open() {
   }
 
   const uint32_t family = computeFamily(physical_);
-  const auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
+  auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
+  if (const int64_t most = util::environment().maxConnections; most > 0 && most < wanted)
+    wanted = static_cast<uint32_t>(most);
   const uint32_t count = std::min(physical_.queueFamilies[family].queueCount, wanted);
   const std::vector<float> priorities(count, 1.0f);
   VkDeviceQueueCreateInfo queueInfo{};
