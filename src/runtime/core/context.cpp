@@ -58,10 +58,15 @@ Error Context::create() {
 void Context::destroy() {
   if (destroyed_.exchange(true)) return;
   // What still runs may use everything below.
-  worker_->waitIdle();
-  if (waitIdle() == Error::Success && services_) (void)services_->afterWait();
-  if (vulkan_->isLost()) vulkan_->rest();
+  worker_->finish();
+  if (waitForQueues() == Error::Success && services_) (void)services_->afterWait();
   error_.store(Error::ContextIsDestroyed, std::memory_order_release);
+  // Other threads may have given more meanwhile. From here on they are refused.
+  std::vector<StreamRef> all = streams();
+  if (legacyStream_) all.push_back(legacyStream_);
+  for (const StreamRef& stream : all) stream->settle();
+  if (!vulkan_->isLost()) (void)waitForQueues();
+  if (vulkan_->isLost()) vulkan_->rest();
   worker_->stop();
   modules_.clear();
   decltype(allocations_) allocations;
@@ -96,6 +101,10 @@ vk::WaitMode Context::waitMode() const {
 
 Error Context::waitIdle() {
   worker_->waitIdle();
+  return waitForQueues();
+}
+
+Error Context::waitForQueues() {
   for (size_t i = 0; i < vulkan_->queueCount(); ++i)
     if (const vk::Status status = vulkan_->queue(i).waitIdle(waitMode()); status != vk::Status::Ok) {
       setError(errorFrom(status));
@@ -121,11 +130,10 @@ void Context::addAllocation(const AllocationRef& allocation, MemoryKind kind, si
   allocation->id = nextAllocationId.fetch_add(1);
   allocation->context = weak_from_this();
   allocation->device = device_.ordinal();
-  {
-    std::unique_lock lock(mutex_);
-    allocations_.insert(allocation);
-  }
+  // Who takes it from the context's takes it from the map, where it has to be by then.
   Platform::get().memory().add(allocation);
+  std::unique_lock lock(mutex_);
+  allocations_.insert(allocation);
 }
 
 Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out) {
@@ -137,6 +145,10 @@ Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint3
   if (status != vk::Status::Ok) return errorFrom(status);
   if (use == vk::MemoryUse::Host) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
   addAllocation(allocation, kind, bytes, flags);
+  if (error() == Error::ContextIsDestroyed) {  // meanwhile
+    releaseMemory(allocation);
+    return Error::ContextIsDestroyed;
+  }
   out = std::move(allocation);
   return Error::Success;
 }

@@ -127,6 +127,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void giveBack(const Allocation& allocation);
   void releaseMemory(const AllocationRef& allocation);
   Error waitIdle();
+  Error waitForQueues();
   Error retire(Stream& stream);
   vk::Queue& nextQueue();
   friend class Module;

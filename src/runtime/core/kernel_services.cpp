@@ -146,14 +146,14 @@ Error KernelServices::afterWait() {
   if (error_->error != 0)
     if (const Error error = reportError(); error != Error::Success) return error;
   std::lock_guard lock(mutex_);
-  if (!printed_) return Error::Success;
+  if (!printed_) return context_.error();
   // Kernels that still run may be writing a record.
   for (const vk::Point& point : printing_)
-    if (point.queue->poll(point.value) == vk::Status::NotReady) return Error::Success;
+    if (point.queue->poll(point.value) == vk::Status::NotReady) return context_.error();
   drainPrintf();
   printing_.clear();
   printed_ = false;
-  return Error::Success;
+  return context_.error();
 }
 
 Error KernelServices::reportError() {

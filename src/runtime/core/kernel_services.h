@@ -45,7 +45,7 @@ class KernelServices {
   void launchedPrinting(const vk::Point& point);
 
   // After a wait: reports what kernels did wrong (printing it, and breaking the context), and prints what they printed
-  // if no printing kernel is still running.
+  // if no printing kernel is still running. Gives the context's error, which may be that it was destroyed meanwhile.
   Error afterWait();
 
   Error setPrintfBytes(size_t bytes);

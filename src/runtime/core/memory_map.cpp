@@ -12,8 +12,9 @@ void MemoryMap::add(const AllocationRef& allocation) {
 
 void MemoryMap::remove(const Allocation& allocation) {
   std::unique_lock lock(mutex_);
-  byAddress_.erase(allocation.deviceAddress);
-  if (allocation.hostAddress != 0) byAddress_.erase(allocation.hostAddress);
+  for (const uint64_t address : {allocation.deviceAddress, allocation.hostAddress})
+    if (const auto found = byAddress_.find(address); found != byAddress_.end() && found->second.get() == &allocation)
+      byAddress_.erase(found);
 }
 
 AllocationRef MemoryMap::find(uint64_t address) const {

@@ -43,10 +43,12 @@ Error checkWord(uint64_t address, uint32_t bytes) {
 Error waitForWord(Stream& stream, const WordWait& wait) {
   if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
   const AllocationRef allocation = Platform::get().memory().find(wait.address, wait.bytes);
-  return stream.waitUntil([&context = stream.context(), allocation, wait] {
-    uint64_t word = 0;
-    return read(context, *allocation, wait.address, wait.bytes, word) && wait.isMet(word);
-  });
+  return stream.waitUntil(
+      [&context = stream.context(), allocation, wait] {
+        uint64_t word = 0;
+        return read(context, *allocation, wait.address, wait.bytes, word) && wait.isMet(word);
+      },
+      Stream::Awaits::Word);
 }
 
 Error writeWord(Stream& stream, const WordWrite& write) {

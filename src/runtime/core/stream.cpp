@@ -55,6 +55,8 @@ Stream::Stream(Context& context, Role role, uint32_t flags, int priority, vk::Qu
       queue_(queue),
       position_(queue) {}
 
+Error Stream::broken() const { return context_.error(); }
+
 Error Stream::before() {
   if (const Error error = context_.error(); error != Error::Success) return error;
   return context_.order().before(*this);
@@ -174,7 +176,8 @@ Error Stream::wait(const Event& event) {
   const std::shared_ptr<Marker> marker = event.marker();
   // Timelines belong to one device: for that of another the worker waits.
   if (marker && &event.context().vulkan() != &context_.vulkan())
-    return waitUntil([marker] { return marker->isResolved() && marker->poll() != vk::Status::NotReady; });
+    return waitUntil([marker] { return marker->isResolved() && marker->poll() != vk::Status::NotReady; },
+                     Awaits::Event);
   if (const Error error = before(); error != Error::Success) return error;
   follow(marker);
   return after(vk::Status::Ok);
@@ -190,12 +193,13 @@ Error Stream::hostFunction(std::function<void(Error status)> function) {
   return after(vk::Status::Ok);
 }
 
-Error Stream::waitUntil(std::function<bool()> isMet) {
+Error Stream::waitUntil(std::function<bool()> isMet, Awaits awaits) {
   if (const Error error = before(); error != Error::Success) return error;
   {
     std::lock_guard lock(mutex_);
     Pending condition{Pending::Kind::Condition, nullptr, nullptr, nullptr};
     condition.isMet = std::move(isMet);
+    condition.awaits = awaits;
     pending_.push_back(std::move(condition));
   }
   context_.worker().add(*this);
@@ -282,6 +286,14 @@ Stream::Progress Stream::advance() {
     moved = true;
   }
   return moved ? Progress::Done : Progress::Nothing;
+}
+
+bool Stream::isHeldUp() {
+  std::lock_guard lock(mutex_);
+  if (pending_.empty()) return true;
+  const Pending& first = pending_.front();
+  if (first.kind == Pending::Kind::Follow) return !first.marker->isResolved();
+  return first.kind == Pending::Kind::Condition && first.awaits == Awaits::Word && isDone() && !first.isMet();
 }
 
 void Stream::abandon() {

@@ -67,7 +67,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error hostFunction(std::function<void(Error status)> function);
 
   // What follows waits until `isMet` says so: the worker asks it again and again, and drops it when the context breaks.
-  Error waitUntil(std::function<bool()> isMet);
+  enum class Awaits : bool { Event, Word };  // a word may stay as it is for ever
+  Error waitUntil(std::function<bool()> isMet, Awaits awaits);
 
   // Work for the device: it is called with a vk::Recorder&, now or when what it waits for is done, and gives a
   // vk::Status. It must own what it needs.
@@ -78,6 +79,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     vk::Status status = vk::Status::Ok;
     {
       std::lock_guard lock(mutex_);
+      if (const Error error = broken(); error != Error::Success) return error;
       if (pending_.empty()) status = queue_.record(position_, record);
       else pending_.push_back({Pending::Kind::Work, Work(record), nullptr, nullptr});
     }
@@ -107,6 +109,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   enum class Progress : uint8_t { Nothing, Blocked, Done };
   Progress advance();
   void abandon();  // drops what is kept back; nobody waits for it any longer
+  // Whether what is kept back may stay so: the stream waits for a word, or for another stream.
+  bool isHeldUp();
+  // Returns when no thread is any more giving work that had found the context whole.
+  void settle() { std::lock_guard lock(mutex_); }
 
  private:
   struct Pending {
@@ -118,10 +124,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Precision precision = Precision::Loose;
     vk::TimestampRef timestamp = {};
     std::function<bool()> isMet = {};
+    Awaits awaits = Awaits::Event;
   };
 
   void dropPassed();  // of what the next operation waits for
   bool isDone();
+  Error broken() const;  // the context's error
   Error before();
   Error after(vk::Status status);
   void resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp);

@@ -11,6 +11,9 @@ namespace mulciber::core {
 namespace {
 // How often work that waits for the device is looked at: a host function starts this late at most.
 constexpr auto pollInterval = std::chrono::microseconds(50);
+// Streams that were held up at so many looks are taken to stay so.
+constexpr unsigned looksForWords = 50;
+constexpr auto lookInterval = std::chrono::milliseconds(1);
 }  // namespace
 
 Worker::~Worker() { stop(); }
@@ -26,16 +29,28 @@ void Worker::add(Stream& stream) {
 
 // Other threads may go on adding: what they add is not waited for, or this might never end.
 void Worker::waitIdle() {
-  std::vector<StreamRef> waiting;
-  {
-    std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    waiting = streams_;
-  }
-  for (const StreamRef& stream : waiting) {
+  for (const StreamRef& stream : deferred()) {
     std::shared_ptr<Marker> marker;
     if (stream->mark(Stream::Precision::Loose, marker) != Error::Success) continue;
     if (marker->waitResolved() != vk::Status::Ok) return;
+  }
+}
+
+std::vector<StreamRef> Worker::deferred() {
+  std::lock_guard lock(mutex_);
+  return stopping_ ? std::vector<StreamRef>() : streams_;
+}
+
+void Worker::finish() {
+  std::vector<std::shared_ptr<Marker>> given;
+  for (const StreamRef& stream : deferred())
+    if (std::shared_ptr<Marker> marker; stream->mark(Stream::Precision::Loose, marker) == Error::Success)
+      given.push_back(std::move(marker));
+  const auto isHeldUp = [](const StreamRef& stream) { return stream->isHeldUp(); };
+  for (unsigned looks = 0; looks < looksForWords && !util::mustLeave();) {
+    if (std::ranges::all_of(given, [](const auto& marker) { return marker->isResolved(); })) return;
+    looks = std::ranges::all_of(deferred(), isHeldUp) ? looks + 1 : 0;
+    std::this_thread::sleep_for(lookInterval);
   }
 }
 

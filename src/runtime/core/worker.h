@@ -20,10 +20,12 @@ class Worker {
 
   void add(Stream& stream);  // it has something to be carried on
   void waitIdle();           // until nothing is kept back of what is so now
+  void finish();             // the same, but for what waits for words that nobody writes
   void stop();               // what is kept back then is dropped
 
  private:
   void run();
+  std::vector<std::shared_ptr<Stream>> deferred();
 
   std::mutex mutex_;
   std::condition_variable wake_;
