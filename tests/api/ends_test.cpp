@@ -60,7 +60,7 @@ unsigned* dataOfHandler = nullptr;
 
 [[noreturn]] void workAtTheEnd() {
   static FatBinary binary{scalePtx};
-  char name[] = "scale";
+  static char name[] = "scale";
   void** const handle = __cudaRegisterFatBinary(&binary.wrapper);
   __cudaRegisterFunction(handle, &stub, name, "scale", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
   __cudaRegisterFatBinaryEnd(handle);
@@ -133,7 +133,7 @@ TEST_F(EndsDeathTest, AThreadThatNeverCalledEndsTheProcess) {
 // What a library registered goes with it, and what its kernels were given to do is done.
 TEST_F(Ends, ALibraryIsClosedWhileItsKernelsRun) {
   constexpr unsigned count = 4096, times = 50;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugin.so";
+  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../lib/plugin.so";
   unsigned* data = nullptr;
   ASSERT_EQ(cudaMalloc(&data, count * sizeof(unsigned)), cudaSuccess);
   for (int round = 0; round < 4; ++round) {

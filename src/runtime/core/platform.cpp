@@ -1,10 +1,10 @@
 #include "runtime/core/platform.h"
 
 #include <pthread.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <tuple>
 
@@ -59,9 +59,11 @@ std::string uuidText(const vk::PhysicalDevice& physical) {
   return text;
 }
 
-// ENV-01: numbers or the beginnings of UUIDs; the first that names no device, or one named already, ends the list.
-std::vector<const vk::PhysicalDevice*> visibleDevices() {
-  std::vector<const vk::PhysicalDevice*> all, visible;
+// ENV-01: numbers, or the beginnings of UUIDs. The first item that names no device ends the list, as CUDA does it: an
+// empty one too, and one of the other kind. Behind a number may stand what is no part of it. Naming a device twice is
+// an error.
+Error visibleDevices(std::vector<const vk::PhysicalDevice*>& visible) {
+  std::vector<const vk::PhysicalDevice*> all;
   for (const auto& device : vk::Instance::get().devices()) all.push_back(device.get());
   if (util::environment().deviceOrder == "PCI_BUS_ID") {  // ENV-02
     const auto place = [](const vk::PhysicalDevice* device) {
@@ -69,21 +71,39 @@ std::vector<const vk::PhysicalDevice*> visibleDevices() {
     };
     std::ranges::stable_sort(all, {}, place);
   }
-  if (!std::getenv("CUDA_VISIBLE_DEVICES")) return all;
-  for (const std::string& item : util::splitList(util::environment().visibleDevices)) {
+  if (!std::getenv("CUDA_VISIBLE_DEVICES")) {
+    visible = std::move(all);
+    return Error::Success;
+  }
+  std::string_view list = util::environment().visibleDevices;
+  const bool isOfUuids = list.substr(0, 4) == "GPU-";
+  for (bool isLast = false; !isLast;) {
+    const size_t comma = list.find(',');
+    isLast = comma == list.npos;
+    const std::string item(list.substr(0, comma));
+    if (!isLast) list.remove_prefix(comma + 1);
     const vk::PhysicalDevice* found = nullptr;
-    int number = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (error == std::errc() && end == item.data() + item.size()) {
-      if (number >= 0 && static_cast<size_t>(number) < all.size()) found = all[static_cast<size_t>(number)];
+    if (isOfUuids) {
+      const auto matches = [&](const auto* device) {
+        return item.size() > 4 && strncasecmp(uuidText(*device).c_str() + 4, item.c_str() + 4, item.size() - 4) == 0;
+      };
+      if (item.substr(0, 4) == "GPU-" && std::ranges::count_if(all, matches) == 1)
+        found = *std::ranges::find_if(all, matches);
     } else {
-      const auto matches = [&](const auto* device) { return uuidText(*device).rfind(item, 0) == 0; };
-      if (std::count_if(all.begin(), all.end(), matches) == 1) found = *std::find_if(all.begin(), all.end(), matches);
+      char* end = nullptr;
+      const long number = std::strtol(item.c_str(), &end, 10);
+      if (end != item.c_str() && number >= 0 && static_cast<size_t>(number) < all.size())
+        found = all[static_cast<size_t>(number)];
     }
-    if (!found || std::find(visible.begin(), visible.end(), found) != visible.end()) break;
+    if (!found) break;
+    if (std::ranges::find(visible, found) != visible.end()) {
+      util::log().error("CUDA_VISIBLE_DEVICES names a device twice");
+      visible.clear();
+      return Error::InvalidDevice;
+    }
     visible.push_back(found);
   }
-  return visible;
+  return Error::Success;
 }
 
 }  // namespace
@@ -108,13 +128,15 @@ Error Platform::initialize() {
   std::lock_guard lock(mutex_);
   if (!tried_) {
     tried_ = true;
-    for (const vk::PhysicalDevice* physical : visibleDevices())
+    std::vector<const vk::PhysicalDevice*> visible;
+    result_ = visibleDevices(visible);
+    for (const vk::PhysicalDevice* physical : visible)
       devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), *physical));
-    result_ = devices_.empty() ? Error::NoDevice : Error::Success;
-    if (devices_.empty()) {
+    if (result_ == Error::Success && devices_.empty()) {
+      result_ = Error::NoDevice;
       const std::string& problem = vk::Instance::get().problem();
       util::log().error("{}", problem.empty() ? "CUDA_VISIBLE_DEVICES leaves no device" : problem);
-    } else {
+    } else if (result_ == Error::Success) {
       util::watchExit();
       ready_.store(true, std::memory_order_release);
     }

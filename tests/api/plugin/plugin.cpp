@@ -16,7 +16,7 @@ unsigned counter = 0;
 struct Registration {
   Registration() {
     handle = __cudaRegisterFatBinary(&binary.wrapper);
-    char name[] = "scale", variable[] = "counter";
+    static char name[] = "scale", variable[] = "counter";
     __cudaRegisterFunction(handle, &stub, name, "scale", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterVar(handle, reinterpret_cast<char*>(&counter), variable, "counter", 0, sizeof(counter), 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
