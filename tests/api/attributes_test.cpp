@@ -116,7 +116,7 @@ TEST_F(AttributesTest, StreamsTellBackWhatTheyWereGiven) {
 }
 
 // Memory of another process cannot be reached (docs/runtime.md): no handle is made, and the device says so.
-TEST_F(AttributesTest, SharingBetweenProcessesIsRefused) {
+TEST_F(AttributesTest, SharingBetweenProcessesIsRefused) {  // MDEV-07, MDEV-08, VMM-06
   for (const char* name : {"cuIpcGetMemHandle", "cuIpcGetEventHandle", "cuIpcOpenMemHandle_v2", "cuIpcOpenEventHandle",
                            "cuIpcCloseMemHandle", "cuMemExportToShareableHandle", "cuMemPoolExportToShareableHandle"}) {
     using Refuses = CUresult (*)(void*, CUdeviceptr, unsigned, unsigned);

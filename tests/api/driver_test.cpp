@@ -333,7 +333,7 @@ TEST_F(Driver, LinksModules) {  // DRV-11
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }
 
-TEST_F(Driver, StreamsAndEvents) {  // DRV-20
+TEST_F(Driver, StreamsAndEvents) {  // DRV-20, STR-11
   CUstream stream = nullptr;
   CUevent start = nullptr, end = nullptr, untimed = nullptr;
   EXPECT_EQ(cuStreamCreate(&stream, 77), CUDA_ERROR_INVALID_VALUE);

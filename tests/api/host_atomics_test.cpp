@@ -1,4 +1,4 @@
-// CS-041, ATOM-14: the host and the device add to the same words at the same time.
+// CS-041, ATOM-14, UM-04: the host and the device add to the same words at the same time.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

@@ -243,6 +243,34 @@ TEST_F(Host, GivingWorkDoesNotWait) {  // HOST-15, HOST-16, STR-07, STR-13
   EXPECT_EQ(cudaFree(other), cudaSuccess);
 }
 
+// What occupancy proposes can be launched.
+TEST_F(Host, OccupancyProposesWhatCanBeLaunched) {  // HOST-22
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  CUdeviceptr data = 0;
+  ASSERT_EQ(cuModuleLoadData(&module, scalePtx), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&data, 4096), CUDA_SUCCESS);
+  for (const int limit : {0, 100, 33, 1}) {
+    int blocks = 0, threads = 0, active = 0;
+    ASSERT_EQ(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, nullptr, 0, limit), CUDA_SUCCESS);
+    EXPECT_GE(blocks, 1);
+    EXPECT_GE(threads, 1);
+    EXPECT_LE(threads, limit ? limit : attribute(cudaDevAttrMaxThreadsPerBlock));
+    ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&active, scale, threads, 0), CUDA_SUCCESS);
+    EXPECT_GE(active, 1);
+    EXPECT_LE(active * threads, attribute(cudaDevAttrMaxThreadsPerMultiProcessor));
+    unsigned factor = 1, count = 64;
+    void* parameters[] = {&data, &factor, &count};
+    EXPECT_EQ(cuLaunchKernel(scale, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
+                             nullptr, parameters, nullptr),
+              CUDA_SUCCESS);
+  }
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(data), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
+
 TEST_F(Host, VersionsAgree) {  // HOST-23
   int driver = 0, runtime = 0, again = 0;
   EXPECT_EQ(cudaDriverGetVersion(&driver), cudaSuccess);

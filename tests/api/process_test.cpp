@@ -28,7 +28,7 @@ constexpr const char* trapPtx = R"(
 }
 )";
 
-// A device cannot be shared with a child that has only a copy of the memory: every call there says so.
+// UM-13: a device cannot be shared with a child that has only a copy of the memory: every call there says so.
 TEST_F(Process, AForkedChildIsRefused) {
   CUdeviceptr data = 0;
   ASSERT_EQ(cuMemAlloc(&data, 4096), CUDA_SUCCESS);

@@ -151,7 +151,7 @@ TEST_F(RegisteredProgram, LaunchesBothWays) {  // HOST-19
   EXPECT_GE(attributes.maxThreadsPerBlock, 32);
 }
 
-TEST_F(RegisteredProgram, MisuseIsNamed) {
+TEST_F(RegisteredProgram, MisuseIsNamed) {  // MEM-08
   float* data = nullptr;
   float factor = 1;
   int n = 0;

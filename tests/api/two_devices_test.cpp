@@ -111,7 +111,7 @@ TEST_F(TwoDevices, AResetLeavesTheOtherAlone) {  // HOST-03
   EXPECT_EQ(cudaFree(here), cudaSuccess);
 }
 
-TEST_F(TwoDevices, NeitherReachesTheOthersMemory) {  // MDEV-02
+TEST_F(TwoDevices, NeitherReachesTheOthersMemory) {  // MDEV-02, MDEV-05, UM-14
   int can = 5;
   EXPECT_EQ(cudaDeviceCanAccessPeer(&can, 0, 1), cudaSuccess);
   EXPECT_EQ(can, 0);

@@ -241,7 +241,7 @@ TEST_F(LaunchTest, AttributesAreAnswered) {  // HOST-20
   EXPECT_GT(blocks, 0);
 }
 
-TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT
+TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT-01, KRT-02
   const Error launched = run("hello", shape(1, 3), *stream, 42);
   ASSERT_OK(launched);
   testing::internal::CaptureStdout();
@@ -253,7 +253,7 @@ TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT
 }
 
 // Kernels that print must not keep later ones from the device, and records beyond the buffer are dropped.
-TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {
+TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {  // KRT-02
   ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));  // which is 512 KiB: CUDA gives no less
   ASSERT_OK(run("hello", shape(1000, 32), *stream, 1));
   testing::internal::CaptureStdout();
@@ -265,7 +265,7 @@ TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {
   EXPECT_LT(lines, 32000);
 }
 
-TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {
+TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {  // KRT-09
   if (context->vulkan().profile().subgroupSize != 32) GTEST_SKIP() << "skipped: the device's subgroups are not 32 wide";
   constexpr uint32_t threads = 96;
   auto* out = allocateHost<uint64_t>(threads);
@@ -278,7 +278,7 @@ TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {
   }
 }
 
-TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12
+TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12, KRT-04
   const uint64_t one = 1;
   testing::internal::CaptureStderr();
   const Error launched = run("broken", shape(2, 32), *stream, one);
@@ -299,7 +299,7 @@ TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12
   other->destroy();
 }
 
-TEST_F(LaunchTest, ATrapBreaksTheContext) {
+TEST_F(LaunchTest, ATrapBreaksTheContext) {  // KRT-05
   ASSERT_OK(run("traps", shape(1, 1), *stream));
   EXPECT_EQ(context->synchronize(), Error::LaunchFailed);
 }

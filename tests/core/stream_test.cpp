@@ -78,7 +78,7 @@ TEST_F(StreamTest, HostFunctionsRunInOrderAndHoldBackWhatFollows) {  // STR-10
 }
 
 // A stream stopped by the host must not stop others, though they share a queue.
-TEST_F(StreamTest, AHeldStreamDoesNotHoldOthers) {
+TEST_F(StreamTest, AHeldStreamDoesNotHoldOthers) {  // STR-02, STR-09
   Stream& held = newStream(Stream::NonBlocking);
   Stream& free = newStream(Stream::NonBlocking);
   Gate gate;
@@ -241,7 +241,7 @@ TEST_F(StreamTest, AnEventIsReusedManyTimes) {
   EXPECT_EQ(words[0], 2999u);
 }
 
-TEST_F(StreamTest, ThousandsOfStreamsWork) {  // STR-13
+TEST_F(StreamTest, ThousandsOfStreamsWork) {  // STR-13, STR-14
   std::vector<Stream*> all;
   for (int i = 0; i < 1000; ++i) all.push_back(&newStream());
   for (uint32_t i = 0; i < 1000; ++i) ASSERT_OK(fill32(*all[i], at(i), i, 1));
