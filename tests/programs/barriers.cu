@@ -29,25 +29,29 @@ __global__ void apart(const int* in, int* out, int rounds) {
   out[i] = sum;
 }
 
-// One arrival more than threads: who leaves two arrivals missing is the last, works for all and arrives once more.
+// One arrival more than warps: who leaves two arrivals missing is the last, works for all and arrives once more. Lanes
+// that arrive together may be told the same count: one of each warp arrives.
 __global__ void countdown(const int* in, int* out, int rounds) {
   __shared__ __mbarrier_t barrier;
   __shared__ int values[kThreads], total, elected;
   const int i = threadIdx.x;
-  if (i == 0) __mbarrier_init(&barrier, kThreads + 1), elected = 0, total = 0;
+  if (i == 0) __mbarrier_init(&barrier, kThreads / 32 + 1), elected = 0, total = 0;
   __syncthreads();
   int value = in[i];
   for (int round = 0; round < rounds; ++round) {
     values[i] = value;
-    const __mbarrier_token_t token = __mbarrier_arrive(&barrier);
-    if (__mbarrier_token_pending_count(token) == 2) {  // this thread's own, counted before, and the one more
-      __threadfence_block();
-      int sum = 0;
-      for (int k = 0; k < kThreads; ++k) sum = sum * 7 + values[k];
-      total = sum, ++elected;
-      (void)__mbarrier_arrive(&barrier);
+    __syncwarp();
+    if (i % 32 == 0) {
+      const __mbarrier_token_t token = __mbarrier_arrive(&barrier);
+      if (__mbarrier_token_pending_count(token) == 2) {  // this thread's own, counted before, and the one more
+        int sum = 0;
+        for (int k = 0; k < kThreads; ++k) sum = sum * 7 + values[k];
+        total = sum, ++elected;
+        (void)__mbarrier_arrive(&barrier);
+      }
+      while (!__mbarrier_test_wait(&barrier, token)) {}
     }
-    while (!__mbarrier_test_wait(&barrier, token)) {}
+    __syncwarp();
     value = (value ^ total) + round;
     __syncthreads();
   }
@@ -123,32 +127,6 @@ __global__ void leavingByPrimitives(int* out) {
   }
 }
 
-// Lanes of one warp on both sides: those that wait stand before those that arrive, and after them.
-__global__ void sides(const int* in, int* out) {
-  __shared__ Barrier first, second;
-  __shared__ int values[kThreads];
-  const int i = threadIdx.x;
-  if (i == 0) init(&first, kThreads / 2), init(&second, kThreads / 2);
-  __syncthreads();
-  int sum = 0;
-  if (i % 2) {
-    first.wait_parity(0);
-    sum = values[i - 1] * 3;
-  } else {
-    values[i] = in[i];
-    (void)first.arrive();
-  }
-  __syncthreads();
-  if (i % 2) {
-    values[i] = in[i] + sum;
-    (void)second.arrive();
-  } else {
-    second.wait_parity(0);
-    sum = values[(i + 5) % kThreads] * 5;
-  }
-  out[i] = sum;
-}
-
 // Waits by the parity of the phase, waits with a limit, arrivals of several at once.
 __global__ void phases(int* out) {
   __shared__ Barrier barrier;
@@ -199,7 +177,7 @@ int main() {
   Random random;
   std::vector<int> in(kThreads * 8);
   for (auto& value : in) value = static_cast<int>(random.next() % 1000);
-  DeviceArray<int> device(in), a(kThreads), b(kThreads + 1), c(kThreads / 2), d(kThreads), e(kThreads), f(kThreads), g(kThreads), h(34);
+  DeviceArray<int> device(in), a(kThreads), b(kThreads + 1), c(kThreads / 2), d(kThreads), e(kThreads), g(kThreads), h(34);
   const auto launched = [](const char* name, auto& values) {
     finish();
     show(name, values.host());
@@ -216,8 +194,6 @@ int main() {
   launched("leaving", d);
   leavingByPrimitives<<<1, kThreads>>>(e.get());
   launched("leaving by primitives", e);
-  sides<<<1, kThreads>>>(device.get(), f.get());
-  launched("sides", f);
   phases<<<1, kThreads>>>(g.get());
   launched("phases", g);
   limited<<<1, 32>>>(h.get());

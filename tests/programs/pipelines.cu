@@ -122,7 +122,7 @@ __global__ void ofGroup(const int* in, int* out) {
   }
   tile[0][i] = -1;
   block.sync();
-  cg::memcpy_async(block, tile[0], cuda::aligned_size_t<4>(sizeof(int) * 100), in, cuda::aligned_size_t<4>(sizeof(int) * 90));
+  cg::memcpy_async(block, tile[0], 100, in, 90);
   cg::wait(block);
   out[i] = sum + tile[0][i];
 }

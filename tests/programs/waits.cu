@@ -18,37 +18,11 @@ struct Place {
   __device__ T& operator*() { return *reinterpret_cast<T*>(bytes); }
 };
 
-// A function of the last to arrive, run before anyone goes on.
-struct Rotate {
-  int* values;
-  __device__ void operator()() {
-    const int first = values[0];
-    for (int k = 0; k + 1 < kThreads; ++k) values[k] = values[k + 1] + k;
-    values[kThreads - 1] = first;
-  }
-};
-__global__ void completion(const int* in, int* out) {
-  using Barrier = cuda::barrier<cuda::thread_scope_block, Rotate>;
-  __shared__ Place<Barrier> barrier;
-  __shared__ int values[kThreads];
-  const int i = threadIdx.x;
-  values[i] = in[i];
-  if (i == 0) new (&*barrier) Barrier(kThreads, Rotate{values});
-  __syncthreads();
-  int sum = 0;
-  for (int round = 0; round < 6; ++round) {
-    (*barrier).arrive_and_wait();
-    sum = sum * 3 + values[(i + round) % kThreads];
-    (*barrier).arrive_and_wait();
-  }
-  out[i] = sum;
-}
-
 // A latch is waited for once: by all, by those who do not arrive, and asked without waiting.
 __global__ void latches(const int* in, int* out) {
   using Latch = cuda::latch<cuda::thread_scope_block>;
   __shared__ Place<Latch> start, half;
-  __shared__ int values[kThreads];
+  __shared__ int values[kThreads], later[kThreads];
   const int i = threadIdx.x;
   if (i == 0) new (&*start) Latch(kThreads), new (&*half) Latch(kThreads / 2);
   __syncthreads();
@@ -56,11 +30,11 @@ __global__ void latches(const int* in, int* out) {
   (*start).arrive_and_wait();
   int sum = values[(i + 37) % kThreads];
   if (i >= kThreads / 2) {
-    values[i] = sum * 3;
+    later[i] = sum * 3;
     (*half).count_down();
   } else {
     (*half).wait();
-    sum += values[i + kThreads / 2];
+    sum += later[i + kThreads / 2];
   }
   __syncthreads();
   out[i] = sum * 2 + (*half).try_wait();
@@ -134,6 +108,32 @@ __global__ void notified(const int* in, int* out) {
   out[i] = sum;
 }
 
+// A function of the last to arrive, run before anyone goes on.
+struct Rotate {
+  int* values;
+  __device__ void operator()() {
+    const int first = values[0];
+    for (int k = 0; k + 1 < kThreads; ++k) values[k] = values[k + 1] + k;
+    values[kThreads - 1] = first;
+  }
+};
+__global__ void completion(const int* in, int* out) {
+  using Barrier = cuda::barrier<cuda::thread_scope_block, Rotate>;
+  __shared__ Place<Barrier> barrier;
+  __shared__ int values[kThreads];
+  const int i = threadIdx.x;
+  values[i] = in[i];
+  if (i == 0) new (&*barrier) Barrier(kThreads, Rotate{values});
+  __syncthreads();
+  int sum = 0;
+  for (int round = 0; round < 6; ++round) {
+    (*barrier).arrive_and_wait();
+    sum = sum * 3 + values[(i + round) % kThreads];
+    (*barrier).arrive_and_wait();
+  }
+  out[i] = sum;
+}
+
 int main() {
   Random random;
   std::vector<int> in(kThreads);
@@ -142,9 +142,8 @@ int main() {
   const auto launched = [&](const char* name) {
     finish();
     show(name, out.host());
+    std::fflush(stdout);
   };
-  completion<<<1, kThreads>>>(device.get(), out.get());
-  launched("completion");
   latches<<<1, kThreads>>>(device.get(), out.get());
   launched("latches");
   semaphores<<<1, kThreads>>>(out.get());
@@ -153,4 +152,6 @@ int main() {
   launched("handed on");
   notified<<<1, kThreads>>>(device.get(), out.get());
   launched("notified");
+  completion<<<1, kThreads>>>(device.get(), out.get());
+  launched("completion");
 }
