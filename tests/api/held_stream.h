@@ -5,6 +5,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 namespace mulciber::test {
 
 class HeldStream {
@@ -24,7 +26,7 @@ class HeldStream {
   }
   HeldStream(const HeldStream&) = delete;
   HeldStream& operator=(const HeldStream&) = delete;
-  void letGo() { *static_cast<volatile unsigned*>(word_) = 1; }
+  void letGo() { std::atomic_ref(*word_).store(1); }
 
   cudaStream_t stream = nullptr;
 
