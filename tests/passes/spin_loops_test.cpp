@@ -250,6 +250,63 @@ b4:
   for (size_t i = 0; i < result.lanes.size(); ++i) EXPECT_EQ(result.lanes[i].stores.at(0).value, i);
 }
 
+// An addition by compare-and-swap is no lock: who has added waits for the others of its warp, which must not be kept
+// from trying again by that, although the same word is added to once more behind.
+TEST(SpinLoops, AnAdditionThatIsTriedAgain) {
+  test::WarpResult result;
+  ASSERT_NO_FATAL_FAILURE(runLanes(R"(kernel @k {
+  var v0 i32 "seen"
+  var v1 i32 "all"
+b0:
+  %0 = const i32 8
+  write v1, %0
+  br b1
+b1:
+  %1 = const i64 256
+  %2 = load i32 %1 [global relaxed device align 4]
+  write v0, %2
+  br b2
+b2:
+  %3 = read i32 v0
+  %4 = const i32 1
+  %5 = add i32 %3, %4
+  %6 = atomic.cas i32 %1, %3, %5 [global acq_rel device align 4]
+  write v0, %6
+  %7 = ne bool %6, %3
+  br %7, b2, b3
+b3:
+  %8 = const i64 256
+  %9 = load i32 %8 [global acquire device align 4]
+  %10 = read i32 v1
+  %11 = lt.u bool %9, %10
+  br %11, b3, b4
+b4:
+  %12 = const i32 8
+  %13 = read i32 v1
+  %14 = add i32 %13, %12
+  write v1, %14
+  %15 = const i32 24
+  %16 = le.u bool %14, %15
+  br %16, b1, b5
+b5:
+  %17 = const i64 256
+  %18 = load i32 %17 [global relaxed device align 4]
+  write v0, %18
+  br b6
+b6:
+  %19 = read i32 v0
+  %20 = const i32 1
+  %21 = add i32 %19, %20
+  %22 = atomic.cas i32 %17, %19, %21 [global acq_rel device align 4]
+  write v0, %22
+  %23 = ne bool %22, %19
+  br %23, b6, b7
+b7:
+  ret
+})",
+                                   result));
+}
+
 TEST(SpinLoops, ALoopBeforeABlockBarrierStaysAsItIs) {
   std::string text = test::runPass(R"(kernel @k {
   var v0 i64 "place"

@@ -78,9 +78,6 @@ TEST_P(Programs, PrintsWhatItPrintsNatively) {
   static const std::string device = mulciber("info").output;
   if (device.find("yes warp operations") == std::string::npos)
     GTEST_SKIP() << "skipped: there is no device with subgroups of 32 lanes";
-  const auto hanging = listedFor(device, "hanging.txt");
-  if (auto found = hanging.find(GetParam()); found != hanging.end())
-    GTEST_SKIP() << "skipped: it hangs: " << found->second;
   const Outcome outcome = mulciber("run '" + program.string() + "'");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output, contents(mulciber::test::dataFolder() / "expected" / (GetParam() + ".txt")));

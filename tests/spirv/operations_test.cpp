@@ -363,15 +363,45 @@ TEST(SpirvOperations, ParametersThatDoNotFitPushConstants) {
 }
 
 // Drivers reassociate what is not decorated, also where PTX lets them fuse only.
-TEST(SpirvOperations, DriversMayNotReassociate) {
+std::string textOf(const std::function<void(OneBlock&)>& body) {
   OneBlock kernel;
-  kernel.keep(kernel.b.floating(Op::FAdd, {}, {kernel.unknown(F64), kernel.unknown(F64)}));
+  body(kernel);
   kernel.b.ret();
   kernel.function->computePredecessors();
   spirv::Refusal refusal;
   auto words = spirv::emit(kernel.program, plainProfile(), {}, refusal);
-  ASSERT_TRUE(words) << refusal.reason;
-  EXPECT_NE(spirv::disassemble(*words).find("NoContraction"), std::string::npos);
+  EXPECT_TRUE(words) << refusal.reason;
+  return words ? spirv::disassemble(*words) : "";
+}
+
+TEST(SpirvOperations, DriversMayNotReassociate) {
+  const std::string text = textOf([](OneBlock& k) {
+    k.keep(k.b.floating(Op::FAdd, {}, {k.unknown(F64), k.unknown(F64)}));
+  });
+  EXPECT_NE(text.find("NoContraction"), std::string::npos);
+}
+
+// NVIDIA's driver moves them otherwise.
+TEST(SpirvOperations, StrongAccessesOfSharedMemoryStayInPlace) {
+  const auto barriers = [](Space space, Order order, bool isVolatile) {
+    const std::string text = textOf([&](OneBlock& k) {
+      MemoryAccess access;
+      access.space = space;
+      access.order = order;
+      access.isVolatile = isVolatile;
+      access.alignment = 4;
+      Instruction* address = space == Space::Shared ? k.unknown(I32) : k.address();
+      k.keep(k.b.load(I32, address, access));
+      k.b.store(address, k.unknown(I32), access);
+    });
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("OpMemoryBarrier %uint_3", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(barriers(Space::Shared, Order::Weak, true), 2u);
+  EXPECT_EQ(barriers(Space::Shared, Order::Relaxed, false), 2u);
+  EXPECT_EQ(barriers(Space::Shared, Order::Weak, false), 0u);
+  EXPECT_EQ(barriers(Space::Global, Order::Weak, true), 0u);
 }
 
 TEST(SpirvOperations, RefusesWhatTheDeviceLacks) {

@@ -78,13 +78,25 @@ bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruct
   return false;
 }
 
+// A compare-and-swap that is tried again with what it found, as atomic operations are made of it: nobody has to release
+// anything for it to succeed.
+bool isRetried(const Instruction& swap, const std::vector<Block*>& body) {
+  const Instruction* expected = swap.operands[1];
+  if (swap.op != Op::AtomicCas || expected->op != Op::ReadVar) return false;
+  return std::any_of(body.begin(), body.end(), [&](const Block* block) {
+    return std::any_of(block->instructions.begin(), block->instructions.end(), [&](const Instruction* write) {
+      return write->op == Op::WriteVar && write->payload == expected->payload && !write->operands[0]->isConstant();
+    });
+  });
+}
+
 // The addresses of accesses on whose results the loop is left.
 std::vector<Place> locksOf(const std::vector<Block*>& body) {
   std::unordered_set<const Instruction*> accesses;
   std::vector<Place> locks;
   for (const Block* block : body)
     for (const Instruction* instruction : block->instructions)
-      if (takesLock(*instruction))
+      if (takesLock(*instruction) && !isRetried(*instruction, body))
         if (auto place = placeOf(*instruction)) {
           accesses.insert(instruction);
           locks.push_back(*place);

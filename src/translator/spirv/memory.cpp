@@ -135,6 +135,12 @@ void MemoryEmitter::storeMemory(ir::Type element, Id pointer, Id value, ir::Spac
   module.emitVoid(spv::Op::OpStore, words);
 }
 
+// NVIDIA's driver takes volatile and atomic accesses of shared memory for plain ones: it moves loads out of loops that
+// wait by them, or takes such loops away. A barrier for the warp alone costs it no instruction and keeps them in place.
+void MemoryEmitter::keepInPlace(ir::Space space, const ir::MemoryAccess& access) {
+  if (space == ir::Space::Shared && isStrong(access)) e_.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
+}
+
 // The largest piece that the alignment and the space allow; 0 when each lane is narrower than any.
 unsigned MemoryEmitter::pieceBytes(ir::Type type, ir::Space space, const ir::MemoryAccess& access) const {
   unsigned total = type.totalBits() / 8, lane = type.bits / 8u;
@@ -194,6 +200,7 @@ Id MemoryEmitter::load(ir::Type type, ir::Space space, Address address, ir::Memo
     return dispatchGeneric(type, address, [&](ir::Space actual, Address at) { return load(type, actual, at, access); });
   }
 
+  keepInPlace(space, access);
   unsigned bytes = pieceBytes(type, space, access), lane = type.bits / 8u;
   if (bytes == 0) return loadNarrow(type, space, address, access);
   unsigned total = type.totalBits() / 8;
@@ -231,6 +238,7 @@ void MemoryEmitter::store(ir::Type type, ir::Space space, Address address, Id va
     });
     return;
   }
+  keepInPlace(space, access);
   unsigned bytes = pieceBytes(type, space, access), lane = type.bits / 8u;
   if (bytes == 0) return storeNarrow(type, space, address, value, access);
   unsigned total = type.totalBits() / 8;

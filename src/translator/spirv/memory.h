@@ -50,6 +50,7 @@ class MemoryEmitter {
     uint32_t offset, bytes;
     unsigned index;
   };
+  void keepInPlace(ir::Space space, const ir::MemoryAccess& access);
   unsigned pieceBytes(ir::Type type, ir::Space space, const ir::MemoryAccess& access) const;
   Id loadPiece(ir::Type piece, ir::Space space, Address address, const ir::MemoryAccess& access);
   void storePiece(ir::Type piece, ir::Space space, Address address, Id value, const ir::MemoryAccess& access);
