@@ -332,5 +332,43 @@ b2:
   EXPECT_GT(text.find("barrier"), text.rfind("br b1")) << text;
 }
 
+// As a scan looks back over other blocks' sums: a whole warp, which leaves by a vote, before one thread writes its own.
+TEST(SpinLoops, ALoopOfWholeWarpsStaysAsItIs) {
+  const auto storesInside = [](const std::string& condition) {
+    const std::string text = test::runPass(R"(kernel @k {
+  var v0 i32 "sum"
+b0:
+  %0 = const i32 0
+  write v0, %0
+  br b1
+b1:
+  %1 = const i64 256
+  br b2
+b2:
+  %2 = load i32 %1 [global volatile align 4]
+  %3 = const i32 0
+  %4 = eq bool %2, %3
+  br %4, b2, b3
+b3:
+  %5 = read i32 v0
+  %6 = add i32 %5, %2
+  write v0, %6
+  %7 = const i32 100
+  %8 = lt.u bool %6, %7
+  %9 = )" + condition + R"( bool %8
+  br %9, b1, b4
+b4:
+  %10 = const i64 264
+  %11 = read i32 v0
+  store %10, %11 [global volatile align 4]
+  ret
+})",
+                                           passes::structurize);
+    return text.find("store") < text.rfind("continue") || text.find("store") < text.rfind("br b1\n");
+  };
+  EXPECT_TRUE(storesInside("not"));
+  EXPECT_FALSE(storesInside("vote.any"));
+}
+
 }  // namespace
 }  // namespace mulciber

@@ -153,6 +153,14 @@ bool isConvergent(const Block& block) {
                      [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
 }
 
+bool isForWholeWarps(const std::vector<Block*>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Block* block) {
+    return std::any_of(block->instructions.begin(), block->instructions.end(), [](const Instruction* instruction) {
+      return ir::isConvergent(instruction->op) && instruction->op != Op::Yield;
+    });
+  });
+}
+
 // Makes the part of `tries` from `start` on, which the loop follows, the first round of the loop:
 //
 //   header: a branch to the first try, or to the old header in later rounds
@@ -184,8 +192,11 @@ class SpinLoops {
       extend(loop, bodies[loop], [&](const Block& block) { return releases(block, locks); });
       const std::vector<const Instruction*> waits = waitingLoads(bodies[loop]);
       if (waits.empty()) continue;
-      for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none; outer = forest_.loops[outer].parent)
+      for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none;
+           outer = forest_.loops[outer].parent) {
+        if (isForWholeWarps(bodies[outer])) break;  // whose threads leave it together
         extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, waits); });
+      }
     }
   }
 
