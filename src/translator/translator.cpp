@@ -120,6 +120,7 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     // Lanes of the device's warps run together or not at all: rounds of single threads are for them.
     if (passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
     program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, true);
+    if (!program) return std::nullopt;
     passes::yieldInWaits(*program);
   }
   auto refused = [&](const std::string& why) {
