@@ -10,13 +10,11 @@
 namespace mulciber::test {
 namespace {
 
-class AttributesTest : public WithDevice {
+class AttributesTest : public WithScale {
  protected:
   void SetUp() override {
-    WithDevice::SetUp();
+    WithScale::SetUp();
     if (!context) return;
-    ASSERT_EQ(cuModuleLoadData(&module, scalePtx), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
     ASSERT_EQ(cuMemAlloc(&data, 4 * count), CUDA_SUCCESS);
     ASSERT_EQ(cuMemsetD32(data, 3, count), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
@@ -25,9 +23,8 @@ class AttributesTest : public WithDevice {
     if (context) {
       EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
       EXPECT_EQ(cuMemFree(data), CUDA_SUCCESS);
-      EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
     }
-    WithDevice::TearDown();
+    WithScale::TearDown();
   }
 
   CUresult launch(std::vector<CUlaunchAttribute> attributes, unsigned blocks = count / 64) {
@@ -50,8 +47,6 @@ class AttributesTest : public WithDevice {
   }
 
   static constexpr unsigned count = 256;
-  CUmodule module = nullptr;
-  CUfunction scale = nullptr;
   CUdeviceptr data = 0;
   CUstream stream = nullptr;
 };

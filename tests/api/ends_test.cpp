@@ -21,10 +21,6 @@ using EndsDeathTest = WithDevice;
 
 enum Wrong { NotSetUp = 10, InHandler = 11, InDestructor = 12 };
 
-void endUnless(bool isRight, int wrong) {
-  if (!isRight) _exit(wrong);
-}
-
 char stub = 0;
 
 // As nvcc's code does `scale<<<1, 64>>>(data, 2, 64)`.

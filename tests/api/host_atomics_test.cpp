@@ -40,11 +40,6 @@ again:
 
 class HostAtomics : public WithDevice {
  protected:
-  int attribute(CUdevice_attribute which) const {
-    int value = -1;
-    EXPECT_EQ(cuDeviceGetAttribute(&value, which, device), CUDA_SUCCESS);
-    return value;
-  }
   // Whether no addition was lost. The words are at an address that both sides use.
   bool addTogether(void* memory) {
     constexpr unsigned blocks = 16, threads = 64, rounds = 300;

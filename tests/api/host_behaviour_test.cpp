@@ -22,7 +22,7 @@ namespace {
 using Host = WithDevice;
 using HostDeathTest = WithDevice;
 
-int attribute(int which) {
+int runtimeAttribute(int which) {
   int value = -1;
   EXPECT_EQ(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(which), 0), cudaSuccess) << which;
   return value;
@@ -83,7 +83,7 @@ TEST_F(Host, PropertiesAreTheAttributes) {  // HOST-05, HOST-06, CC-02, PLAT-05
   cudaDeviceProp p;
   ASSERT_EQ(cudaGetDeviceProperties(&p, 0), cudaSuccess);
   const auto same = [&](const char* name, auto field, cudaDeviceAttr which) {
-    EXPECT_EQ(static_cast<long long>(field), static_cast<long long>(attribute(which))) << name;
+    EXPECT_EQ(static_cast<long long>(field), static_cast<long long>(runtimeAttribute(which))) << name;
   };
 #define SAME(field, which) same(#field, p.field, which)
   SAME(sharedMemPerBlock, cudaDevAttrMaxSharedMemoryPerBlock);
@@ -134,7 +134,7 @@ TEST_F(Host, PropertiesAreTheAttributes) {  // HOST-05, HOST-06, CC-02, PLAT-05
   SAME(memoryPoolsSupported, cudaDevAttrMemoryPoolsSupported);
 #undef SAME
   EXPECT_EQ(p.warpSize, 32);
-  EXPECT_EQ(attribute(cudaDevAttrComputeMode), cudaComputeModeDefault);
+  EXPECT_EQ(runtimeAttribute(cudaDevAttrComputeMode), cudaComputeModeDefault);
   EXPECT_EQ(p.maxGridSize[0], INT32_MAX);
   EXPECT_EQ(p.maxGridSize[1], 65535);
   EXPECT_EQ(p.maxThreadsPerMultiProcessor % p.warpSize, 0);
@@ -256,10 +256,10 @@ TEST_F(Host, OccupancyProposesWhatCanBeLaunched) {  // HOST-22
     ASSERT_EQ(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, nullptr, 0, limit), CUDA_SUCCESS);
     EXPECT_GE(blocks, 1);
     EXPECT_GE(threads, 1);
-    EXPECT_LE(threads, limit ? limit : attribute(cudaDevAttrMaxThreadsPerBlock));
+    EXPECT_LE(threads, limit ? limit : runtimeAttribute(cudaDevAttrMaxThreadsPerBlock));
     ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&active, scale, threads, 0), CUDA_SUCCESS);
     EXPECT_GE(active, 1);
-    EXPECT_LE(active * threads, attribute(cudaDevAttrMaxThreadsPerMultiProcessor));
+    EXPECT_LE(active * threads, runtimeAttribute(cudaDevAttrMaxThreadsPerMultiProcessor));
     unsigned factor = 1, count = 64;
     void* parameters[] = {&data, &factor, &count};
     EXPECT_EQ(cuLaunchKernel(scale, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(threads), 1, 1, 0,

@@ -17,20 +17,8 @@
 namespace mulciber::test {
 namespace {
 
-class MemoryBehaviour : public WithDevice {
+class MemoryBehaviour : public WithScale {
  protected:
-  void SetUp() override {
-    WithDevice::SetUp();
-    if (!context) return;
-    ASSERT_EQ(cuModuleLoadData(&module, scalePtx), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
-  }
-  void TearDown() override {
-    if (context) {
-      EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
-    }
-    WithDevice::TearDown();
-  }
   // data[i] = data[i] * 2 + 7 on the device.
   void scaleOn(const void* data, unsigned count) {
     auto address = reinterpret_cast<CUdeviceptr>(data);
@@ -38,14 +26,6 @@ class MemoryBehaviour : public WithDevice {
     void* parameters[] = {&address, &factor, &count};
     ASSERT_EQ(cuLaunchKernel(scale, (count + 63) / 64, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
   }
-  int attribute(CUdevice_attribute which) const {
-    int value = -1;
-    EXPECT_EQ(cuDeviceGetAttribute(&value, which, device), CUDA_SUCCESS);
-    return value;
-  }
-
-  CUmodule module = nullptr;
-  CUfunction scale = nullptr;
 };
 
 TEST_F(MemoryBehaviour, ThousandsOfAllocationsLiveAtOnce) {  // MEM-01, MEM-02, LANG-24

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -54,10 +55,6 @@ TEST_F(Process, AForkedChildIsRefused) {
 // ends the process goes on working in its exit handlers and static destructors, or is told so too. Nothing crashes or
 // hangs.
 enum Wrong { NotSetUp = 10, OfOtherThreads = 11, OfTheEndingThread = 12 };
-
-void endUnless(bool isRight, Wrong wrong) {
-  if (!isRight) _exit(wrong);
-}
 
 CUresult launchScale(CUfunction scale, CUdeviceptr data, CUstream stream) {
   unsigned factor = 3, count = 256;
@@ -168,6 +165,24 @@ TEST_F(Process, AResetBringsTheDeviceBackAfterATrap) {
   EXPECT_EQ(seen, 0x01010101u);
   EXPECT_EQ(cudaFree(pointer), cudaSuccess);
   context = nullptr;  // reset: there is nothing to release
+}
+
+// ENV-11: the process of the test above is stopped by the trap, and ends as ever when it is let go on.
+TEST_F(Process, StopsForADebuggerWhenAKernelFails) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    setenv("CUDA_DEVICE_WAITS_ON_EXCEPTION", "1", 1);
+    execl("/proc/self/exe", "test_api", "--gtest_filter=Process.AResetBringsTheDeviceBackAfterATrap", nullptr);
+    _exit(NotSetUp);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(WIFSTOPPED(status)) << status;
+  if (!WIFSTOPPED(status)) return;
+  ASSERT_EQ(kill(child, SIGCONT), 0);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

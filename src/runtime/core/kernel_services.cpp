@@ -1,6 +1,9 @@
 #include "runtime/core/kernel_services.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -8,6 +11,7 @@
 #include "runtime/core/device_printf.h"
 #include "runtime/core/module.h"
 #include "runtime/vk/device.h"
+#include "util/environment.h"
 #include "util/log.h"
 
 namespace mulciber::core {
@@ -175,6 +179,10 @@ Error KernelServices::reportError() {
       util::log().error("a kernel failed: {} (block {},{},{}, thread {},{},{})", errorDescription(error),
                         error_->block[0], error_->block[1], error_->block[2], error_->thread[0], error_->thread[1],
                         error_->thread[2]);
+    if (util::environment().waitsOnException) {  // ENV-11
+      util::log().error("process {} is stopped for a debugger, as CUDA_DEVICE_WAITS_ON_EXCEPTION asks", getpid());
+      (void)std::raise(SIGSTOP);
+    }
   }
   context_.setError(error);
   return error;

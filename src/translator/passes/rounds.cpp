@@ -258,16 +258,21 @@ class RoundMaker {
     b_.setSource(0);
     b_.setBlock(meeting_);
     top_->merge.dontUnroll = true;
-    Instruction* round = b_.add(b_.read(round_), b_.i32(1));
+    // Emitted one by one, in one order whatever compiler builds this.
+    Instruction* one = b_.i32(1);
+    Instruction* round = b_.add(b_.read(round_), one);
     b_.write(round_, round);
-    Instruction* words = b_.add(b_.i32(shared_), b_.shl(b_.bitAnd(round, b_.i32(1)), b_.i32(2)));
+    Instruction* wordShift = b_.i32(2);
+    Instruction* ofRound = b_.shl(b_.bitAnd(round, b_.i32(1)), wordShift);
+    Instruction* words = b_.add(b_.i32(shared_), ofRound);
     Instruction* stop = b_.read(stop_);
     if (warpStops_ > 0) {
       Instruction* slot = slotOf(b_.input(ir::InputKind::LocalIndex));
       b_.store(slot, b_.vector(std::array{stop, b_.read(value_)}), access(ir::Order::Weak, slotBytes));
       note(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), words, warpWord, round);
     }
-    Instruction* isWaiting = b_.compare(Op::ULt, b_.sub(stop, b_.i32(warpStops_)), b_.i32(end_ - warpStops_));
+    Instruction* barriers = b_.i32(end_ - warpStops_);
+    Instruction* isWaiting = b_.compare(Op::ULt, b_.sub(stop, b_.i32(warpStops_)), barriers);
     if (end_ > warpStops_) note(isWaiting, words, barrierWord, round);
     b_.emit(Op::Barrier, ir::Void, {});
 
