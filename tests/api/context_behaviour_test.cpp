@@ -1,6 +1,7 @@
 // Contexts, streams and events as programs use them together: counts, order, ends with work under way.
 #include <atomic>
 #include <chrono>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -129,9 +130,11 @@ TEST_F(Contexts, AResetEndsWaits) {  // HOST-03
 
 // Other threads go on calling while one resets: each call gives an answer, and what they do afterwards works.
 TEST_F(Contexts, ThreadsCallWhileOneResets) {
+  constexpr int count = 4;
   std::atomic<bool> goOn{true};
+  std::latch haveEnded{count};
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < count; ++i)
     threads.emplace_back([&] {
       while (goOn) {
         void* data = nullptr;
@@ -140,6 +143,8 @@ TEST_F(Contexts, ThreadsCallWhileOneResets) {
         (void)cudaStreamSynchronize(cudaStreamPerThread);
         (void)cudaFree(data);
       }
+      // A thread that frees what a reset has freed may name memory that another one has got since.
+      haveEnded.arrive_and_wait();
       (void)cudaGetLastError();
       void* data = nullptr;
       EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
