@@ -291,8 +291,9 @@ bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination,
   bool isFree = false;
   error = stream.isFree(isFree);
   if (error != Error::Success) return true;
-  // After all the rest, a copy to the host that is waited for takes less time than as one more kernel.
-  if (!isFree && (source.isHost || async)) return false;
+  // After all the rest, a copy to the host that is waited for takes less time than as one more kernel. To pageable
+  // memory it is waited for in either case.
+  if (!isFree && (source.isHost || (async && destination.allocation))) return false;
   error = isFree ? stream.context().services().afterWait() : stream.synchronize();
   if (error != Error::Success) return true;
   copyOnHost(copy, to, from);

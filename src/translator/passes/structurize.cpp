@@ -6,6 +6,7 @@
 #include "translator/passes/control_flow.h"
 #include "translator/passes/loop_exits.h"
 #include "translator/passes/loop_forest.h"
+#include "translator/passes/raise_switches.h"
 #include "translator/passes/region_tree.h"
 #include "translator/passes/spin_loops.h"
 #include "translator/passes/split_values.h"
@@ -264,6 +265,7 @@ void fuseBlocks(ir::Function& function) {
 }  // namespace
 
 void structurize(ir::Function& function) {
+  raiseSwitches(function);
   tidyGraph(function);
   splitCrossBlockValues(function);
   LoopForest forest = findLoops(function);

@@ -4,17 +4,12 @@
 #include <unordered_map>
 
 #include "translator/ir/builder.h"
-#include "translator/ir/dominators.h"
+#include "translator/passes/convergent_blocks.h"
 
 namespace mulciber::passes {
 namespace {
 
 using ir::Block;
-
-bool hasConvergentOperation(const Block& block) {
-  return std::any_of(block.instructions.begin(), block.instructions.end(),
-                     [](const ir::Instruction* instruction) { return ir::isConvergent(instruction->op); });
-}
 
 void chain(ir::Function& function, LoopForest& forest, Block* block) {
   ir::Terminator original = std::move(block->terminator);
@@ -54,26 +49,14 @@ void chain(ir::Function& function, LoopForest& forest, Block* block) {
 void chainConvergentSwitches(ir::Function& function, LoopForest& forest) {
   auto isSwitch = [](const Block* block) { return block->terminator.kind == ir::Terminator::Kind::Switch; };
   if (std::none_of(function.blocks.begin(), function.blocks.end(), isSwitch)) return;
-  ir::DominatorTree tree(function);
-  std::vector<bool> isConvergent(function.blockIdBound());  // the block or one that it dominates
-  const auto& order = tree.reversePostOrder();
-  for (size_t i = order.size(); i-- > 0;) {
-    if (hasConvergentOperation(*order[i])) isConvergent[order[i]->id] = true;
-    const Block* parent = tree.immediateDominator(order[i]);
-    if (parent && isConvergent[order[i]->id]) isConvergent[parent->id] = true;
-  }
   function.computePredecessors();
+  const ConvergentBlocks convergent(function);
   std::vector<Block*> chained;
-  for (Block* block : order) {
+  for (Block* block : convergent.tree().reversePostOrder()) {
     if (!isSwitch(block)) continue;
     const auto& targets = block->terminator.targets;
-    // A target that other code leads to comes after the switch, where its threads have met again.
-    auto isInside = [&](const Block* target) {
-      return std::all_of(target->predecessors.begin(), target->predecessors.end(),
-                         [&](const Block* from) { return from == block || tree.dominates(target, from); });
-    };
     if (std::any_of(targets.begin(), targets.end(),
-                    [&](const Block* target) { return isConvergent[target->id] && isInside(target); }))
+                    [&](const Block* target) { return convergent.isConvergentArm(*target, {block}); }))
       chained.push_back(block);
   }
   for (Block* block : chained) chain(function, forest, block);
