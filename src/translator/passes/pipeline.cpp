@@ -5,6 +5,7 @@
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
+#include "translator/passes/address_offsets.h"
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/constant_zeros.h"
 #include "translator/passes/contraction.h"
@@ -35,6 +36,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<AddressSpaces>());
   list.push_back(std::make_unique<Scratch>());
   list.push_back(std::make_unique<Simplify>());
+  list.push_back(std::make_unique<AddressOffsets>());
   list.push_back(std::make_unique<Divisions>());
   list.push_back(std::make_unique<FoldBranches>());
   list.push_back(std::make_unique<ConstantZeros>());
