@@ -1,0 +1,391 @@
+#include "translator/passes/aligned_addresses.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <unordered_map>
+
+#include "translator/ir/builder.h"
+#include "translator/passes/rewrite.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+
+constexpr unsigned visibleDepth = 3;        // operations that a driver looks at, one below the other
+constexpr unsigned maxDepth = 64;           // of the operations that are divided one after the other
+constexpr uint32_t maxConstant = 1u << 24;  // far beyond shared memory: address and constant apart are exact
+
+// The amount a value is shifted by, where that is known.
+unsigned amountOf(const Instruction& shift) {
+  return shift.operands[1]->isConstant() ? static_cast<unsigned>(shift.operands[1]->payload) : 0;
+}
+
+unsigned zerosOf(uint64_t constant) { return std::min(32u, static_cast<unsigned>(std::countr_zero(constant))); }
+
+// How many low bits of each integer are zero, at most 32: the greatest solution, so that loops stay precise.
+class LowZeros {
+ public:
+  explicit LowZeros(const ir::Function& function) : zeros_(function.instructionIdBound(), 32) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Block* block : function.blocks) {
+        for (const Instruction* instruction : block->instructions) {
+          const unsigned found = transfer(*instruction);
+          changed |= found < zeros_[instruction->id];
+          zeros_[instruction->id] = std::min(found, zeros_[instruction->id]);
+        }
+      }
+    }
+  }
+
+  unsigned of(const Instruction* value) const { return zeros_[value->id]; }
+
+ private:
+  unsigned transfer(const Instruction& instruction) const {
+    if (!instruction.type.isInt() || instruction.type.isVector()) return 0;
+    const auto& operands = instruction.operands;
+    auto zeros = [&](size_t i) { return zeros_[operands[i]->id]; };
+    switch (instruction.op) {
+      case Op::Constant: return zerosOf(instruction.payload);
+      case Op::Undef: return 32;
+      case Op::Add:
+      case Op::Sub:
+      case Op::Or:
+      case Op::Xor: return std::min(zeros(0), zeros(1));
+      case Op::And: return std::max(zeros(0), zeros(1));
+      case Op::Mul: return std::min(32u, zeros(0) + zeros(1));
+      case Op::Select: return std::min(zeros(1), zeros(2));
+      case Op::Neg:
+      case Op::ZExt:
+      case Op::SExt:
+      case Op::Trunc: return zeros(0);
+      case Op::Shl: return std::min(32u, zeros(0) + amountOf(instruction));
+      case Op::Phi: {
+        unsigned result = 32;
+        for (const Instruction* operand : operands) result = std::min(result, zeros_[operand->id]);
+        return result;
+      }
+      default: return 0;
+    }
+  }
+
+  std::vector<unsigned> zeros_;  // by instruction id
+};
+
+// What one access reaches at once, as a power of two.
+unsigned log2Of(const Instruction& access) {
+  const ir::Type type = access.op == Op::Store ? access.operands[1]->type : access.type;
+  const unsigned aligned = std::max<unsigned>(access.memory.alignment, type.bits / 8u);
+  return static_cast<unsigned>(std::countr_zero(std::min({16u, aligned, type.totalBits() / 8u})));
+}
+
+const Instruction* baseOf(const Instruction& address) {
+  const bool hasConstant = address.op == Op::Add && address.operands[1]->isConstant();
+  return hasConstant ? address.operands[0] : &address;
+}
+
+using AccessGroup = std::vector<Instruction*>;  // of one base
+
+std::vector<AccessGroup> sharedAccesses(const ir::Function& function) {
+  std::vector<AccessGroup> groups;
+  std::unordered_map<const Instruction*, size_t> groupOf;
+  for (const Block* block : function.blocks) {
+    for (Instruction* instruction : block->instructions) {
+      if (instruction->memory.space != ir::Space::Shared || log2Of(*instruction) == 0) continue;
+      auto [group, isNew] = groupOf.try_emplace(baseOf(*instruction->operands[0]), groups.size());
+      if (isNew) groups.emplace_back();
+      groups[group->second].push_back(instruction);
+    }
+  }
+  return groups;
+}
+
+// constant + value, or constant - value, modulo 2^32; the value is null for zero.
+struct Sum {
+  Instruction* value = nullptr;
+  uint32_t constant = 0;
+  bool isNegative = false;
+};
+
+class Rewriter {
+ public:
+  explicit Rewriter(ir::Function& function)
+      : function_(function),
+        zeros_(function),
+        homes_(function.instructionIdBound()),
+        isShifted_(function.instructionIdBound()),
+        replacements_(function) {}
+
+  void run(const std::vector<AccessGroup>& groups) {
+    for (Block* block : function_.blocks)
+      for (const Instruction* instruction : block->instructions) homes_[instruction->id] = block;
+    for (const AccessGroup& group : groups)
+      if (std::ranges::any_of(group, [&](auto* access) { return needsHelp(*access); }))
+        for (Instruction* access : group) align(*access);
+    for (Block* block : function_.blocks) insertInto(block);
+    replacements_.apply();
+  }
+
+  bool hasChanged() const { return !following_.empty(); }
+
+ private:
+  // Whether a driver sees it that looks at so many operations, one below the other.
+  bool isVisiblyMultiple(Instruction* value, unsigned log2, unsigned depth) {
+    value = replacements_.find(value);
+    if (value->isConstant()) return zerosOf(value->payload) >= log2;
+    if (depth == 0) return false;
+    const auto& operands = value->operands;
+    auto isMultiple = [&](size_t i, unsigned needed) { return isVisiblyMultiple(operands[i], needed, depth - 1); };
+    auto remaining = [&](unsigned factor) { return log2 - std::min(log2, factor); };
+    switch (value->op) {
+      case Op::Shl: return amountOf(*value) >= log2 || isMultiple(0, remaining(amountOf(*value)));
+      case Op::Mul: {
+        const unsigned factor = operands[1]->isConstant() ? zerosOf(operands[1]->payload) : 0;
+        return factor >= log2 || isMultiple(0, remaining(factor));
+      }
+      case Op::And: return isMultiple(0, log2) || isMultiple(1, log2);
+      case Op::Add:
+      case Op::Sub:
+      case Op::Or:
+      case Op::Xor: return isMultiple(0, log2) && isMultiple(1, log2);
+      case Op::Select: return isMultiple(1, log2) && isMultiple(2, log2);
+      case Op::Phi:
+        // A counter, by what it starts with and its step.
+        return std::ranges::all_of(operands, [&](Instruction* operand) {
+          const bool isStep = operand->op == Op::Add || operand->op == Op::Sub;
+          if (isStep && operand->operands[0] == value) return isVisiblyMultiple(operand->operands[1], log2, 0);
+          return (operand->isConstant() || operand->op == Op::Shl) && isVisiblyMultiple(operand, log2, depth - 1);
+        });
+      default: return false;
+    }
+  }
+
+  bool needsHelp(const Instruction& access) {
+    Instruction* address = access.operands[0];
+    const unsigned log2 = log2Of(access);
+    return zeros_.of(address) >= log2 && !isVisiblyMultiple(address, log2, visibleDepth);
+  }
+
+  void align(Instruction& access) {
+    Instruction* address = access.operands[0];
+    const unsigned log2 = log2Of(access);
+    if (zeros_.of(address) < log2) return;
+    const Sum sum = visibleSum(address, log2, 2, 0);
+    if (sum.value && sum.constant + maxConstant < 2 * maxConstant) access.operands[0] = valueOf(sum, after(address));
+  }
+
+  // A sum of as many visible multiples as `terms`, and of a constant.
+  Sum visibleSum(Instruction* value, unsigned log2, unsigned terms, unsigned depth) {
+    if (value->isConstant()) return {nullptr, static_cast<uint32_t>(value->payload)};
+    if ((value->op == Op::Add || value->op == Op::Sub) && depth < maxDepth) {
+      Instruction *left = value->operands[0], *right = value->operands[1];
+      if (!left->isConstant() && !right->isConstant()) --terms;
+      if (terms > 0) {
+        const Sum first = visibleSum(left, log2, terms, depth + 1);
+        return combined(value->op, first, visibleSum(right, log2, terms, depth + 1), after(value));
+      }
+    }
+    if (isVisiblyMultiple(value, log2, 1) || !divides(*value, log2)) return {value, 0};
+    Sum result = divided(value, log2, 0);
+    ir::Builder b = after(value);
+    if (result.value) result.value = b.shl(result.value, b.i32(log2));
+    result.constant <<= log2;
+    standsFor(value, valueOf(result, b));
+    return result;
+  }
+
+  static Sum combined(Op op, const Sum& a, Sum b, ir::Builder builder) {
+    if (op == Op::Sub) b = {b.value, 0 - b.constant, !b.isNegative};
+    const uint32_t constant = a.constant + b.constant;
+    if (!a.value || !b.value) return {a.value ? a.value : b.value, constant, a.value ? a.isNegative : b.isNegative};
+    if (a.isNegative == b.isNegative) return {builder.add(a.value, b.value), constant, a.isNegative};
+    const auto& [positive, negative] = a.isNegative ? std::pair(b.value, a.value) : std::pair(a.value, b.value);
+    return {builder.sub(positive, negative), constant};
+  }
+
+  // Whether dividing takes no more than dividing the operands.
+  bool divides(const Instruction& value, unsigned log2) const {
+    if (value.type != ir::I32 && value.type != ir::I64) return false;
+    const auto& operands = value.operands;
+    switch (value.op) {
+      case Op::Constant:
+      case Op::Undef:
+      case Op::Add:
+      case Op::Sub:
+      case Op::Neg:
+      case Op::Or:
+      case Op::Xor:
+      case Op::Select:
+      case Op::Phi: return true;
+      case Op::Shl:
+      case Op::Mul: return operands[1]->isConstant();
+      case Op::And: return operands[1]->isConstant() && zeros_.of(operands[0]) >= log2;
+      case Op::ZExt:
+      case Op::SExt: return operands[0]->type == ir::I32;
+      case Op::Trunc: return operands[0]->type == ir::I64;
+      default: return false;
+    }
+  }
+
+  // What, multiplied by 2^log2, is the low word of `value`, which is a multiple. Only that is known of it: its own
+  // upper bits may be any.
+  Sum divided(Instruction* value, unsigned log2, unsigned depth) {
+    if (log2 == 0) return {lowWord(value), 0};
+    const auto key = std::pair(value->id, log2);
+    if (auto known = quotients_.find(key); known != quotients_.end()) return known->second;
+    if (value->op == Op::Phi && depth < maxDepth) return dividedPhi(value, log2, depth);
+    const bool isDivisible = depth < maxDepth && divides(*value, log2);
+    return quotients_[key] = isDivisible ? dividedOperands(*value, log2, depth) : Sum{shifted(value, log2), 0};
+  }
+
+  Sum dividedOperands(Instruction& value, unsigned log2, unsigned depth) {
+    const auto& operands = value.operands;
+    auto operand = [&](size_t i, unsigned by) { return divided(operands[i], by, depth + 1); };
+    auto whole = [&](size_t i) { return valueOf(operand(i, log2), after(operands[i])); };
+    const int64_t constant = value.isConstant()     ? signedConstant(value)
+                             : operands.size() == 2 ? signedConstant(*operands[1])
+                                                    : 0;
+    switch (value.op) {
+      case Op::Constant: return {nullptr, static_cast<uint32_t>(constant >> log2)};
+      case Op::Undef: return {};
+      case Op::Add:
+      case Op::Sub: return combined(value.op, operand(0, log2), operand(1, log2), after(&value));
+      case Op::Neg: return combined(Op::Sub, {}, operand(0, log2), after(&value));
+      case Op::Shl: {
+        const auto amount = static_cast<unsigned>(constant);
+        if (amount >= 32) return {};
+        if (amount <= log2) return operand(0, log2 - amount);
+        ir::Builder b = after(&value);
+        return {b.shl(lowWord(operands[0]), b.i32(amount - log2)), 0};
+      }
+      case Op::Mul: {
+        const unsigned taken = std::min(log2, zerosOf(operands[1]->payload));
+        const Sum quotient = operand(0, log2 - taken);
+        const auto factor = static_cast<uint32_t>(constant >> taken);
+        ir::Builder b = after(&value);
+        return {quotient.value ? b.mul(quotient.value, b.i32(factor)) : nullptr, quotient.constant * factor,
+                quotient.isNegative};
+      }
+      case Op::And: {
+        Instruction* quotient = whole(0);
+        ir::Builder b = after(&value);
+        return {b.bitAnd(quotient, b.i32(static_cast<uint32_t>(constant) >> log2)), 0};
+      }
+      case Op::Or:
+      case Op::Xor: {
+        Instruction *left = whole(0), *right = whole(1);
+        return {after(&value).binary(value.op, left, right), 0};
+      }
+      case Op::Select: {
+        Instruction *ifTrue = whole(1), *ifFalse = whole(2);
+        return {after(&value).select(operands[0], ifTrue, ifFalse), 0};
+      }
+      default: return operand(0, log2);  // conversions, of which the low word is the same
+    }
+  }
+
+  // A phi of quotients; multiplied again, it stands for the one of multiples.
+  Sum dividedPhi(Instruction* phi, unsigned log2, unsigned depth) {
+    Instruction* quotient = function_.create(Op::Phi, ir::I32);
+    quotient->source = phi->source;
+    Heads& heads = heads_[homes_[phi->id]];
+    heads.phis.push_back(quotient);
+    quotients_[{phi->id, log2}] = {quotient, 0};
+    ir::Builder b(function_, &heads.products);
+    b.setSource(phi->source);
+    standsFor(phi, b.shl(quotient, b.i32(log2)));
+    for (Instruction* operand : phi->operands)
+      quotient->operands.push_back(valueOf(divided(operand, log2, depth + 1), after(operand)));
+    return {quotient, 0};
+  }
+
+  // So that not both are computed.
+  void standsFor(const Instruction* value, Instruction* by) {
+    if (value->type == ir::I32 && !replacements_.isReplaced(value) && !isShifted_[value->id])
+      replacements_.replace(value, by);
+  }
+
+  static int64_t signedConstant(const Instruction& constant) {
+    const unsigned unused = 64u - constant.type.bits;
+    return static_cast<int64_t>(constant.payload << unused) >> unused;
+  }
+
+  Instruction* lowWord(Instruction* value) {
+    if (value->type == ir::I32) return value;
+    const bool isExtended = value->op == Op::ZExt || value->op == Op::SExt;
+    if (isExtended && value->operands[0]->type == ir::I32) return value->operands[0];
+    return after(value).convert(Op::Trunc, ir::I32, value);
+  }
+
+  Instruction* shifted(Instruction* value, unsigned log2) {
+    isShifted_[value->id] = true;
+    Instruction* word = lowWord(value);
+    ir::Builder b = after(value);
+    return b.lshr(word, b.i32(log2));
+  }
+
+  static Instruction* valueOf(const Sum& sum, ir::Builder b) {
+    if (!sum.value) return b.i32(sum.constant);
+    if (sum.isNegative) return b.sub(b.i32(sum.constant), sum.value);
+    return sum.constant == 0 ? sum.value : b.add(sum.value, b.i32(sum.constant));
+  }
+
+  ir::Builder after(const Instruction* value) {
+    ir::Builder b(function_, &following_[value->id]);
+    b.setSource(value->source);
+    return b;
+  }
+
+  void insertInto(Block* block) {
+    auto body = std::ranges::find_if(block->instructions, [](auto* each) { return each->op != Op::Phi; });
+    std::vector<Instruction*> result(block->instructions.begin(), body);
+    auto append = [&](const std::vector<Instruction*>& added) {
+      result.insert(result.end(), added.begin(), added.end());
+    };
+    auto appendFollowing = [&](const Instruction* value) {
+      if (auto found = following_.find(value->id); found != following_.end()) append(found->second.instructions);
+    };
+    if (auto heads = heads_.find(block); heads != heads_.end()) {
+      append(heads->second.phis);
+      append(heads->second.products.instructions);
+    }
+    std::for_each(block->instructions.begin(), body, appendFollowing);
+    std::for_each(body, block->instructions.end(), [&](Instruction* instruction) {
+      result.push_back(instruction);
+      appendFollowing(instruction);
+    });
+    block->instructions = std::move(result);
+  }
+
+  struct Heads {  // after a block's phis
+    std::vector<Instruction*> phis;
+    Block products;
+  };
+
+  ir::Function& function_;
+  LowZeros zeros_;
+  std::vector<Block*> homes_;                               // by instruction id
+  std::vector<bool> isShifted_;                             // by instruction id: its quotient is the value shifted
+  std::map<std::pair<uint32_t, unsigned>, Sum> quotients_;  // by instruction id and log2
+  std::unordered_map<uint32_t, Block> following_;           // by instruction id: what is inserted after it
+  std::unordered_map<const Block*, Heads> heads_;
+  Replacements replacements_;
+};
+
+}  // namespace
+
+bool alignAddresses(ir::Function& function) {
+  const std::vector<AccessGroup> groups = sharedAccesses(function);
+  if (groups.empty()) return false;
+  Rewriter rewriter(function);
+  rewriter.run(groups);
+  return rewriter.hasChanged();
+}
+
+bool AlignedAddresses::run(ir::Function& function, PassContext&) { return alignAddresses(function); }
+
+}  // namespace mulciber::passes
