@@ -38,6 +38,14 @@ static Chain chain(cudaStream_t stream, int count, const std::function<void()>& 
   return best;
 }
 
+static void launchAndWait(const char* name, cudaStream_t stream) {
+  auto both = [&] {
+    empty<<<1, 32, 0, stream>>>();
+    CHECK(cudaStreamSynchronize(stream));
+  };
+  report(group, name, hostTime(both, 300), "us");
+}
+
 static void launches() {
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -47,11 +55,7 @@ static void launches() {
   Chain loaded =
       chain(stream, 2000, [&] { emptyWithArguments<<<1, 32, 0, stream>>>(nullptr, nullptr, nullptr, 1, 2); });
   report(group, "launch of 5 arguments, chain", loaded.device, "us");
-  auto launchAndWait = [&] {
-    empty<<<1, 32, 0, stream>>>();
-    CHECK(cudaStreamSynchronize(stream));
-  };
-  report(group, "launch + synchronise", hostTime(launchAndWait, 300), "us");
+  launchAndWait("launch + synchronise", stream);
 
   cudaEvent_t event;
   CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -107,6 +111,7 @@ static void copies() {
   char *device = deviceArray<char>(large), *other = deviceArray<char>(large), *pinned;
   CHECK(cudaMallocHost(&pinned, large));
   std::memset(pinned, 1, large);
+  launchAndWait("same, with pinned memory", nullptr);
   auto bandwidth = [&](const char* name, double bytes, const std::function<void()>& work) {
     report(group, name, bytes / deviceTime(work, 7) / 1000, "GB/s");
   };

@@ -130,6 +130,7 @@ struct KernelInfo {
   uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
   bool usesPrintf = false, usesHeap = false, usesLocks = false;
+  bool reportsErrors = false;              // may write the LaunchState's ErrorRecord
   bool sharedInScratch = false, localInScratch = false;
   uint32_t stackCount = 0;                 // so many times SpecializationConstant::StackBytes follow the local bytes
   bool usesWarpOperations = false;

@@ -53,6 +53,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   std::ranges::copy(program.requiredBlock, info.requiredBlock);
   info.usesPrintf = program.usesPrintf;
   info.usesHeap = program.usesHeap;
+  info.reportsErrors = program.reportsErrors;
   info.sharedInScratch = program.sharedInScratch;
   info.localInScratch = program.localInScratch;
   info.usesLocks = program.usesLocks;

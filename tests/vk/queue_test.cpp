@@ -232,5 +232,39 @@ TEST_F(QueueTest, ManyThreadsRecordAtOnce) {
     EXPECT_EQ(reinterpret_cast<const uint32_t*>(a.host)[t * 1024 + 1023], 199 + t * 1000);
 }
 
+// Batches make their writes visible to the host from its first memory on, and what was written before is made so then.
+TEST_F(VulkanTest, TheHostSeesWhatWasWrittenBeforeItLooked) {
+  std::shared_ptr<Device> fresh;
+  ASSERT_EQ(Device::create(*Instance::get().devices().front(), &device->probes(), fresh), Status::Ok);
+  if (fresh->physical().isCpu()) {
+    EXPECT_TRUE(fresh->hostLooks());
+    EXPECT_TRUE(fresh->hostSeesAll());
+    GTEST_SKIP() << "skipped: a CPU device's memory is visible from the beginning";
+  }
+  Memory written;
+  ASSERT_EQ(fresh->allocator().allocate(MemoryUse::Device, 4096, written), Status::Ok);
+  std::vector<Position> positions;
+  for (size_t i = 0; i < 3; ++i) {
+    Queue& queue = fresh->queue(i);
+    Position& position = positions.emplace_back(queue);
+    ASSERT_EQ(queue.record(position,
+                           [&](Recorder& recorder) {
+                             recorder.fill({written.address + 1024 * i, uint32_t(i + 1), 4, 256});
+                             return Status::Ok;
+                           }),
+              Status::Ok);
+    ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+  }
+  EXPECT_FALSE(fresh->hostLooks());
+  const auto* window = static_cast<const uint32_t*>(fresh->allocator().window(written));
+  (void)fresh->hostSeesAll();
+  EXPECT_TRUE(fresh->hostLooks());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!fresh->hostSeesAll() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  ASSERT_TRUE(fresh->hostSeesAll());
+  for (size_t i = 0; window && i < 3; ++i) EXPECT_EQ(window[256 * i + 255], i + 1);
+  fresh->allocator().free(written);
+}
+
 }  // namespace
 }  // namespace mulciber::vk

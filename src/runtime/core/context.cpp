@@ -332,13 +332,14 @@ Error Context::readMemory(uint64_t address, void* out, size_t bytes) {
     return Error::Success;
   }
   vk::Memory staging;
-  if (const vk::Status status = vulkan_->allocator().allocate(vk::MemoryUse::Host, bytes, staging);
+  if (const vk::Status status = vulkan_->allocator().allocate(vk::MemoryUse::Staging, bytes, staging);
       status != vk::Status::Ok)
     return errorFrom(status);
   vk::Queue& queue = vulkan_->queue(0);
   vk::Position position(queue);
   vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
     recorder.copy({staging.address, allocation->deviceAddress + offset, bytes});
+    recorder.show();
     return vk::Status::Ok;
   });
   if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);

@@ -178,7 +178,7 @@ class Staging {
 
   Error acquire(vk::Memory& out) {
     if (memory_.size() < piecesInFlight) {
-      if (const auto status = allocator().allocate(vk::MemoryUse::Host, pieceBytes, out); status != vk::Status::Ok)
+      if (const auto status = allocator().allocate(vk::MemoryUse::Staging, pieceBytes, out); status != vk::Status::Ok)
         return errorFrom(status);
       memory_.push_back(out);
       return Error::Success;
@@ -202,8 +202,9 @@ class Staging {
       std::swap(region.destinationPitch, region.sourcePitch);
     }
     InFlight flight{piece, memory, nullptr};
-    const Error error = stream_.enqueue([region](vk::Recorder& recorder) {
+    const Error error = stream_.enqueue([region, toDevice = toDevice_](vk::Recorder& recorder) {
       recorder.copy(region);
+      if (!toDevice) recorder.show();
       return vk::Status::Ok;
     });
     if (error != Error::Success) return error;
@@ -288,6 +289,8 @@ bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination,
   char* const to = source.isHost ? throughWindow(stream, destination) : directly(destination);
   char* const from = source.isHost ? directly(source) : throughWindow(stream, source);
   if (!to || !from) return false;
+  // The first reads take another way.
+  if (!source.isHost && !stream.context().vulkan().hostSeesAll()) return false;
   bool isFree = false;
   error = stream.isFree(isFree);
   if (error != Error::Success) return true;

@@ -24,7 +24,8 @@ constexpr uint32_t gridWorkspace[] = {8, 0};  // as cooperative_groups finds it:
 Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& out) {
   std::unique_ptr<KernelServices> services(new KernelServices(context));
   vk::Allocator& allocator = context.vulkan().allocator();
-  if (const auto status = allocator.allocate(vk::MemoryUse::Host, 1024, services->state_); status != vk::Status::Ok)
+  // Errors are looked for after kernels that may report some: launchState() says so.
+  if (const auto status = allocator.allocate(vk::MemoryUse::Staging, 1024, services->state_); status != vk::Status::Ok)
     return errorFrom(status);
   std::memset(services->state_.host, 0, 1024);
   services->launchState_ = static_cast<abi::LaunchState*>(services->state_.host);
@@ -55,6 +56,7 @@ Error KernelServices::allocatePrintf(size_t bytes) {
 
 Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   address = state_.address;
+  if (kernel.reportsErrors) context_.vulkan().hostWillLook();
   if (!kernel.usesPrintf && !kernel.usesHeap && !kernel.usesLocks) return Error::Success;
   std::lock_guard lock(mutex_);
   if (kernel.usesPrintf && !printf_.chunk)

@@ -34,13 +34,18 @@ Status Batch::begin(Device& device) {
   return device.status(device.api().vkBeginCommandBuffer(commandBuffer, &info), "beginning a command buffer");
 }
 
-void makeVisibleToHost(Device& device, VkCommandBuffer commandBuffer, VkPipelineStageFlags2 alsoBefore) {
+void Batch::finishWrites(Device& device, VkPipelineStageFlags2 before) {
+  const bool hostLooks = isShown || device.hostLooks();
+  if (!hostLooks && before == VK_PIPELINE_STAGE_2_NONE) return;
   VkMemoryBarrier2 barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
   barrier.srcStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT;
-  barrier.srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
-  barrier.dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT | alsoBefore;
-  barrier.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT;
+  barrier.dstStageMask = before;
+  if (hostLooks) {
+    barrier.srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
+    barrier.dstStageMask |= VK_PIPELINE_STAGE_2_HOST_BIT;
+    barrier.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT;
+  }
   VkDependencyInfo dependency{};
   dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
   dependency.memoryBarrierCount = 1;
@@ -49,7 +54,7 @@ void makeVisibleToHost(Device& device, VkCommandBuffer commandBuffer, VkPipeline
 }
 
 Status Batch::end(Device& device) {
-  makeVisibleToHost(device, commandBuffer, VK_PIPELINE_STAGE_2_NONE);
+  finishWrites(device, VK_PIPELINE_STAGE_2_NONE);
   return device.status(device.api().vkEndCommandBuffer(commandBuffer), "ending a command buffer");
 }
 
@@ -61,6 +66,7 @@ void Batch::reset(Device& device) {
   waits.clear();
   arenaUsed = 0;
   commands = 0;
+  isShown = false;
   bound = VK_NULL_HANDLE;
 }
 
@@ -74,7 +80,7 @@ Status Batch::upload(Device& device, uint64_t bytes, void*& host, uint64_t& addr
   bytes = (bytes + 255) / 256 * 256;
   if (bytes > arenaBytes / 4) {
     Memory memory;
-    if (Status status = device.allocator().allocate(MemoryUse::Host, bytes, memory); status != Status::Ok)
+    if (Status status = device.allocator().allocate(MemoryUse::Staging, bytes, memory); status != Status::Ok)
       return status;
     host = memory.host;
     address = memory.address;
@@ -83,7 +89,7 @@ Status Batch::upload(Device& device, uint64_t bytes, void*& host, uint64_t& addr
   }
   if (!arena.chunk || arenaUsed + bytes > arena.size) {
     Memory memory;
-    if (Status status = device.allocator().allocate(MemoryUse::Host, arenaBytes, memory); status != Status::Ok)
+    if (Status status = device.allocator().allocate(MemoryUse::Staging, arenaBytes, memory); status != Status::Ok)
       return status;
     if (arena.chunk) moreArenas.push_back(arena);
     arena = memory;

@@ -23,6 +23,7 @@ struct Batch {
   VkCommandBuffer commandBuffer = VK_NULL_HANDLE;
   uint64_t value = 0;  // of the queue's timeline, once run
   uint32_t commands = 0;
+  bool isShown = false;  // the host reads what it writes
   VkPipeline bound = VK_NULL_HANDLE;
   std::vector<Wait> waits;
   std::vector<VkSemaphoreSubmitInfo> waitInfos;  // storage for the submission
@@ -36,12 +37,11 @@ struct Batch {
   Status create(Device& device, uint32_t family);
   Status begin(Device& device);
   Status end(Device& device);
+  // Before what follows in these stages all writes are done; and visible to the host, if it looks.
+  void finishWrites(Device& device, VkPipelineStageFlags2 before);
   void reset(Device& device);
   void destroy(Device& device);
   Status upload(Device& device, uint64_t bytes, void*& host, uint64_t& address);
 };
-
-// What kernels wrote to pinned memory can be read by the host once this has been passed, and so has `alsoBefore`.
-void makeVisibleToHost(Device& device, VkCommandBuffer commandBuffer, VkPipelineStageFlags2 alsoBefore);
 
 }  // namespace mulciber::vk

@@ -38,6 +38,8 @@ Status Device::create(const PhysicalDevice& physical, const ProbeResults* known,
   if (known) device->probes_ = *known;
   else if (Status status = probe(*device, device->probes_); status != Status::Ok) return status;
   device->fillProfile();
+  // A CPU device's memory lies open. On others nothing but probes has run so far.
+  device->hostLooks_ = device->hostSeesAll_ = physical.isCpu();
   out = std::move(device);
   return Status::Ok;
 }
@@ -283,6 +285,25 @@ Status Device::status(VkResult result, const char* what) {
 std::unique_lock<std::mutex> Device::lockFirstWork() {
   if (queuesWithoutWork_.load(std::memory_order_acquire) == 0) return {};
   return std::unique_lock(firstWork_);
+}
+
+void Device::hostWillLook() {
+  if (hostLooks()) return;
+  std::lock_guard lock(showing_);
+  if (hostLooks_.exchange(true)) return;
+  for (const auto& queue : queues_) (void)queue->showHost();
+}
+
+bool Device::hostSeesAll() {
+  if (hostSeesAll_.load(std::memory_order_acquire)) return true;
+  // Who reads once or twice does not make every wait longer.
+  if (!hostLooks() && ++hostQuestions_ < 3) return false;
+  hostWillLook();
+  std::lock_guard lock(showing_);
+  for (const auto& queue : queues_)
+    if (!queue->isShown()) return false;
+  hostSeesAll_.store(true, std::memory_order_release);
+  return true;
 }
 
 void Device::rest() {

@@ -365,6 +365,8 @@ Allocator::~Allocator() {
 
 Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
   State& state = *state_;
+  if (use == MemoryUse::Host) state.device.hostWillLook();
+  if (use == MemoryUse::Staging) use = MemoryUse::Host;
   if (size > uint64_t(1) << 48) return Status::OutOfMemory;
   const uint64_t bytes = roundUp(std::max<uint64_t>(size, 1), alignment);
   std::lock_guard lock(state.mutex);
@@ -440,6 +442,7 @@ Status Allocator::importHost(void* pointer, uint64_t size, Memory& out) {
   Device& device = state.device;
   const uint64_t granularity = device.physical().externalHost.minImportedHostPointerAlignment;
   if (granularity == 0) return Status::Unsupported;
+  device.hostWillLook();
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const uint64_t first = address / granularity * granularity;
   constexpr auto handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;

@@ -14,8 +14,9 @@ class Device;
 struct Chunk;
 
 enum class MemoryUse : uint8_t {
-  Device,  // fastest for kernels; the host may not reach it
-  Host,    // the host reads and writes it, cached and coherent; at its own device address where the device can
+  Device,   // fastest for kernels; the host may not reach it
+  Host,     // the host reads and writes it, cached and coherent; at its own device address where the device can
+  Staging,  // the same, but of what the device writes the host sees only what Recorder::show() says
 };
 
 // A piece of a chunk. Plain data: whoever allocated it frees it through the allocator.
@@ -39,8 +40,8 @@ class Allocator {
   // Gives the driver back what is kept; allocate() does so itself before it fails. False when there was nothing.
   bool trim();
 
-  // Where the host reaches the memory, a GPU's own through the bus: small pieces are moved faster so than by the device.
-  // Null where it does not.
+  // Where the host reaches the memory, a GPU's own through the bus: small pieces are moved faster so than by the
+  // device. Null where it does not.
   void* window(const Memory& memory);
 
   // Makes memory of the host's own, whole pages, known to the device.

@@ -257,6 +257,17 @@ Status Queue::waitIdle(WaitMode mode) {
   return wait(submitted_.load(std::memory_order_acquire), mode);
 }
 
+Status Queue::showHost() {
+  std::lock_guard lock(mutex_);
+  const bool hasWorked = openValue_ > 1 || commands() != 0;
+  if (!hasWorked) return Status::Ok;
+  if (!open_)
+    if (Status status = openBatch(); status != Status::Ok) return status;
+  ++open_->commands;
+  shownFrom_.store(openValue_, std::memory_order_release);
+  return submitAll();
+}
+
 Status Queue::bindSparse(const VkBindSparseInfo& info, VkFence fence) {
   std::lock_guard lock(mutex_);
   const auto firstWork = device_.lockFirstWork();

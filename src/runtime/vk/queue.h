@@ -98,6 +98,7 @@ class Recorder {
   // Written once all before it is done and the host can see what that wrote.
   void write(const TimestampRef& timestamp);
   void barrier();
+  void show();          // the host reads what this writes
   Point point() const;  // what the timeline reaches when this has run
   void mark();          // no command, but a point of its own, after all the position waits for
 
@@ -158,6 +159,9 @@ class Queue {
   // For a timestamp in the batch that ends at `value`: done when that is written, whatever follows it in the batch.
   Status wait(uint64_t value, const Timestamp& timestamp, WaitMode mode);
   Status waitIdle(WaitMode mode);
+  // Makes visible to the host what the work so far writes, once that is done; isShown() says when.
+  Status showHost();
+  bool isShown() { return poll(shownFrom_.load(std::memory_order_acquire)) == Status::Ok; }
   Status bindSparse(const VkBindSparseInfo& info, VkFence fence);
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }  // nothing is submitted meanwhile
 
@@ -196,6 +200,7 @@ class Queue {
   bool closeBeforeNext_ = false;  // a point was sealed: what comes next goes to another batch
   uint32_t threshold_ = 1;
   std::atomic<uint64_t> submitted_{0}, completed_{0};
+  std::atomic<uint64_t> shownFrom_{0};  // where the timeline stands once showHost() has taken effect
 
   std::condition_variable wake_;
   std::thread watcher_;

@@ -73,6 +73,8 @@ void Recorder::barrier() { position_.last.epoch = queue_.epoch_; }
 
 Point Recorder::point() const { return {&queue_, queue_.openValue_, queue_.epoch_}; }
 
+void Recorder::show() { queue_.open_->isShown = true; }
+
 void Recorder::mark() { ++queue_.open_->commands; }
 
 void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
@@ -210,7 +212,7 @@ void Recorder::copyBuffer(const Memory& destination, uint64_t destinationOffset,
 
 void Recorder::write(const TimestampRef& timestamp) {
   ++queue_.open_->commands;
-  makeVisibleToHost(device(), queue_.open_->commandBuffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+  queue_.open_->finishWrites(device(), VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
   device().api().vkCmdWriteTimestamp2(queue_.open_->commandBuffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                       timestamp->pool(), timestamp->index());
   keep(timestamp);

@@ -200,7 +200,7 @@ struct Program {
   bool waits = false;
   uint32_t roundsOffset = 0;              // in shared memory: what passes/rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
-  bool usesPrintf = false, usesHeap = false, usesLocks = false;
+  bool usesPrintf = false, usesHeap = false, usesLocks = false, reportsErrors = false;
   bool sharedInScratch = false, localInScratch = false;
   Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
   SourceMap sourceMap;                    // from .loc

@@ -55,6 +55,7 @@ ir::Instruction* FunctionLowering::launchState(size_t offset) {
   ir::Program& result = program_.result();
   result.usesPrintf |= offset == offsetof(abi::LaunchState, printfBuffer);
   result.usesHeap |= offset == offsetof(abi::LaunchState, heap);
+  result.reportsErrors |= offset == offsetof(abi::LaunchState, errorWord);
   result.usesLocks |= offset == offsetof(abi::LaunchState, locks);
   ir::Instruction* state = b.input(ir::InputKind::LaunchState);
   ir::MemoryAccess access = globalAccess(8);
