@@ -8,6 +8,7 @@
 #include "translator/passes/address_offsets.h"
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/aligned_addresses.h"
+#include "translator/passes/bounded_sums.h"
 #include "translator/passes/constant_zeros.h"
 #include "translator/passes/contraction.h"
 #include "translator/passes/cse.h"
@@ -41,6 +42,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<Divisions>());
   list.push_back(std::make_unique<FoldBranches>());
   list.push_back(std::make_unique<ConstantZeros>());
+  list.push_back(std::make_unique<BoundedSums>());
   list.push_back(std::make_unique<AlignedAddresses>());
   list.push_back(std::make_unique<Cse>());
   list.push_back(std::make_unique<Dce>());
