@@ -42,7 +42,8 @@ Division divide(ir::Builder& b, Instruction* n, Instruction* d) {
   for (int i = 0; i < 2; ++i) {
     Instruction* isTooSmall = b.compare(Op::ULe, d, remainder);
     quotient = b.select(isTooSmall, b.add(quotient, b.i32(1)), quotient);
-    remainder = b.select(isTooSmall, b.sub(remainder, d), remainder);
+    // Below zero it would be a large number: one operation on NVIDIA's hardware.
+    remainder = b.binary(Op::UMin, remainder, b.sub(remainder, d));
   }
   return {quotient, remainder};
 }
