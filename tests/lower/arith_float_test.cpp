@@ -1,4 +1,6 @@
 // Addition to square root in every rounding mode, for every kind of device. MATH-01 to MATH-04.
+#include <bit>
+#include <iomanip>
 #include <random>
 
 #include "support/float_checks.h"
@@ -77,6 +79,51 @@ TEST(ArithFloat, RoundsSumsWithAConstant) {
       }
 }
 
+TEST(ArithFloat, RoundsQuotientsWithAConstant) {
+  for (uint32_t constant :
+       {0u, 0x80000000u, 1u, 0x7FFFFFu, 0x800000u, 0x00C90FDBu, 0x20000000u, 0x3F800000u, 0xC0490FDBu, 0x3FFFFFFFu,
+        0x5DFFFFFFu, 0x5E000000u, 0x5E000001u, 0x7F7FFFFFu, 0x7F800000u, 0x7FC00000u})
+    for (bool isDivisor : {false, true})
+      for (bool flush : {false, true}) {
+        std::ostringstream number;
+        number << "0f" << std::hex << std::uppercase << std::setfill('0') << std::setw(8) << constant;
+        const std::string operands = isDivisor ? "%a0, " + number.str() : number.str() + ", %a0";
+        checkFloat(std::string("div.rn") + (flush ? ".ftz" : "") + ".f32 %d0, " + operands + ";", "f32", "f32",
+                   [&](const Inputs& x) {
+                     const uint64_t a = flush ? flushed(x[0]) : x[0], c = flush ? flushed(constant) : constant;
+                     const uint64_t exact =
+                         exactFloat(FloatOp::Div, 32, Rounding::NearestEven, isDivisor ? a : c, isDivisor ? c : a, 0);
+                     return flush ? flushed(exact) : exact;
+                   });
+      }
+}
+
+// As expf has it: the sum stays near the constant, and is rounded down without a branch.
+TEST(ArithFloat, RoundsSumsOfBoundedProductsWithoutABranch) {
+  const char* text = "{ .reg .f32 s; cvt.sat.f32.f32 s, %a0; fma.rm.f32 %d0, s, 0f437C0000, 0f4B400001; }";
+  auto expect = [](const Inputs& x) {
+    const float a = std::bit_cast<float>(static_cast<uint32_t>(x[0]));
+    const float bounded = a > 0 ? std::min(a, 1.0f) : 0;  // 0 for a NaN
+    return exactFloat(FloatOp::Fma, 32, Rounding::Down, std::bit_cast<uint32_t>(bounded), 0x437C0000, 0x4B400001);
+  };
+  checkFloat(text, "f32", "f32", expect);
+  for (size_t n : {0, 4}) {
+    Device device = devices()[n];
+    device.profile.exactMinMax = device.model.minMaxKnowsZeros = true;
+    Snippet snippet(text, "f32", "f32", device.profile);
+    ASSERT_TRUE(snippet.isValid()) << snippet.messages();
+    passes::FloatExactness pass;
+    TranslateOptions options;
+    snippet.apply(pass, device.profile, options);
+    EXPECT_EQ(snippet.program().functions[0]->blocks.size(), 1u) << device.name;
+    std::mt19937 random(13);
+    for (int i = 0; i < 3000; ++i) {
+      const uint64_t x = 0x3F800000 - (random() >> (random() % 24));
+      ASSERT_EQ(snippet.run({x}, device.model)[0], expect({x})) << std::hex << x;
+    }
+  }
+}
+
 // Quotients next to the middle between two numbers: for each divisor the dividends are found for which
 // dividend * 2^shift - divisor * odd is as small as can be.
 TEST(ArithFloat, RoundsQuotientsThatAreNearlyTies) {
@@ -105,9 +152,9 @@ TEST(ArithFloat, RoundsQuotientsThatAreNearlyTies) {
   for (uint32_t divisor : {0xFFFFFFu, 0xFFFFFDu, 0xFFFFFBu, 0xFFFFF9u, 0xFFFFC1u, 0xFFFFBFu})
     for (uint32_t dividend : {0x800000u, 0xD55553u, 0xE66662u, 0xEDB6D5u, 0xFFFFFFu})
       pairs.push_back({dividend, divisor});
-  for (int error = 0; error <= 3; error++) {
-    Device device = devices()[2];
-    device.model.divisionError = error;
+  for (int error = 0; error <= 4; error++) {
+    Device device = devices()[error == 4 ? 4 : 2];
+    if (error != 4) device.model.divisionError = error;
     for (const char* text : {"div.rn.f32 %d0, %a0, %a1;", "rcp.rn.f32 %d0, %a1;"}) {
       Snippet snippet(text, "f32", "f32 f32", device.profile);
       ASSERT_TRUE(snippet.isValid()) << snippet.messages();
@@ -130,8 +177,9 @@ TEST(ArithFloat, RootsAreRightForEveryKindOfEstimate) {
     ASSERT_TRUE(snippet.isValid()) << snippet.messages();
     passes::FloatExactness pass;
     snippet.apply(pass, device.profile, device.options);
-    std::vector<uint64_t> inputs = {0,          1,          2,          3,          0x7FFFFF,   0x800000,   0x7F7FFFFF,
-                                    0x7F800000, 0x80000000, 0x3F800000, 0x3F800001, 0x3F7FFFFF, 0x3FFFFFFF, 0x407FFFFF};
+    std::vector<uint64_t> inputs = {0,          1,          2,          3,          0x7FFFFF,   0x800000,
+                                    0x7F7FFFFF, 0x7F800000, 0x80000000, 0x80000001, 0xBF800000, 0x17FFFFFF,
+                                    0x18000000, 0x3F800000, 0x3F800001, 0x3F7FFFFF, 0x3FFFFFFF, 0x407FFFFF};
     std::mt19937 random(11);
     for (int i = 0; i < 4000; i++) inputs.push_back(i % 3 ? 0x3F800000 + random() % 0x1000000 : random() & 0x7FFFFFFF);
     for (uint64_t x : inputs) {
@@ -164,6 +212,11 @@ TEST(ArithFloat, ApproximationsOfWhatIsNeverDenormalAreLeftAlone) {
       scales("{ .reg .f32 s, t; mul.rn.f32 s, %a0, %a0; add.rn.f32 t, s, 0fBA83126F; rsqrt.approx.f32 %d0, t; }"));
   EXPECT_TRUE(
       scales("{ .reg .f32 s, t; mul.rn.f32 s, %a0, %a1; add.rn.f32 t, s, 0f3A83126F; rsqrt.approx.f32 %d0, t; }"));
+  // erfcf's arguments of the reciprocal. A NaN passes through flushing as it is.
+  EXPECT_TRUE(scales("{ .reg .f32 s; abs.f32 s, %a0; rcp.approx.ftz.f32 %d0, s; }"));
+  EXPECT_FALSE(
+      scales("{ .reg .f32 s, t; abs.f32 s, %a0; add.f32 t, s, 0f40800000; rcp.approx.ftz.f32 %d0, t;"
+             " add.f32 %d0, %d0, s; }"));
   // A register written twice may hold either.
   EXPECT_TRUE(scales("{ .reg .f32 s; mul.rn.f32 s, %a0, %a0; add.rn.f32 s, s, 0f3A83126F; rsqrt.approx.f32 %d0, s; }"));
 }

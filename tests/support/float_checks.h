@@ -1,6 +1,6 @@
-// Floating-point instructions, lowered and made exact for four devices: a perfect one, one whose fma is not fused, one
+// Floating-point instructions, lowered and made exact for five devices: a perfect one, one whose fma is not fused, one
 // like NVIDIA's Vulkan driver (fma flushes denormals, division is off by two units, -0 and +0 are alike), one without
-// f64. The reference is the host's own arithmetic.
+// f64, one like NVIDIA's whose estimates need one step. The reference is the host's own arithmetic.
 #pragma once
 
 #include "support/arith_inputs.h"
@@ -20,7 +20,7 @@ struct Device {
 
 inline const std::vector<Device>& devices() {
   static const std::vector<Device> list = [] {
-    std::vector<Device> d(4);
+    std::vector<Device> d(5);
     d[0].name = "perfect";
     d[0].profile = Snippet::defaultProfile();
     d[0].profile.exactFma16 = d[0].profile.exactMinMax = true;
@@ -42,6 +42,10 @@ inline const std::vector<Device>& devices() {
     d[3].profile.float64 = d[3].profile.exactDivSqrt32 = d[3].profile.exactDivSqrt64 = false;
     d[3].model = d[1].model;
     d[3].model.divisionError = 2;
+    d[4] = d[2];
+    d[4].name = "one step";
+    d[4].profile.refinesInOneStep32 = d[4].profile.nvidiaNan = true;
+    d[4].model.divisionError = 0;
     for (Device& device : d) device.model.onlyNearest = true;
     return d;
   }();

@@ -27,6 +27,13 @@ TEST_F(DeviceTest, TheTestDriverIsProbedRight) {
   EXPECT_TRUE(probes.exactDivSqrt64);
 }
 
+// Where division and square root are exact, so are the estimates, and what comes of them in one step.
+TEST_F(DeviceTest, OneStepFromExactEstimatesIsEnough) {
+  if (!device->probes().exactDivSqrt32 || !device->probes().exactFma32) GTEST_SKIP() << "skipped: it divides otherwise";
+  EXPECT_TRUE(refinesInOneStep(*device, device->probes()));
+  EXPECT_FALSE(device->probes().refinesInOneStep32);  // it was not asked
+}
+
 TEST_F(DeviceTest, IsOpenedWithoutProbingWhenTheResultsAreKnown) {
   std::shared_ptr<Device> second;
   ProbeResults known;

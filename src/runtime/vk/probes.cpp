@@ -17,6 +17,10 @@
 #include "shaders/probe_functions_preserve.h"
 #include "shaders/probe_functions_zeros.h"
 #include "shaders/probe_lanes.h"
+#include "shaders/probe_steps.h"
+#include "shaders/probe_steps_flush.h"
+#include "shaders/probe_steps_preserve.h"
+#include "shaders/probe_steps_zeros.h"
 #include "util/log.h"
 
 namespace mulciber::vk {
@@ -185,6 +189,16 @@ void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults&
                     !std::signbit(f.maximum[1]);
 }
 
+// One shader in the modes of kernels that keep denormals.
+struct Modes {
+  std::span<const uint32_t> plain, preserve, zeros;
+
+  std::span<const uint32_t> ofKernels(const Device& device, const ProbeResults& known) const {
+    if (!known.denormPreserve32) return plain;
+    return device.physical().properties12.shaderSignedZeroInfNanPreserveFloat32 ? zeros : preserve;
+  }
+};
+
 // Drivers seen to honour execution modes they do not advertise.
 bool triesUnadvertisedModes(const PhysicalDevice& physical) {
   return physical.properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
@@ -218,24 +232,34 @@ Status probe(Device& device, ProbeResults& out) {
     const Agreement flush = compare<float, uint32_t>(probe, probe_float32_flush);
     out.denormFlush32 = flush.ran && flush.flushes;
   }
-  // As in kernels.
-  std::span<const uint32_t> functions = probe_functions;
-  if (out.denormPreserve32) functions = probe_functions_preserve;
-  if (out.denormPreserve32 && properties12.shaderSignedZeroInfNanPreserveFloat32) functions = probe_functions_zeros;
-  probeFunctions(probe, functions, out);
+  const Modes functions{probe_functions, probe_functions_preserve, probe_functions_zeros};
+  probeFunctions(probe, functions.ofKernels(device, out), out);
   out.exactFma32 = best.fused;
   out.fusedFma32 = best.fusedOrdinary;
   out.exactDivSqrt32 = best.quotientRoot;
+  out.refinesInOneStep32 = out.fusedFma32 && !out.exactDivSqrt32 && refinesInOneStep(device, out);
   if (physical.features2.features.shaderFloat64) {
     const Agreement wide = compare<double, uint64_t>(probe, probe_float64);
     out.exactFma64 = wide.ran && wide.fused;
     out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
   }
   util::log().info(
-      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, f64 fma {}, div {}",
+      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, one step {}, f64 fma {}, "
+      "div {}",
       physical.properties().deviceName, out.lanesLikeCuda, out.exitedThreadsArrive, out.denormsByDefault32,
-      out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.exactFma64, out.exactDivSqrt64);
+      out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.refinesInOneStep32,
+      out.exactFma64, out.exactDivSqrt64);
   return Status::Ok;
+}
+
+bool refinesInOneStep(Device& device, const ProbeResults& known) {
+  Probe probe(device);
+  auto holds = [&](std::span<const uint32_t> spirv) {
+    uint32_t wrong = 0;
+    return probe.run(spirv, 256, (1u << 23) / (256 * 8), false, &wrong, sizeof(wrong)) == Status::Ok && wrong == 0;
+  };
+  const Modes steps{probe_steps, probe_steps_preserve, probe_steps_zeros};
+  return holds(steps.ofKernels(device, known)) && (known.denormFlush32 ? holds(probe_steps_flush) : holds(probe_steps));
 }
 
 }  // namespace mulciber::vk

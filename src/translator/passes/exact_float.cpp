@@ -285,6 +285,21 @@ Value ExactFloat::isBetween(Value x, float lowest, float highest) {
   return b.bitAnd(b.compare(Op::FLe, b.f32(lowest), x), b.compare(Op::FLt, x, b.f32(highest)));
 }
 
+// Is the magnitude of one of them less than `lowest`, or not less than `highest`, or a NaN's? Null where none can be.
+// In integers, two operations for each: doubled bits have lost the sign.
+Value ExactFloat::isBeyond(std::initializer_list<Operand> operands, float lowest, float highest) {
+  const uint32_t low = 2 * std::bit_cast<uint32_t>(lowest), width = 2 * std::bit_cast<uint32_t>(highest) - low;
+  Value farthest = nullptr;
+  for (const auto& [x, range] : operands) {
+    const bool isAbove = range.low >= lowest && range.high < highest;
+    const bool isBelow = range.high <= -lowest && range.low > -highest;
+    if (!range.mayBeNan && (isAbove || isBelow)) continue;
+    Value distance = b.sub(b.shl(bits(x), b.i32(1)), b.i32(low));
+    farthest = farthest ? b.binary(Op::UMax, farthest, distance) : distance;
+  }
+  return farthest ? b.compare(Op::ULe, b.i32(width), farthest) : nullptr;
+}
+
 // What the reciprocal's error leaves: 1 - y * reciprocal, and the like.
 Value ExactFloat::rest(Value x, Value q, Value y) { return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, q), y, x}); }
 
@@ -303,17 +318,28 @@ Value ExactFloat::estimatedReciprocal(Value y) {
   return b.floating(Op::FRcp, {Rounding::NearestEven, false, true}, {y});
 }
 
-ExactFloat::Guess ExactFloat::quickReciprocal(Value y) {
-  Value refined = refinedReciprocal(estimatedReciprocal(y), y);
-  return {refinedReciprocal(refined, y), b.bitNot(isEasyDivisor(y))};
+// By one step, or of a constant: a quotient of doubles is near enough for the nearest.
+Value ExactFloat::nearestReciprocal(const Operand& y) {
+  if (y.range.low == y.range.high) return b.f32(static_cast<float>(1 / double{y.range.low}));
+  return refinedReciprocal(estimatedReciprocal(y.value), y.value);
+}
+
+ExactFloat::Guess ExactFloat::quickReciprocal(const Operand& y) {
+  if (profile_.refinesInOneStep32) return {nearestReciprocal(y), isBeyond({y}, 0x1p-125f, 0x1p125f)};
+  Value refined = refinedReciprocal(estimatedReciprocal(y.value), y.value);
+  return {refinedReciprocal(refined, y.value), b.bitNot(isEasyDivisor(y.value))};
 }
 
 // Markstein's theorem: a quotient within one unit, corrected by its exact remainder times the nearest reciprocal, is
-// the nearest. docs/arithmetic.md says how it was seen to hold for one that is nearly the nearest.
-ExactFloat::Guess ExactFloat::quickQuotient(Value x, Value y) {
-  Value reciprocal = refinedReciprocal(estimatedReciprocal(y), y);
+// the nearest. docs/arithmetic.md says how it was seen to hold for a quotient within two units, and, with two
+// corrections, for a reciprocal that is nearly the nearest.
+ExactFloat::Guess ExactFloat::quickQuotient(const Operand& dividend, const Operand& divisor) {
+  const Value x = dividend.value, y = divisor.value;
+  const bool once = profile_.refinesInOneStep32;
+  Value reciprocal = once ? nearestReciprocal(divisor) : refinedReciprocal(estimatedReciprocal(y), y);
   Value q = b.binary(Op::FMul, x, reciprocal);
-  for (int i = 0; i < 2; ++i) q = b.emit(Op::Fma, F32, {rest(x, q, y), reciprocal, q});
+  for (int i = 0; i < (once ? 1 : 2); ++i) q = b.emit(Op::Fma, F32, {rest(x, q, y), reciprocal, q});
+  if (once) return {q, isBeyond({dividend, divisor}, 0x1p-64f, 0x1p61f)};
   Value inRange = isBetween(b.unary(Op::FAbs, x), 0x1p-60f, 0x1p60f);
   return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y)))};
 }
@@ -353,21 +379,33 @@ Value ExactFloat::power(Value x) {
 }
 
 // x * y + z towards one side. Where the sum stays near z, sum - z is exact, and so is the sign of what was rounded
-// away.
-std::optional<ExactFloat::Guess> ExactFloat::quickFma(Rounding rounding, Value x, Value y, Value z) {
+// away. Of a sum that is z all of the product was, which may be denormal.
+std::optional<ExactFloat::Guess> ExactFloat::quickFma(Rounding rounding, Value x, Value y, Value z,
+                                                      const FloatRange& product) {
   if (!z->isConstant() || rounding == Rounding::NearestEven || rounding == Rounding::ToOdd) return std::nullopt;
-  float addend = std::bit_cast<float>(static_cast<uint32_t>(z->payload));
-  float size = std::abs(addend);
+  const float addend = std::bit_cast<float>(static_cast<uint32_t>(z->payload)), size = std::abs(addend);
   if (!(size >= 0x1p-20f && size <= 0x1p100f)) return std::nullopt;
+  const bool isNegative = addend < 0;
+  const bool grows = rounding == (isNegative ? Rounding::Down : Rounding::Up);
+  const bool stepsWhenAbove = rounding == Rounding::Up || (rounding == Rounding::TowardZero && isNegative);
   Value sum = b.emit(Op::Fma, F32, {x, y, z});
-  Value lost = b.emit(Op::Fma, F32, {x, y, b.binary(Op::FSub, z, sum)});
-  bool isNegative = addend < 0;
-  bool grows = rounding == (isNegative ? Rounding::Down : Rounding::Up);
-  bool steppedWhenAbove = rounding == Rounding::Up || (rounding == Rounding::TowardZero && isNegative);
-  Value steps = steppedWhenAbove ? b.compare(Op::FLt, b.f32(0), lost) : b.compare(Op::FLt, lost, b.f32(0));
-  Value moved = b.add(bits(sum), b.select(steps, b.i32(grows ? 1 : ~0u), b.i32(0)));
-  Value isNear = isBetween(isNegative ? b.unary(Op::FNeg, sum) : sum, size / 2, size * 2);
-  return Guess{b.bitcast(F32, moved), b.bitOr(b.bitNot(isNear), b.compare(Op::FEq, sum, z))};
+  // What the rounding lost, its sign such that the neighbour is wanted where it is negative.
+  Value taken = stepsWhenAbove ? b.binary(Op::FSub, sum, z) : b.binary(Op::FSub, z, sum);
+  Value lost = b.emit(Op::Fma, F32, {stepsWhenAbove ? b.unary(Op::FNeg, x) : x, y, taken});
+  Value step = b.ashr(bits(lost), b.i32(31));
+  Value result = b.bitcast(F32, grows ? b.sub(bits(sum), step) : b.add(bits(sum), step));
+
+  const double ends[] = {double{addend} + product.low, double{addend} + product.high};
+  const double least = isNegative ? -ends[1] : ends[0], most = isNegative ? -ends[0] : ends[1];
+  const bool isAlwaysNear = !product.mayBeNan && least >= size / 2 && most < size * 1.99;
+  const bool neverStepsFromAddend = stepsWhenAbove ? product.high <= 0 : product.low >= 0;
+  Value isRare = nullptr;
+  if (!isAlwaysNear) isRare = b.bitNot(isBetween(isNegative ? b.unary(Op::FNeg, sum) : sum, size / 2, size * 2));
+  if (!neverStepsFromAddend) {
+    Value isAddend = b.compare(Op::FEq, sum, z);
+    isRare = isRare ? b.bitOr(isRare, isAddend) : isAddend;
+  }
+  return Guess{result, isRare};
 }
 
 Value ExactFloat::slowFma(Rounding rounding, Value x, Value y, Value z) { return softFma(b, rounding, x, y, z); }

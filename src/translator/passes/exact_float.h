@@ -10,6 +10,7 @@
 
 #include "mulciber/translator.h"
 #include "translator/ir/builder.h"
+#include "translator/passes/float_ranges.h"
 
 namespace mulciber::passes {
 
@@ -24,19 +25,23 @@ class ExactFloat {
   Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
   Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
 
-  // In f32, with a fused multiply-add, for a device whose own reciprocals are off by at most three units and roots by
-  // two. A guess is right unless `isRare`.
+  // In f32, with a fused multiply-add, for a device whose own reciprocals are off by at most three units, or refined in
+  // one step (TargetProfile::refinesInOneStep32), and roots by two. A guess is right unless `isRare`; null is never.
   struct Guess {
     Value result, isRare;
   };
-  Guess quickReciprocal(Value y);
-  Guess quickQuotient(Value x, Value y);
+  struct Operand {
+    Value value;
+    FloatRange range;
+  };
+  Guess quickReciprocal(const Operand& y);
+  Guess quickQuotient(const Operand& x, const Operand& y);
   Value quickRoot(Value x);
   // 2^x within two units, denormals included, for devices whose own is not.
   Value power(Value x);
-  // In the directed modes, where z is a constant of ordinary size. slowFma is for the rare cases: long enough that no
-  // driver runs it beside the guess instead of branching around it.
-  std::optional<Guess> quickFma(ir::Rounding rounding, Value x, Value y, Value z);
+  // In the directed modes, where z is a constant of ordinary size; `product` is what x * y is known to be.
+  std::optional<Guess> quickFma(ir::Rounding rounding, Value x, Value y, Value z, const FloatRange& product);
+  // For rare cases: long enough that no driver runs it beside the guess instead of branching around it.
   Value slowFma(ir::Rounding rounding, Value x, Value y, Value z);
 
   Value flush(Value x);                        // denormals to zeros of their sign
@@ -77,9 +82,11 @@ class ExactFloat {
   Value fma64(Value x, Value y, Value z);
 
   Value isBetween(Value x, float lowest, float highest);
+  Value isBeyond(std::initializer_list<Operand> operands, float lowest, float highest);
   Value rest(Value x, Value q, Value y);
   Value estimatedReciprocal(Value y);
   Value refinedReciprocal(Value estimate, Value y);
+  Value nearestReciprocal(const Operand& y);
   Value isEasyDivisor(Value y);
 
   Value bits(Value x) { return b.bitcast(x->type.asInt(), x); }

@@ -253,7 +253,8 @@ class Rewriter {
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
     // The reciprocal's scaling for denormal divisors is the driver's.
     if (flush && (!isFlushingApproximation || i.op == Op::FRcp))
-      for (Instruction*& operand : operands) operand = exact_.flush(operand);
+      for (Instruction*& operand : operands)
+        if (!ranges_.isNeverDenormal(operand)) operand = exact_.flush(operand);
 
     Instruction* result = nullptr;
     if (i.op == Op::FMin || i.op == Op::FMax) result = rewriteMinMax(i, operands);
@@ -353,18 +354,25 @@ class Rewriter {
     if (i.op == Op::Fma)
       if (auto addend = ranges_.constantOf(x[2])) {
         Instruction* z = b_.constant(F32, *addend);
-        if (auto guess = exact_.quickFma(i.fp.rounding, x[0], x[1], z))
+        if (auto guess = exact_.quickFma(i.fp.rounding, x[0], x[1], z, rangeOfProduct(i)))
           return unlessRare(*guess,
                             [&] { return exact_.slowFma(i.fp.rounding, flushed(i, x[0]), flushed(i, x[1]), z); });
       }
     if (i.fp.rounding != Rounding::NearestEven) return nullptr;
     switch (i.op) {
-      case Op::FDiv: return unlessRare(exact_.quickQuotient(x[0], x[1]), [&] { return exactResult(i, x); });
-      case Op::FRcp: return unlessRare(exact_.quickReciprocal(x[0]), [&] { return exactResult(i, x); });
+      case Op::FDiv:
+        return unlessRare(exact_.quickQuotient({x[0], rangeOf(i, 0)}, {x[1], rangeOf(i, 1)}),
+                          [&] { return exactResult(i, x); });
+      case Op::FRcp:
+        return unlessRare(exact_.quickReciprocal({x[0], rangeOf(i, 0)}), [&] { return exactResult(i, x); });
       case Op::FSqrt: return exact_.quickRoot(x[0]);
       default: return nullptr;
     }
   }
+
+  // Of operands before they are flushed, which leaves them there.
+  FloatRange rangeOf(const Instruction& i, size_t operand) const { return ranges_.rangeOf(i.operands[operand]); }
+  FloatRange rangeOfProduct(const Instruction& i) const { return ranges_.rangeOfProduct(i.operands[0], i.operands[1]); }
 
   Instruction* flushed(const Instruction& i, Instruction* x) { return i.fp.flush ? exact_.flush(x) : x; }
 
@@ -383,6 +391,7 @@ class Rewriter {
   // The guess, or in a branch of its own the exact result.
   template <typename Exact>
   Instruction* unlessRare(ExactFloat::Guess guess, const Exact& exact) {
+    if (!guess.isRare) return guess.result;
     ir::VariableId variable = function_.addVariable(F32, "exact");
     b_.write(variable, guess.result);
     ir::Block* slow = function_.addBlock();

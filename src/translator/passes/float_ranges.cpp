@@ -1,12 +1,80 @@
 #include "translator/passes/float_ranges.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 namespace mulciber::passes {
 
 using ir::Instruction;
 using ir::Op;
 
 namespace {
-constexpr int deepest = 12;
+
+constexpr int longestChain = 12, mostInstructions = 64;
+constexpr float smallest = std::numeric_limits<float>::min();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The float next to a number, on that side of it where all its roundings are.
+float below(double x) {
+  const float nearest = static_cast<float>(x);
+  return nearest > x ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+}
+float above(double x) { return -below(-x); }
+
+// The largest double that is not above the sum.
+double sumBelow(double x, double y) {
+  const double sum = x + y;
+  if (!std::isfinite(sum)) return std::isnan(sum) ? -infinity : sum;
+  const double taken = sum - x, lost = (x - (sum - taken)) + (y - taken);
+  return lost < 0 ? std::nextafter(sum, -infinity) : sum;
+}
+
+FloatRange between(double low, double high, bool mayBeNan) {
+  FloatRange range{below(low), above(high), mayBeNan};
+  if (range.low > 0 && range.low < smallest) range.low = 0;
+  if (range.high < 0 && range.high > -smallest) range.high = 0;
+  return range;
+}
+
+FloatRange negated(const FloatRange& x) { return {-x.high, -x.low, x.mayBeNan}; }
+FloatRange magnitude(const FloatRange& x) {
+  if (x.low >= 0) return x;
+  return x.high <= 0 ? negated(x) : FloatRange{0, std::max(-x.low, x.high), x.mayBeNan};
+}
+FloatRange sum(const FloatRange& x, const FloatRange& y) {
+  const bool differ = (std::isinf(x.low) && std::isinf(y.high)) || (std::isinf(x.high) && std::isinf(y.low));
+  return between(sumBelow(x.low, y.low), -sumBelow(-double{x.high}, -double{y.high}),
+                 x.mayBeNan || y.mayBeNan || differ);
+}
+FloatRange either(const FloatRange& x, const FloatRange& y) {
+  return {std::min(x.low, y.low), std::max(x.high, y.high), x.mayBeNan || y.mayBeNan};
+}
+FloatRange larger(const FloatRange& x, const FloatRange& y) {
+  FloatRange both{std::max(x.low, y.low), std::max(x.high, y.high), x.mayBeNan && y.mayBeNan};
+  if (x.mayBeNan) both.low = std::min(both.low, y.low);
+  if (y.mayBeNan) both.low = std::min(both.low, x.low);
+  return both;
+}
+FloatRange ofConstant(uint64_t bits) {
+  const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+  return std::isnan(x) ? FloatRange{} : between(x, x, false);
+}
+
+}  // namespace
+
+FloatRange FloatRange::ofProduct(const FloatRange& x, const FloatRange& y) {
+  auto canVanish = [](const FloatRange& r) { return r.low <= 0 && r.high >= 0; };
+  auto canBeInfinite = [](const FloatRange& r) { return std::isinf(r.low) || std::isinf(r.high); };
+  double low = infinity, high = -infinity;
+  for (double a : {x.low, x.high})
+    for (double b : {y.low, y.high}) {
+      const double corner = a == 0 || b == 0 ? 0 : a * b;
+      low = std::min(low, corner);
+      high = std::max(high, corner);
+    }
+  const bool isUndefined = (canVanish(x) && canBeInfinite(y)) || (canBeInfinite(x) && canVanish(y));
+  return between(low, high, x.mayBeNan || y.mayBeNan || isUndefined);
 }
 
 FloatRanges::FloatRanges(const ir::Function& function) : onlyWrite_(function.variables.size()) {
@@ -22,7 +90,7 @@ FloatRanges::FloatRanges(const ir::Function& function) : onlyWrite_(function.var
 
 // A variable's value before its only write is undefined, and may be taken for what will be written.
 const Instruction* FloatRanges::definition(const Instruction* value) const {
-  for (int i = 0; i < deepest && value->op == Op::ReadVar && value->payload < onlyWrite_.size(); ++i) {
+  for (int i = 0; i < longestChain && value->op == Op::ReadVar && value->payload < onlyWrite_.size(); ++i) {
     const Instruction* written = onlyWrite_[value->payload];
     if (!written) return value;
     value = written;
@@ -35,38 +103,47 @@ std::optional<uint64_t> FloatRanges::constantOf(const Instruction* value) const 
   return value->isConstant() ? std::optional(value->payload) : std::nullopt;
 }
 
-bool FloatRanges::isSquare(const Instruction* x, const Instruction* y) const {
+FloatRange FloatRanges::rangeOf(const Instruction* value) const {
+  int budget = mostInstructions;
+  return range(value, budget);
+}
+
+FloatRange FloatRanges::rangeOfProduct(const Instruction* x, const Instruction* y) const {
+  int budget = mostInstructions;
+  return product(x, y, budget);
+}
+
+bool FloatRanges::isNeverDenormal(const Instruction* value) const {
+  const FloatRange range = rangeOf(value);
+  return range.low >= smallest || range.high <= -smallest;
+}
+
+FloatRange FloatRanges::product(const Instruction* x, const Instruction* y, int& budget) const {
   // An instruction's registers are read right before it: nothing is written between two reads of one.
-  return x == y || (x->op == Op::ReadVar && y->op == Op::ReadVar && x->payload == y->payload);
+  const bool isSquare = x == y || (x->op == Op::ReadVar && y->op == Op::ReadVar && x->payload == y->payload);
+  if (!isSquare) return FloatRange::ofProduct(range(x, budget), range(y, budget));
+  const FloatRange root = magnitude(range(x, budget));
+  return between(double{root.low} * root.low, double{root.high} * root.high, root.mayBeNan);
 }
 
-bool FloatRanges::isNonNegative(const Instruction* value, int depth) const {
-  if (depth > deepest) return false;
+FloatRange FloatRanges::range(const Instruction* value, int& budget) const {
+  if (value->type != ir::F32 || budget-- <= 0) return {};
   value = definition(value);
   const auto& x = value->operands;
   switch (value->op) {
-    case Op::Constant: return value->payload < 0x8000'0000;
-    case Op::FAbs:
-    case Op::FExp2:
-    case Op::UToF: return true;
-    case Op::FMul: return isSquare(x[0], x[1]);
-    case Op::FAdd: return isNonNegative(x[0], depth + 1) && isNonNegative(x[1], depth + 1);
-    case Op::Fma: return isSquare(x[0], x[1]) && isNonNegative(x[2], depth + 1);
-    default: return false;
-  }
-}
-
-bool FloatRanges::isPositiveNormal(const Instruction* value, int depth) const {
-  if (depth > deepest || value->type != ir::F32) return false;
-  value = definition(value);
-  const auto& x = value->operands;
-  switch (value->op) {
-    case Op::Constant: return value->payload >= 0x0080'0000 && value->payload < 0x7F80'0000;
-    case Op::FAdd:
-      return (isPositiveNormal(x[0], depth + 1) && isNonNegative(x[1], depth + 1)) ||
-             (isPositiveNormal(x[1], depth + 1) && isNonNegative(x[0], depth + 1));
-    case Op::Fma: return isSquare(x[0], x[1]) && isPositiveNormal(x[2], depth + 1);
-    default: return false;
+    case Op::Constant: return ofConstant(value->payload);
+    case Op::FAbs: return magnitude(range(x[0], budget));
+    case Op::FNeg: return negated(range(x[0], budget));
+    case Op::FAdd: return sum(range(x[0], budget), range(x[1], budget));
+    case Op::FSub: return sum(range(x[0], budget), negated(range(x[1], budget)));
+    case Op::FMul: return product(x[0], x[1], budget);
+    case Op::Fma: return sum(product(x[0], x[1], budget), range(x[2], budget));
+    case Op::FMax: return larger(range(x[0], budget), range(x[1], budget));
+    case Op::FMin: return negated(larger(negated(range(x[0], budget)), negated(range(x[1], budget))));
+    case Op::Select: return either(range(x[1], budget), range(x[2], budget));
+    case Op::FExp2: return {0, std::numeric_limits<float>::infinity(), range(x[0], budget).mayBeNan};
+    case Op::UToF: return between(0, std::ldexp(1, x[0]->type.bits), false);
+    default: return {};
   }
 }
 

@@ -2,6 +2,7 @@
 // the device's approximations need no help with it.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -9,18 +10,29 @@
 
 namespace mulciber::passes {
 
+// The numbers from `low` to `high`, zeros of either sign alike, and NaNs if they are said to be possible. With a
+// denormal number zero is in it too, to which it may be flushed.
+struct FloatRange {
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+  bool mayBeNan = true;
+
+  static FloatRange ofProduct(const FloatRange& x, const FloatRange& y);
+};
+
 class FloatRanges {
  public:
   explicit FloatRanges(const ir::Function& function);
 
   std::optional<uint64_t> constantOf(const ir::Instruction* value) const;
+  FloatRange rangeOf(const ir::Instruction* value) const;
+  FloatRange rangeOfProduct(const ir::Instruction* x, const ir::Instruction* y) const;
   // Zero is denormal here; NaNs and infinities are not.
-  bool isNeverDenormal(const ir::Instruction* value) const { return isPositiveNormal(value, 0); }
+  bool isNeverDenormal(const ir::Instruction* value) const;
 
  private:
-  bool isPositiveNormal(const ir::Instruction* value, int depth) const;
-  bool isNonNegative(const ir::Instruction* value, int depth) const;
-  bool isSquare(const ir::Instruction* x, const ir::Instruction* y) const;
+  // Looks at no more than `budget` instructions.
+  FloatRange range(const ir::Instruction* value, int& budget) const;
+  FloatRange product(const ir::Instruction* x, const ir::Instruction* y, int& budget) const;
   const ir::Instruction* definition(const ir::Instruction* value) const;
 
   std::vector<const ir::Instruction*> onlyWrite_;  // by variable: the value of its one write, or null
