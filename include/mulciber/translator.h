@@ -56,7 +56,8 @@ struct TargetProfile {
   bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
   bool nvidiaNan = false;                  // f16 and f32 operations make the one NaN of all ones but the sign
   bool exactDivSqrt32 = false;             // division and square root are correctly rounded
-  bool refinesInOneStep32 = false;         // one step from the device's f32 reciprocal gives the nearest
+  bool refinesInOneStep32 = false;         // one step from the device's f32 estimates gives nearest reciprocals, roots
+  bool dividesByRoots32 = false;           // and one from inversesqrt(y * y) what Markstein's quotient needs
   bool exactFma64 = false, exactDivSqrt64 = false;
   bool gridsInPieces = false;              // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
   bool slowDivision32 = false;             // the driver divides 32-bit integers by way of many conversions

@@ -186,7 +186,8 @@ TargetProfile nvidia() {
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = p.smBuiltins = true;
   p.roundingRtz32 = p.roundingRtz64 = true;
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
-  p.fusedFma32 = p.refinesInOneStep32 = p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
+  p.fusedFma32 = p.refinesInOneStep32 = p.dividesByRoots32 = true;
+  p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;

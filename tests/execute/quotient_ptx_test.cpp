@@ -68,7 +68,7 @@ class QuotientPtx : public PtxTest {
     for (bool once : {false, true}) {
       TargetProfile profile = device->profile();
       profile.exactDivSqrt32 = false;
-      profile.refinesInOneStep32 = once;
+      profile.refinesInOneStep32 = profile.dividesByRoots32 = once;
       runPtx(text, launch, profile);
       for (uint32_t i = 0; i < kCount; ++i) {
         const float want = exact(x[i], y[i]), got = out.as<float>()[i];

@@ -202,6 +202,7 @@ void Device::fillProfile() {
   profile.foldsZeros = probes_.foldsZeros;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.refinesInOneStep32 = probes_.refinesInOneStep32;
+  profile.dividesByRoots32 = probes_.dividesByRoots32;
   profile.exactFma64 = probes_.exactFma64;
   // What every NVIDIA GPU does, whatever driver runs it.
   const VkDriverId driver = physical_.properties12.driverID;

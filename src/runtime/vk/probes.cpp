@@ -237,29 +237,39 @@ Status probe(Device& device, ProbeResults& out) {
   out.exactFma32 = best.fused;
   out.fusedFma32 = best.fusedOrdinary;
   out.exactDivSqrt32 = best.quotientRoot;
-  out.refinesInOneStep32 = out.fusedFma32 && !out.exactDivSqrt32 && refinesInOneStep(device, out);
+  WrongSteps wrong;
+  if (out.fusedFma32 && !out.exactDivSqrt32 && countWrongSteps(device, out, wrong) == Status::Ok) {
+    out.refinesInOneStep32 = wrong.refinements == 0;
+    out.dividesByRoots32 = wrong.divisors == 0;
+  }
   if (physical.features2.features.shaderFloat64) {
     const Agreement wide = compare<double, uint64_t>(probe, probe_float64);
     out.exactFma64 = wide.ran && wide.fused;
     out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
   }
   util::log().info(
-      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, one step {}, f64 fma {}, "
+      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, one step {} {}, f64 fma "
+      "{}, "
       "div {}",
       physical.properties().deviceName, out.lanesLikeCuda, out.exitedThreadsArrive, out.denormsByDefault32,
       out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.refinesInOneStep32,
-      out.exactFma64, out.exactDivSqrt64);
+      out.dividesByRoots32, out.exactFma64, out.exactDivSqrt64);
   return Status::Ok;
 }
 
-bool refinesInOneStep(Device& device, const ProbeResults& known) {
+Status countWrongSteps(Device& device, const ProbeResults& known, WrongSteps& out) {
   Probe probe(device);
-  auto holds = [&](std::span<const uint32_t> spirv) {
-    uint32_t wrong = 0;
-    return probe.run(spirv, 256, (1u << 23) / (256 * 8), false, &wrong, sizeof(wrong)) == Status::Ok && wrong == 0;
-  };
   const Modes steps{probe_steps, probe_steps_preserve, probe_steps_zeros};
-  return holds(steps.ofKernels(device, known)) && (known.denormFlush32 ? holds(probe_steps_flush) : holds(probe_steps));
+  const std::span<const uint32_t> flushing = probe_steps_flush, ordinary = probe_steps;
+  for (std::span<const uint32_t> spirv : {steps.ofKernels(device, known), known.denormFlush32 ? flushing : ordinary}) {
+    WrongSteps wrong;
+    if (Status status = probe.run(spirv, 256, (1u << 24) / (256 * 8), false, &wrong, sizeof(wrong));
+        status != Status::Ok)
+      return status;
+    out.refinements += wrong.refinements;
+    out.divisors += wrong.divisors;
+  }
+  return Status::Ok;
 }
 
 }  // namespace mulciber::vk

@@ -318,14 +318,25 @@ Value ExactFloat::estimatedReciprocal(Value y) {
   return b.floating(Op::FRcp, {Rounding::NearestEven, false, true}, {y});
 }
 
-// By one step, or of a constant: a quotient of doubles is near enough for the nearest.
-Value ExactFloat::nearestReciprocal(const Operand& y) {
-  if (y.range.low == y.range.high) return b.f32(static_cast<float>(1 / double{y.range.low}));
-  return refinedReciprocal(estimatedReciprocal(y.value), y.value);
+// Of a constant: a quotient of doubles is near enough for the nearest.
+std::optional<float> ExactFloat::knownReciprocal(const Operand& y) {
+  if (y.range.low != y.range.high) return std::nullopt;
+  return static_cast<float>(1 / double{y.range.low});
+}
+
+// The nearest reciprocal or, for a few significands, a neighbour. NVIDIA's driver scales divisors around its own
+// reciprocal, but nothing around this. The divisor's last bit serves as well as the estimate's, and on NVIDIA's
+// hardware keeps the neighbours away from the significands where they lead to wrong quotients.
+Value ExactFloat::reciprocalByRoot(Value y) {
+  Value size = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {b.binary(Op::FMul, y, y)});
+  Value ends = b.bitAnd(bits(y), b.i32(0x8000'0001));
+  return refinedReciprocal(b.bitcast(F32, b.bitOr(b.bitAnd(bits(size), b.i32(0x7FFF'FFFE)), ends)), y);
 }
 
 ExactFloat::Guess ExactFloat::quickReciprocal(const Operand& y) {
-  if (profile_.refinesInOneStep32) return {nearestReciprocal(y), isBeyond({y}, 0x1p-125f, 0x1p125f)};
+  if (const auto known = knownReciprocal(y)) return {b.f32(*known), isBeyond({y}, 0x1p-125f, 0x1p125f)};
+  if (profile_.refinesInOneStep32)
+    return {refinedReciprocal(estimatedReciprocal(y.value), y.value), isBeyond({y}, 0x1p-125f, 0x1p125f)};
   Value refined = refinedReciprocal(estimatedReciprocal(y.value), y.value);
   return {refinedReciprocal(refined, y.value), b.bitNot(isEasyDivisor(y.value))};
 }
@@ -336,17 +347,30 @@ ExactFloat::Guess ExactFloat::quickReciprocal(const Operand& y) {
 ExactFloat::Guess ExactFloat::quickQuotient(const Operand& dividend, const Operand& divisor) {
   const Value x = dividend.value, y = divisor.value;
   const bool once = profile_.refinesInOneStep32;
-  Value reciprocal = once ? nearestReciprocal(divisor) : refinedReciprocal(estimatedReciprocal(y), y);
+  const auto known = knownReciprocal(divisor);
+  Value reciprocal = known                       ? b.f32(*known)
+                     : profile_.dividesByRoots32 ? reciprocalByRoot(y)
+                                                 : refinedReciprocal(estimatedReciprocal(y), y);
   Value q = b.binary(Op::FMul, x, reciprocal);
   for (int i = 0; i < (once ? 1 : 2); ++i) q = b.emit(Op::Fma, F32, {rest(x, q, y), reciprocal, q});
-  if (once) return {q, isBeyond({dividend, divisor}, 0x1p-64f, 0x1p61f)};
+  if (once) return {q, isBeyond({dividend, divisor}, 0x1p-62f, 0x1p61f)};
   Value inRange = isBetween(b.unary(Op::FAbs, x), 0x1p-60f, 0x1p60f);
   return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y)))};
 }
 
-// As above: root and half its reciprocal are refined side by side, and the root's remainder corrects it. Small numbers
-// are raised first, so that no remainder is denormal.
-Value ExactFloat::quickRoot(Value x) {
+// As above: the root's remainder, times half the reciprocal of the root, corrects it. The remainder is not denormal.
+ExactFloat::Guess ExactFloat::quickRoot(Value x) {
+  if (!profile_.refinesInOneStep32) return {longerRoot(x), nullptr};
+  Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});
+  Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
+  const uint32_t low = std::bit_cast<uint32_t>(0x1p-78f), width = static_cast<uint32_t>(infinity(F32)) - low;
+  Value isRare = b.compare(Op::ULe, b.i32(width), b.sub(bits(x), b.i32(low)));  // zero, infinity, and below zero too
+  return {b.emit(Op::Fma, F32, {rest(x, root, root), half, root}), isRare};
+}
+
+// Where one step is not enough, root and half its reciprocal are refined side by side before. Small numbers are raised
+// first.
+Value ExactFloat::longerRoot(Value x) {
   Value isSmall = b.compare(Op::FLt, x, b.f32(0x1p-60f));
   x = b.binary(Op::FMul, x, b.select(isSmall, b.f32(0x1p80f), b.f32(1)));
   Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});

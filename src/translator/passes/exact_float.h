@@ -36,7 +36,7 @@ class ExactFloat {
   };
   Guess quickReciprocal(const Operand& y);
   Guess quickQuotient(const Operand& x, const Operand& y);
-  Value quickRoot(Value x);
+  Guess quickRoot(Value x);
   // 2^x within two units, denormals included, for devices whose own is not.
   Value power(Value x);
   // In the directed modes, where z is a constant of ordinary size; `product` is what x * y is known to be.
@@ -86,7 +86,9 @@ class ExactFloat {
   Value rest(Value x, Value q, Value y);
   Value estimatedReciprocal(Value y);
   Value refinedReciprocal(Value estimate, Value y);
-  Value nearestReciprocal(const Operand& y);
+  static std::optional<float> knownReciprocal(const Operand& y);
+  Value reciprocalByRoot(Value y);
+  Value longerRoot(Value x);
   Value isEasyDivisor(Value y);
 
   Value bits(Value x) { return b.bitcast(x->type.asInt(), x); }

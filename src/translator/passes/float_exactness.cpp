@@ -365,7 +365,7 @@ class Rewriter {
                           [&] { return exactResult(i, x); });
       case Op::FRcp:
         return unlessRare(exact_.quickReciprocal({x[0], rangeOf(i, 0)}), [&] { return exactResult(i, x); });
-      case Op::FSqrt: return exact_.quickRoot(x[0]);
+      case Op::FSqrt: return unlessRare(exact_.quickRoot(x[0]), [&] { return exactResult(i, x); });
       default: return nullptr;
     }
   }
