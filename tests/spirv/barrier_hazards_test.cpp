@@ -99,6 +99,31 @@ std::string orderings(const std::string& body, bool barrierOrdersGlobal) {
   return text;
 }
 
+// A later barrier has nothing left to order that an earlier one has ordered; on another way to it there may be more.
+TEST(BarrierHazards, TheFirstBarrierAfterAnAccessOrdersIt) {
+  const std::string begin = "b0:\n  %0 = const i64 4096\n  %1 = const i32 0\n  %2 = load i32 %0 [global align 4]\n";
+  const std::string end = "  barrier\n  store %0, %1 [global align 4]\n  ret\n";
+  EXPECT_EQ(orderings(begin + "  barrier\n" + end, true),
+            "fence subgroup*\nbarrier workgroup\nfence subgroup*\nbarrier workgroup\n");
+  const std::string branch = "  barrier\n  %3 = const bool true\n  merge b2\n  br %3, b1, b2\n";
+  EXPECT_EQ(orderings(begin + branch + "b1:\n  br b2\nb2:\n" + end, true),
+            "fence subgroup*\nbarrier workgroup\nfence subgroup*\nbarrier workgroup\n");
+  EXPECT_EQ(orderings(begin + branch + "b1:\n  %4 = load i32 %0 [global align 4]\n  br b2\nb2:\n" + end, true),
+            "fence subgroup*\nbarrier workgroup\nfence subgroup*\n"
+            "fence subgroup*\nbarrier workgroup\nfence subgroup*\n");
+}
+
+// A loop that reads in each round, and has two barriers in it; what it finds is written at the end.
+TEST(BarrierHazards, TheSecondBarrierOfARoundHasNothingToOrder) {
+  EXPECT_EQ(orderings("b0:\n  %0 = const i64 4096\n  %1 = const i32 0\n  %2 = const bool true\n  br b1\n"
+                      "b1:\n  loop b3 continue b2\n  br b2\n"
+                      "b2:\n  %3 = load i32 %0 [global align 4]\n  store %1, %3 [shared align 4]\n  barrier\n"
+                      "  %4 = load i32 %1 [shared align 4]\n  barrier\n  br %2, b1, b3\n"
+                      "b3:\n  store %0, %1 [global align 4]\n  ret\n",
+                      true),
+            "barrier workgroup\nfence subgroup*\nbarrier workgroup\n");
+}
+
 TEST(BarrierHazards, DeviceMemoryIsOrderedByTheBarrierOrByFencesBesideTheHardwares) {
   const std::string address = "b0:\n  %0 = const i64 4096\n  %1 = const i32 0\n";
   const std::string none = address + "  store %1, %1 [shared align 4]\n  barrier\n  ret\n";

@@ -9,7 +9,8 @@ namespace {
 
 using ir::Op;
 
-// What may have happened on a path to a place, or may still happen on a path from it.
+// What may have happened on a path to a place since the last barrier, or may still happen on a path from it. What
+// happened before another barrier, that one has ordered against all that comes after it.
 enum Access : uint8_t { Read = 1, UnsettledRead = 2, Write = 4 };
 
 bool touchesDevice(const ir::Instruction& i) {
@@ -47,7 +48,10 @@ class Analysis {
       uint8_t before = before_[block];
       for (size_t n = 0; n < block->instructions.size(); ++n) {
         const ir::Instruction* i = block->instructions[n];
-        if (i->op == Op::Barrier) hazards[i] = judge(before, restOf(*block, n + 1));
+        if (i->op == Op::Barrier) {
+          hazards[i] = judge(before, restOf(*block, n + 1));
+          before = 0;
+        }
         before |= accesses_[i];
       }
     }
@@ -65,7 +69,18 @@ class Analysis {
       if (i->op >= Op::AtomicAdd && i->op <= Op::AtomicFMax && touchesDevice(*i)) access = Read | UnsettledRead | Write;
       if (access != 0) accesses_[i] = access;
       inBlock_[&block] |= access;
+      if (i->op == Op::Barrier) {
+        sinceBarrier_[&block] = 0;
+      } else if (auto found = sinceBarrier_.find(&block); found != sinceBarrier_.end()) {
+        found->second |= access;
+      }
     }
+  }
+
+  // At the end of a block.
+  uint8_t behind(const ir::Block* block) {
+    auto found = sinceBarrier_.find(block);
+    return found != sinceBarrier_.end() ? found->second : before_[block] | inBlock_[block];
   }
 
   // Forwards what may have happened before each block, backwards what may happen in it and after it.
@@ -79,7 +94,7 @@ class Analysis {
       for (const ir::Block* block : function_.blocks) {
         widen(from_[block], inBlock_[block]);
         for (const ir::Block* target : block->terminator.targets) {
-          widen(before_[target], before_[block] | inBlock_[block]);
+          widen(before_[target], behind(block));
           widen(from_[block], from_[target]);
         }
       }
@@ -102,6 +117,7 @@ class Analysis {
   const ir::Function& function_;
   std::unordered_map<const ir::Instruction*, uint8_t> accesses_;
   std::unordered_map<const ir::Block*, uint8_t> inBlock_, before_, from_;
+  std::unordered_map<const ir::Block*, uint8_t> sinceBarrier_;  // of blocks with one: what comes after the last
 };
 
 }  // namespace
