@@ -87,6 +87,11 @@ void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef
 }
 
 Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
+  if (precision == Precision::Cheap) {
+    std::lock_guard lock(mutex_);
+    const bool isPoint = pending_.empty() && position_.waits.empty() && queue_.isPoint(position_.last.value);
+    precision = isPoint ? Precision::Exact : Precision::Timed;
+  }
   vk::TimestampRef timestamp;
   if (precision == Precision::Timed)
     if (const vk::Status status = context_.vulkan().timestamp(timestamp); status != vk::Status::Ok)
@@ -167,7 +172,9 @@ Error Stream::record(Event& event) {
   if (&event.context() != &context_) return Error::InvalidHandle;
   if (const Error error = before(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
-  if (const Error error = mark(Precision::Timed, marker); error != Error::Success) return error;
+  const bool isTimed = (event.flags() & Event::DisableTiming) == 0;
+  if (const Error error = mark(isTimed ? Precision::Timed : Precision::Cheap, marker); error != Error::Success)
+    return error;
   event.setMarker(marker);
   return after(vk::Status::Ok);
 }

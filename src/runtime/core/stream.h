@@ -90,8 +90,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool isDeferred() const;
 
   // The place all work given so far ends at. Loose: later work in the same batch may delay it. Exact: it ends a batch,
-  // which costs a submission. Timed: it has a timestamp, which tells when it is passed whatever follows.
-  enum class Precision : uint8_t { Loose, Exact, Timed };
+  // which costs a submission. Timed: it has a timestamp, which tells when it is passed whatever follows. Cheap: as
+  // exact, by whichever of the two costs less.
+  enum class Precision : uint8_t { Loose, Exact, Timed, Cheap };
   Error mark(Precision precision, std::shared_ptr<Marker>& out);
   // What comes next in this stream comes after the marker.
   void follow(const std::shared_ptr<Marker>& marker);

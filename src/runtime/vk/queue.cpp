@@ -104,6 +104,7 @@ Status Queue::openBatch() {
 
 Status Queue::closeBatch() {
   open_->value = openValue_++;
+  if (open_->commands == 1) wentAlone_.store(open_->value, std::memory_order_release);
   const Status status = open_->end(device_);
   closed_.push_back(std::move(open_));
   // What was recorded cannot run, so later points would never be passed: nothing can go on.
@@ -243,9 +244,9 @@ Point Queue::seal(Position& position) {
 }
 
 Status Queue::submit(uint64_t value) {
-  if (submitted_.load(std::memory_order_acquire) >= value) return Status::Ok;
+  if (isSubmitted(value)) return Status::Ok;
   std::lock_guard lock(mutex_);
-  if (submitted_.load(std::memory_order_acquire) >= value) return Status::Ok;
+  if (isSubmitted(value)) return Status::Ok;
   return submitAll();
 }
 

@@ -152,7 +152,12 @@ class Queue {
   Point seal(Position& position);
 
   Status submit(uint64_t value);  // everything up to there, if that has not been done
-  Status poll(uint64_t value);    // Ok when passed, NotReady when not; submits nothing
+  bool isSubmitted(uint64_t value) const { return submitted_.load(std::memory_order_acquire) >= value; }
+  // Whether only the last work up to there, of whatever stream, is waited for there: it is done, or went alone.
+  bool isPoint(uint64_t value) const {
+    return isKnownPassed(value) || (isSubmitted(value) && wentAlone_.load(std::memory_order_acquire) == value);
+  }
+  Status poll(uint64_t value);  // Ok when passed, NotReady when not; submits nothing
   // As far as is known without asking the driver, which keeps a thread waiting while another one submits.
   bool isKnownPassed(uint64_t value) const { return completed_.load(std::memory_order_acquire) >= value; }
   Status wait(uint64_t value, WaitMode mode);  // submits first
@@ -200,6 +205,7 @@ class Queue {
   bool closeBeforeNext_ = false;  // a point was sealed: what comes next goes to another batch
   uint32_t threshold_ = 1;
   std::atomic<uint64_t> submitted_{0}, completed_{0};
+  std::atomic<uint64_t> wentAlone_{0};  // the last batch of one command
   std::atomic<uint64_t> shownFrom_{0};  // where the timeline stands once showHost() has taken effect
 
   std::condition_variable wake_;
