@@ -1,7 +1,7 @@
 // What translation costs a kernel: CUDA kernels, translated, beside shaders written by hand for the same work (glsl/),
 // on whatever Vulkan device there is. Prints a Markdown table; fails where the results differ.
 //
-//   bench_translation KERNELS.ptx [ROUNDS]
+//   bench_translation [--rounds N] KERNELS.ptx...
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mulciber/kernel_abi.h"
@@ -44,8 +45,17 @@ struct Case {
 constexpr uint32_t arrayWords = 1 << 22;
 
 const Case cases[] = {
-    {"copy float4", "_Z5copy4PK6float4PS_i", bench_copy, {4096, 1, 1}, {256, 1, 1}, 1, 1 << 20, false, 1 << 22, true},
-    {"reduction", "_Z6reducePKfPfi", bench_reduce, {64, 1, 1}, {256, 1, 1}, 1, 1 << 22, true, 1, false},
+    {"copy float4",
+     "_Z4copyI6float4EvPKT_PS1_i",
+     bench_copy,
+     {4096, 1, 1},
+     {256, 1, 1},
+     1,
+     1 << 20,
+     false,
+     1 << 22,
+     true},
+    {"reduction", "_Z6reducePKfPfi", bench_reduce, {64, 1, 1}, {256, 1, 1}, 1, 1 << 22, false, 64, false},
     {"matmul 32x32 tiles",
      "_Z6matmulIfLi32EEvPKT_S2_PS0_i",
      bench_matmul,
@@ -155,15 +165,27 @@ bool areSame(const Case& test, const std::vector<uint32_t>& left, const std::vec
 }  // namespace
 
 int main(int argc, char** argv) {
-  require(argc > 1, "usage: bench_translation KERNELS.ptx [ROUNDS]");
-  const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 11;
-  require(!vk::Instance::get().devices().empty(), vk::Instance::get().problem());
+  const bool hasRounds = argc > 2 && std::string_view(argv[1]) == "--rounds";
+  const int rounds = hasRounds ? std::max(1, std::atoi(argv[2])) : 11;
+  const int firstFile = hasRounds ? 3 : 1;
+  require(argc > firstFile, "usage: bench_translation [--rounds N] KERNELS.ptx...");
+  if (vk::Instance::get().devices().empty()) {
+    std::printf("skipped: %s\n", vk::Instance::get().problem().c_str());
+    return 77;
+  }
   std::shared_ptr<vk::Device> device;
   require(vk::Device::create(*vk::Instance::get().devices().front(), nullptr, device) == vk::Status::Ok, "no device");
+  if (device->profile().subgroupSize != 32) {
+    std::printf("skipped: the shaders written by hand are for subgroups of 32 lanes\n");
+    return 77;
+  }
 
   Diagnostics diagnostics;
-  const ModulePtr module = parseModule(util::readFile(argv[1]).value_or(""), argv[1], diagnostics);
-  require(module != nullptr, diagnostics.toString());
+  std::vector<ModulePtr> modules;
+  for (int i = firstFile; i < argc; ++i) {
+    modules.push_back(parseModule(util::readFile(argv[i]).value_or(""), argv[i], diagnostics));
+    require(modules.back() != nullptr, diagnostics.toString());
+  }
   Bench bench(*device);
   std::printf(
       "| kernel | GLSL µs | translated µs | | GLSL instructions | translated | "
@@ -171,7 +193,11 @@ int main(int argc, char** argv) {
   double product = 1;
   bool allSame = true;
   for (const Case& test : cases) {
-    const auto kernel = translate(*module, test.kernel, device->profile(), {}, diagnostics);
+    const auto module = std::ranges::find_if(modules, [&](const ModulePtr& candidate) {
+      return std::ranges::count(kernelNames(*candidate), test.kernel) != 0;
+    });
+    require(module != modules.end(), std::string("no file has the kernel ") + test.kernel);
+    const auto kernel = translate(**module, test.kernel, device->profile(), {}, diagnostics);
     require(kernel.has_value(), diagnostics.toString());
     const auto shader = bench.pipeline(test, test.shader), translated = bench.pipeline(test, kernel->spirv);
     bench.run(test, *shader);

@@ -17,6 +17,6 @@ void main() {
   barrier();
   if (gl_LocalInvocationIndex < 32) {
     sum = subgroupAdd(gl_LocalInvocationIndex < gl_NumSubgroups ? partial[gl_LocalInvocationIndex] : 0);
-    if (gl_LocalInvocationIndex == 0) atomicAdd(destination.at[0], sum);
+    if (gl_LocalInvocationIndex == 0) destination.at[gl_WorkGroupID.x] = sum;
   }
 }
