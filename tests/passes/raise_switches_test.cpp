@@ -118,6 +118,16 @@ TEST(RaiseSwitches, StaysATreeWhereAComparisonIsReadLater) {
   expectKept(text);
 }
 
+// The condition is what was compared before.
+TEST(RaiseSwitches, StaysATreeWhereTheComparisonComesAfterTheConditionIsRead) {
+  std::string text = treeOfFour("  fence [system]\n");
+  const std::string old = "  %15 = eq bool %13, %14\n  write v4, %15\n  %16 = read bool v4\n";
+  ASSERT_NE(text.find(old), std::string::npos);
+  text.replace(text.find(old), old.size(), "  %15 = read bool v4\n  %16 = eq bool %13, %14\n  write v4, %16\n");
+  text.replace(text.find("br %16, b8"), 10, "br %15, b8");
+  expectKept(text);
+}
+
 TEST(RaiseSwitches, StaysATreeWhereTheValueChangesOnTheWay) {
   std::string text = treeOfFour("  fence [system]\n");
   text.replace(text.find("b2:\n"), 4, "b2:\n  %30 = const i16 7\n  write v0, %30\n");

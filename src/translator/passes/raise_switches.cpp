@@ -136,7 +136,8 @@ class SwitchRaiser {
     const auto& all = block.instructions;
     const Instruction* condition = block.terminator.value;
     if (condition->op == Op::ReadVar) {
-      auto written = std::find_if(all.rbegin(), all.rend(), [&](const Instruction* i) {
+      const auto read = std::find(all.rbegin(), all.rend(), condition);
+      const auto written = std::find_if(read, all.rend(), [&](const Instruction* i) {
         return i->op == Op::WriteVar && i->payload == condition->payload;
       });
       if (written == all.rend()) return std::nullopt;
