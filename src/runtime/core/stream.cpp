@@ -89,8 +89,8 @@ void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef
 Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   if (precision == Precision::Cheap) {
     std::lock_guard lock(mutex_);
-    const bool isPoint = pending_.empty() && position_.waits.empty() && queue_.isPoint(position_.last.value);
-    precision = isPoint ? Precision::Exact : Precision::Timed;
+    const bool isExact = pending_.empty() && position_.waits.empty() && queue_.isExactEnd(position_.last.value);
+    precision = isExact ? Precision::Exact : Precision::Timed;
   }
   vk::TimestampRef timestamp;
   if (precision == Precision::Timed)

@@ -91,7 +91,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // The place all work given so far ends at. Loose: later work in the same batch may delay it. Exact: it ends a batch,
   // which costs a submission. Timed: it has a timestamp, which tells when it is passed whatever follows. Cheap: as
-  // exact, by whichever of the two costs less.
+  // precise as either, by a timestamp only where ending a batch would cost more.
   enum class Precision : uint8_t { Loose, Exact, Timed, Cheap };
   Error mark(Precision precision, std::shared_ptr<Marker>& out);
   // What comes next in this stream comes after the marker.

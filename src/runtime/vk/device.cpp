@@ -298,7 +298,7 @@ void Device::hostWillLook() {
 
 bool Device::hostSeesAll() {
   if (hostSeesAll_.load(std::memory_order_acquire)) return true;
-  // Who reads once or twice does not make every wait longer.
+  // A program that reads once or twice need not wait longer for every batch.
   if (!hostLooks() && ++hostQuestions_ < 3) return false;
   hostWillLook();
   std::lock_guard lock(showing_);

@@ -55,7 +55,8 @@ class Device {
   // writes visible to it, and a launch and its wait are 1.5 us shorter (H200).
   bool hostLooks() const { return hostLooks_.load(std::memory_order_acquire); }
   void hostWillLook();
-  // Whether the host sees all that kernels wrote, once they are done. Not at first: it will from the third question on.
+  // Whether the host sees all that kernels wrote, once they are done. To be asked before a read; the answer is no
+  // twice, and then until the batches under way have ended.
   bool hostSeesAll();
 
   PFN_vkMapMemory2KHR mapMemory2 = nullptr;  // null when the device has no placed mapping

@@ -248,9 +248,8 @@ Status probe(Device& device, ProbeResults& out) {
     out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
   }
   util::log().info(
-      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, one step {} {}, f64 fma "
-      "{}, "
-      "div {}",
+      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, steps {} {}, "
+      "f64 fma {}, div {}",
       physical.properties().deviceName, out.lanesLikeCuda, out.exitedThreadsArrive, out.denormsByDefault32,
       out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.refinesInOneStep32,
       out.dividesByRoots32, out.exactFma64, out.exactDivSqrt64);

@@ -153,8 +153,9 @@ class Queue {
 
   Status submit(uint64_t value);  // everything up to there, if that has not been done
   bool isSubmitted(uint64_t value) const { return submitted_.load(std::memory_order_acquire) >= value; }
-  // Whether only the last work up to there, of whatever stream, is waited for there: it is done, or went alone.
-  bool isPoint(uint64_t value) const {
+  // Whether who waits for `value` waits for nothing but the work that is last there: it is done already, or it went in
+  // a batch of its own.
+  bool isExactEnd(uint64_t value) const {
     return isKnownPassed(value) || (isSubmitted(value) && wentAlone_.load(std::memory_order_acquire) == value);
   }
   Status poll(uint64_t value);  // Ok when passed, NotReady when not; submits nothing
