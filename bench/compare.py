@@ -18,7 +18,9 @@ import time
 
 from chart import chart
 
-GROUPS = ["streaming", "numeric", "integer", "irregular", "libraries"]  # of kernels; all else is overhead
+GROUPS = ["streaming", "numeric", "integer", "irregular", "libraries"]  # of kernels
+# Of single operations, without goals: they show where to look. All else is overhead.
+OPERATIONS = ["integer operations", "floating-point operations", "memory operations", "control operations"]
 KERNEL_MEAN, KERNEL_LEAST = 1.00, 0.90
 # What docs/performance.md promises: at most so many of the unit, or at least this ratio.
 GOALS = {
@@ -163,15 +165,19 @@ def summary(rows):
         total = mean(kernels)
         verdict = "" if total is None else "reached" if total >= KERNEL_MEAN and "of" not in compared(kernels) else "**not reached**"
         lines.append(f"| all kernels | {compared(kernels)} | {ratio_text(total)} | {KERNEL_MEAN:.2f}x | {verdict} |")
+    for group in OPERATIONS:
+        members = [row for row in rows if row["group"] == group]
+        if members:
+            slow = sum((row["ratio"] or 0) < KERNEL_LEAST for row in members)
+            lines.append(f"| {group} | {compared(members)} | {ratio_text(mean(members))} | | {slow} below {KERNEL_LEAST:.2f}x |")
     return lines
 
 
 def markdown(rows):
-    kernels = [row for row in rows if row["group"] in GROUPS]
-    overheads = [row for row in rows if row["group"] not in GROUPS]
-    lines = summary(rows) if kernels else []
-    for group in GROUPS:
-        members = [row for row in kernels if row["group"] == group]
+    overheads = [row for row in rows if row["group"] not in GROUPS + OPERATIONS]
+    lines = summary(rows) if len(overheads) < len(rows) else []
+    for group in GROUPS + OPERATIONS:
+        members = [row for row in rows if row["group"] == group]
         if members:
             lines += [""] + table(members, group)
     if overheads:

@@ -2,6 +2,7 @@
 # Runs what this folder holds on the Vulkan device of this machine.
 #   ./run.sh tests [AREA...]   every test program, or those named
 #   ./run.sh bench [NAME...]   native CUDA and Mulciber side by side: a table, performance.json, .md and .svg here
+#                              (the sweeps of single operations, operations_*, run only where they are named)
 #   ./run.sh record            what the differential programs print natively, into ./expected
 #   ./run.sh demo              a CUDA program on Vulkan
 set -u
@@ -52,5 +53,5 @@ case ${1:-} in
       echo "mulciber run $(basename "$program")"
       timeout "$seconds" "$here/bin/mulciber" run "$program" || exit
     done ;;
-  *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
