@@ -241,7 +241,7 @@ void doubles(operations::Sweep& sweep) {
       "f64 div, rounded toward zero", 60, 1, 100, OF_XY { return __ddiv_rz(x, y); });
   sweep.map<double>(
       "f64 sqrt", 40, 1, 100, OF_X { return sqrt(x); });
-  sweep.map<double>(
+  sweep.approximate<double>(
       "f64 rsqrt", 34, 1, 100, OF_X { return rsqrt(x); });
   sweep.map<double>(
       "sin", 80, -3, 3, OF_X { return sin(x); });
@@ -273,7 +273,7 @@ void doubles(operations::Sweep& sweep) {
       "tanh", 90, -3, 3, OF_X { return tanh(x); });
   sweep.map<double>(
       "cbrt", 80, 1, 100, OF_X { return cbrt(x); });
-  sweep.map<double>(
+  sweep.approximate<double>(
       "hypot", 90, 1, 100, OF_XY { return hypot(x, y); });
   sweep.map<double>(
       "erf", 110, -2, 2, OF_X { return erf(x); });
@@ -407,6 +407,19 @@ void conversions(operations::Sweep& sweep) {
       "f32 to half2", 6, -100, 100, OF_XY { return word(halves(x, y)); });
   sweep.map<float>(
       "f32 to bf16 and back", 6, -100, 100, OF_X { return __bfloat162float(__float2bfloat16(x)); });
+  sweep.map<float>(
+      "f32 to half2 and back", 10, -2, 4, OF_XY {
+        Half2 both = halves(x, y);
+        return __low2float(both) + 3 * __high2float(both);
+      });
+  sweep.map<float>(
+      "f32 to i32 and back", 20, -100, 100, OF_X { return float(int(x)) + x; });
+  sweep.map<double>(
+      "f64 to f32 and back", 20, -100, 100, OF_X { return double(float(x)) * 1.1; });
+  sweep.map<int>(
+      "i32 to f32 and back", 20, -(1 << 30), 1 << 30, OF_X { return int(float(x)); });
+  sweep.map<i64>(
+      "i64 to f64 and back", 20, -(1ll << 60), 1ll << 60, OF_X { return i64(double(x)); });
   sweep.map<float>(
       "f32 to bfloat162", 6, -100, 100, OF_XY { return word(__floats2bfloat162_rn(x, y)); });
   sweep.map<float>(
