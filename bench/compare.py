@@ -168,7 +168,7 @@ def summary(rows):
     for group in OPERATIONS:
         members = [row for row in rows if row["group"] == group]
         if members:
-            slow = sum((row["ratio"] or 0) < KERNEL_LEAST for row in members)
+            slow = sum((row["ratio"] or KERNEL_LEAST) < KERNEL_LEAST for row in members)
             lines.append(f"| {group} | {compared(members)} | {ratio_text(mean(members))} | | {slow} below {KERNEL_LEAST:.2f}x |")
     return lines
 
