@@ -16,13 +16,8 @@ layout(push_constant) uniform Push {
   uint pattern;           // repeated to fill four bytes
 };
 
-const uint perThread = 4;
-
 void main() {
   const uint64_t to = destination + uint64_t(gl_WorkGroupID.y) * pitch + uint64_t(gl_WorkGroupID.z) * slice;
-  const uint64_t first = uint64_t(gl_WorkGroupID.x) * (256 * perThread) + gl_LocalInvocationIndex;
-  for (uint i = 0; i < perThread; ++i) {
-    const uint64_t x = first + i * 256;
-    if (x < width) Unit(to + x * UNIT_BYTES).value = UNIT(pattern);
-  }
+  const uint64_t x = uint64_t(gl_WorkGroupID.x) * 256 + gl_LocalInvocationIndex;
+  if (x < width) Unit(to + x * UNIT_BYTES).value = UNIT(pattern);
 }

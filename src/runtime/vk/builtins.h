@@ -22,7 +22,7 @@ class Builtins {
   std::array<std::unique_ptr<Pipeline>, 4> fills_;
 };
 
-// What both shaders do with one workgroup.
-inline constexpr uint32_t builtinUnitsPerGroup = 1024;
+// What a workgroup of each does.
+inline constexpr uint32_t copyUnitsPerGroup = 1024, fillUnitsPerGroup = 256;
 
 }  // namespace mulciber::vk

@@ -114,7 +114,7 @@ class Recorder {
   Recorder(Queue& queue, Position& position) : queue_(queue), position_(position) {}
   VkCommandBuffer beginCompute();
   template <typename Body>
-  void inParts(uint64_t width, uint64_t height, uint64_t depth, Body&& body);
+  void inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body);
   void copyUnits(const CopyRegion& region, uint32_t unitBytes);
   void fillUnits(const FillRegion& region, uint32_t unitBytes);
 

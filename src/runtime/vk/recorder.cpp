@@ -48,8 +48,8 @@ void pipelineBarrier(const VolkDeviceTable& api, VkCommandBuffer commandBuffer, 
   api.vkCmdPipelineBarrier2(commandBuffer, &dependency);
 }
 
-uint32_t groupsFor(uint64_t units) {
-  return static_cast<uint32_t>((units + builtinUnitsPerGroup - 1) / builtinUnitsPerGroup);
+uint32_t groupsFor(uint64_t units, uint32_t perGroup) {
+  return static_cast<uint32_t>((units + perGroup - 1) / perGroup);
 }
 
 }  // namespace
@@ -107,9 +107,9 @@ void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pus
 
 // body(x, y, z, width, height, depth) for each part of a box that one dispatch can take.
 template <typename Body>
-void Recorder::inParts(uint64_t width, uint64_t height, uint64_t depth, Body&& body) {
+void Recorder::inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body) {
   const uint32_t(&most)[3] = device().physical().limits().maxComputeWorkGroupCount;
-  const uint64_t mostUnits = uint64_t(most[0]) * builtinUnitsPerGroup;
+  const uint64_t mostUnits = uint64_t(most[0]) * unitsPerGroup;
   for (uint64_t z = 0; z < depth; z += most[2])
     for (uint64_t y = 0; y < height; y += most[1])
       for (uint64_t x = 0; x < width; x += mostUnits)
@@ -118,7 +118,7 @@ void Recorder::inParts(uint64_t width, uint64_t height, uint64_t depth, Body&& b
 }
 
 void Recorder::copyUnits(const CopyRegion& region, uint32_t unitBytes) {
-  inParts(region.width / unitBytes, region.height, region.depth,
+  inParts(copyUnitsPerGroup, region.width / unitBytes, region.height, region.depth,
           [&](uint64_t x, uint64_t y, uint64_t z, uint64_t width, uint32_t height, uint32_t depth) {
             const struct {
               uint64_t destination, source, width, destinationPitch, sourcePitch, destinationSlice, sourceSlice;
@@ -129,7 +129,8 @@ void Recorder::copyUnits(const CopyRegion& region, uint32_t unitBytes) {
                       region.sourcePitch,
                       region.destinationSlice,
                       region.sourceSlice};
-            dispatch(device().builtins().copy(unitBytes), &push, sizeof(push), {groupsFor(width), height, depth});
+            dispatch(device().builtins().copy(unitBytes), &push, sizeof(push),
+                     {groupsFor(width, copyUnitsPerGroup), height, depth});
           });
 }
 
@@ -156,7 +157,7 @@ void Recorder::copy(const CopyRegion& region) {
 }
 
 void Recorder::fillUnits(const FillRegion& region, uint32_t unitBytes) {
-  inParts(region.width / unitBytes, region.height, region.depth,
+  inParts(fillUnitsPerGroup, region.width / unitBytes, region.height, region.depth,
           [&](uint64_t x, uint64_t y, uint64_t z, uint64_t width, uint32_t height, uint32_t depth) {
             const struct {
               uint64_t destination, width, pitch, slice;
@@ -167,7 +168,8 @@ void Recorder::fillUnits(const FillRegion& region, uint32_t unitBytes) {
                       region.slice,
                       region.value,
                       0};
-            dispatch(device().builtins().fill(unitBytes), &push, sizeof(push), {groupsFor(width), height, depth});
+            dispatch(device().builtins().fill(unitBytes), &push, sizeof(push),
+                     {groupsFor(width, fillUnitsPerGroup), height, depth});
           });
 }
 
