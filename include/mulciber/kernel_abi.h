@@ -27,6 +27,10 @@ struct PushHeader {
 inline constexpr uint32_t parameterOffset = 32;  // of the first parameter byte, or of the parameters' address
 static_assert(sizeof(PushHeader) == parameterOffset);
 
+// The module's constants as a uniform buffer, of which KernelInfo::constantBytes says whether a kernel reads it: the
+// first bytes of its data, in the layout of VK_KHR_uniform_buffer_standard_layout.
+inline constexpr uint32_t constantSet = 0, constantBinding = 0;
+
 // Device memory that outlives a launch: what kernels use to talk to the host.
 struct LaunchState {
   uint64_t errorWord;      // address of an ErrorRecord

@@ -20,6 +20,7 @@ struct TargetProfile {
   uint32_t computeCapability = 90;         // what the kernel may assume: 10 * major + minor
   uint32_t maxPushConstants = 128;         // bytes
   uint32_t maxSharedBytes = 32768;
+  uint32_t maxConstantBytes = 0;           // of constants in a uniform buffer; 0: they are read as device memory
   uint32_t maxLocalBytes = 8192;           // private memory of a thread that drivers can be relied on to compile
   uint32_t maxThreadsPerBlock = 1024;
   uint32_t subgroupSize = 32;              // of the pipelines the runtime makes
@@ -27,6 +28,7 @@ struct TargetProfile {
   bool int8 = false, int16 = false, int64 = true;
   bool float16 = false, float64 = false;
   bool storage8 = false, storage16 = false;           // 8- and 16-bit access through buffer addresses
+  bool uniform8 = false, uniform16 = false;           // and in uniform buffers
   bool sharedExplicitLayout = false;                  // VK_KHR_workgroup_memory_explicit_layout
   bool sharedExplicitLayout8 = false, sharedExplicitLayout16 = false;
   bool atomicInt64 = false, atomicSharedInt64 = false;
@@ -129,6 +131,9 @@ struct KernelInfo {
   bool parametersInBuffer = false;         // too large for push constants
   uint32_t staticSharedBytes = 0;
   uint32_t localBytes = 0;
+  // The uniform buffer that it reads, at abi::constantSet and abi::constantBinding: so many first bytes of the module's
+  // data, a multiple of 16. 0 when it reads none.
+  uint32_t constantBytes = 0;
   uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
   bool usesPrintf = false, usesHeap = false, usesLocks = false;

@@ -160,7 +160,8 @@ TargetProfile lavapipe() {
   p.name = "lavapipe";
   p.maxPushConstants = 256;
   p.maxSharedBytes = 102400;
-  p.int8 = p.int16 = p.float16 = p.float64 = p.storage8 = p.storage16 = true;
+  p.maxConstantBytes = 65536;
+  p.int8 = p.int16 = p.float16 = p.float64 = p.storage8 = p.storage16 = p.uniform8 = p.uniform16 = true;
   p.sharedExplicitLayout = p.sharedExplicitLayout8 = p.sharedExplicitLayout16 = true;
   p.atomicInt64 = p.atomicSharedInt64 = true;
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
@@ -178,7 +179,8 @@ TargetProfile nvidia() {
   p.gridsInPieces = false;
   p.maxPushConstants = 256;
   p.maxSharedBytes = 49152;
-  p.int8 = p.int16 = p.float16 = p.float64 = p.storage8 = p.storage16 = true;
+  p.maxConstantBytes = 65536;
+  p.int8 = p.int16 = p.float16 = p.float64 = p.storage8 = p.storage16 = p.uniform8 = p.uniform16 = true;
   p.sharedExplicitLayout = p.sharedExplicitLayout8 = p.sharedExplicitLayout16 = true;
   p.atomicInt64 = p.atomicSharedInt64 = true;
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;

@@ -49,6 +49,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   info.parametersInBuffer = spirv::parametersInBuffer(program, profile);
   info.staticSharedBytes = program.sharedBytes;
   info.localBytes = program.functions.front()->localBytes;
+  if (program.readsConstants) info.constantBytes = spirv::constantBlockBytes(program);
   info.maxThreads = program.maxThreads;
   std::ranges::copy(program.requiredBlock, info.requiredBlock);
   info.usesPrintf = program.usesPrintf;

@@ -27,6 +27,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   uint64_t address() const { return memory_.address; }
+  const vk::Memory& memory() const { return memory_; }
   template <class T>
   T* as() {
     return static_cast<T*>(memory_.host);
@@ -43,6 +44,8 @@ struct Launch {
   uint32_t dynamicSharedBytes = 0, stackBytes = 0;
   std::vector<uint8_t> parameters;
   uint64_t launchState = 0, moduleData = 0;
+  vk::Memory constants;  // what begins at moduleData
+  uint32_t constantBytes = 0;
 
   template <class T>
   Launch& add(T value) {
@@ -112,6 +115,7 @@ class ExecuteTest : public vk::VulkanTest {
     }
     push.resize((push.size() + 3) / 4 * 4);
     runNow([&](vk::Recorder& recorder) {
+      if (launch.constantBytes != 0) recorder.useConstants(launch.constants, launch.constantBytes);
       recorder.dispatch(*pipeline, push.data(), static_cast<uint32_t>(push.size()), launch.grid);
       return vk::Status::Ok;
     });

@@ -30,7 +30,7 @@ class PtxTest : public ExecuteTest {
     info = kernel->info;
 
     const ModuleData& data = moduleData(*module);
-    Buffer variables(*device, std::max<uint64_t>(data.size, 16));
+    Buffer variables(*device, (data.size + 16) / 16 * 16);
     std::ranges::copy(data.image, variables.as<uint8_t>());
     for (const ModuleData::Relocation& relocation : data.relocations) {
       uint64_t value = relocation.isFunction ? relocation.targetOffset : variables.address() + relocation.targetOffset;
@@ -56,6 +56,8 @@ class PtxTest : public ExecuteTest {
                                      locks.address()};
     launch.launchState = state.address();
     launch.moduleData = variables.address();
+    launch.constants = variables.memory();
+    launch.constantBytes = info.constantBytes;
     spirv = kernel->spirv;
     run(spirv, launch);
     error = *errors.as<abi::ErrorRecord>();

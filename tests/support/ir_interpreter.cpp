@@ -159,6 +159,7 @@ class Lane {
         for (unsigned i = 0; i < instruction.type.bits / 8u; ++i) value |= uint64_t(local_[address + i]) << (8 * i);
       return value;
     }
+    if (instruction.memory.space == ir::Space::Constant) address += moduleData;
     auto found = global_->find(address);
     return found != global_->end() ? found->second : (address + index_) * 0x9E37'79B9'7F4A'7C15ull >> 7;
   }
@@ -188,7 +189,9 @@ class Lane {
       case Op::Undef: return junk_;
       case Op::ReadVar: return frame.variables[instruction.payload];
       case Op::WriteVar: frame.variables[instruction.payload] = a; return 0;
-      case Op::Input: return instruction.payload == uint64_t(ir::InputKind::LocalIndex) ? index_ : 1;
+      case Op::Input:
+        if (instruction.payload == uint64_t(ir::InputKind::ModuleData)) return moduleData;
+        return instruction.payload == uint64_t(ir::InputKind::LocalIndex) ? index_ : 1;
       case Op::Load: return load(instruction);
       case Op::Store: store(instruction); return 0;
       case Op::AtomicCas: {

@@ -10,6 +10,8 @@
 
 namespace mulciber::test {
 
+inline constexpr uint64_t moduleData = 0x7F'1234'5600;  // InputKind::ModuleData
+
 struct StoreEvent {
   uint64_t address, value;
   bool operator==(const StoreEvent&) const = default;

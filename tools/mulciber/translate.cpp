@@ -63,9 +63,9 @@ std::string describe(const KernelInfo& info) {
   }
   return fmt::format(
       "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, \"localBytes\": {}, "
-      "\"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": {}, "
+      "\"constantBytes\": {}, \"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": {}, "
       "\"usesWarpOperations\": {}}}",
-      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.localBytes, info.maxThreads,
+      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.localBytes, info.constantBytes, info.maxThreads,
       info.requiredBlock[0], info.requiredBlock[1], info.requiredBlock[2], info.usesPrintf, info.usesHeap,
       info.usesWarpOperations);
 }

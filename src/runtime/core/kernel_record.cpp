@@ -59,6 +59,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.parametersInBuffer);
   archive.value(kernel.info.staticSharedBytes);
   archive.value(kernel.info.localBytes);
+  archive.value(kernel.info.constantBytes);
   archive.value(kernel.info.maxThreads);
   archive.value(kernel.info.requiredBlock);
   archive.value(kernel.info.usesPrintf);

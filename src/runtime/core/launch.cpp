@@ -55,6 +55,7 @@ struct Dispatch {
   std::shared_ptr<const vk::Pipeline> pipeline;
   const KernelInfo* kernel;
   KernelServices* services;
+  vk::Memory constants;
   uint32_t groups[3];
   uint32_t pushBytes;
   uint64_t scratchBytes = 0;  // for each block; 0 when it needs none
@@ -71,6 +72,7 @@ struct Dispatch {
       std::memcpy(host, parameters->data(), parameters->size());
       std::memcpy(push + abi::parameterOffset, &address, sizeof(address));
     }
+    if (kernel->constantBytes != 0) recorder.useConstants(constants, kernel->constantBytes);
     if (kernel->usesPrintf) services->launchedPrinting(recorder.point());
     if (scratchBytes == 0 && !isCooperative) {
       recorder.dispatch(*pipeline, push, pushBytes, groups);
@@ -166,6 +168,7 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
   if (const Error error = function.pipeline(variant, dispatch.pipeline); error != Error::Success) return error;
   dispatch.kernel = kernel;
   dispatch.services = &context.services();
+  dispatch.constants = function.module().dataMemory();
   std::copy_n(launch.grid, 3, dispatch.groups);
   dispatch.scratchBytes = scratchBytes(launch, *kernel, variant.stackBytes);
   dispatch.isCooperative = launch.isCooperative;

@@ -46,6 +46,7 @@ class Module : public std::enable_shared_from_this<Module> {
   Context& context() const { return context_; }
   const ParsedModule& parsed() const { return *parsed_; }
   uint64_t dataAddress() const { return data_ ? data_->deviceAddress : 0; }
+  vk::Memory dataMemory() const { return data_ ? data_->memory : vk::Memory{}; }
   const std::string& contentKey() const { return contentKey_; }  // hash of the sources
 
   // The zero-terminated string at a device address within the module's data as it was loaded; false when not there.

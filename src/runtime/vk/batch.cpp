@@ -68,6 +68,7 @@ void Batch::reset(Device& device) {
   commands = 0;
   isShown = false;
   bound = VK_NULL_HANDLE;
+  boundConstants = 0;
 }
 
 void Batch::destroy(Device& device) {

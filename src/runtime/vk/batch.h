@@ -25,6 +25,8 @@ struct Batch {
   uint32_t commands = 0;
   bool isShown = false;  // the host reads what it writes
   VkPipeline bound = VK_NULL_HANDLE;
+  uint64_t boundConstants = 0;  // their address, and how many bytes
+  uint32_t boundConstantBytes = 0;
   std::vector<Wait> waits;
   std::vector<VkSemaphoreSubmitInfo> waitInfos;  // storage for the submission
   std::vector<std::shared_ptr<const void>> kept;

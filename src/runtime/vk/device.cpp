@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
 #include "runtime/vk/faults.h"
 #include "util/environment.h"
@@ -55,6 +56,7 @@ Device::~Device() {
   allocator_.reset();
   for (VkQueryPool pool : timestampPools_) api_.vkDestroyQueryPool(handle_, pool, nullptr);
   if (layout_ != VK_NULL_HANDLE) api_.vkDestroyPipelineLayout(handle_, layout_, nullptr);
+  if (setLayout_ != VK_NULL_HANDLE) api_.vkDestroyDescriptorSetLayout(handle_, setLayout_, nullptr);
   api_.vkDestroyDevice(handle_, nullptr);
 }
 
@@ -78,7 +80,7 @@ Status Device::open() {
   for (const char* name :
        {"VK_EXT_pci_bus_info", "VK_EXT_external_memory_host", "VK_EXT_shader_atomic_float",
         "VK_EXT_shader_atomic_float2", "VK_KHR_workgroup_memory_explicit_layout", "VK_KHR_shader_maximal_reconvergence",
-        "VK_KHR_shader_clock", "VK_EXT_memory_budget", "VK_NV_shader_sm_builtins"})
+        "VK_KHR_shader_clock", "VK_EXT_memory_budget", "VK_NV_shader_sm_builtins", "VK_KHR_push_descriptor"})
     enable(name);
   const bool canPlace = physical_.mapPlaced.memoryMapPlaced == VK_TRUE;
   if (physical_.has("VK_EXT_map_memory_placed") && physical_.has("VK_KHR_map_memory2")) {
@@ -133,6 +135,13 @@ Status Device::createQueues(uint32_t family, uint32_t count) {
   return Status::Ok;
 }
 
+// Whether a module's constants can be a uniform buffer: arrays of bytes, and no sets to look after.
+bool Device::hasConstantBuffers() const {
+  return physical_.has("VK_KHR_push_descriptor") && (physical_.features12.uniformBufferStandardLayout == VK_TRUE ||
+                                                     physical_.features12.scalarBlockLayout == VK_TRUE);
+}
+
+// One for all pipelines: those that read no constants have nothing bound.
 Status Device::createLayout() {
   VkPushConstantRange range{};
   range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
@@ -141,6 +150,24 @@ Status Device::createLayout() {
   info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
   info.pushConstantRangeCount = 1;
   info.pPushConstantRanges = &range;
+  if (hasConstantBuffers()) {
+    VkDescriptorSetLayoutBinding binding{};
+    binding.binding = abi::constantBinding;
+    binding.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    binding.descriptorCount = 1;
+    binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    VkDescriptorSetLayoutCreateInfo setInfo{};
+    setInfo.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    setInfo.bindingCount = 1;
+    setInfo.pBindings = &binding;
+    if (Status made = status(api_.vkCreateDescriptorSetLayout(handle_, &setInfo, nullptr, &setLayout_),
+                             "creating the layout of constants");
+        made != Status::Ok)
+      return made;
+    info.setLayoutCount = 1;
+    info.pSetLayouts = &setLayout_;
+  }
   return status(api_.vkCreatePipelineLayout(handle_, &info, nullptr, &layout_), "creating the pipeline layout");
 }
 
@@ -155,6 +182,7 @@ void Device::fillProfile() {
   profile.maxPushConstants = std::min(limits.maxPushConstantsSize, 256u);  // what a launch carries with it
   profile.maxSharedBytes = limits.maxComputeSharedMemorySize;
   profile.maxThreadsPerBlock = limits.maxComputeWorkGroupInvocations;
+  if (hasConstantBuffers()) profile.maxConstantBytes = limits.maxUniformBufferRange;
   profile.gridsInPieces = limits.maxComputeWorkGroupCount[0] < INT32_MAX;
   // A device may say 32 and have fewer.
   const uint32_t reported = physical_.properties11.subgroupSize;
@@ -167,6 +195,8 @@ void Device::fillProfile() {
   profile.float64 = features.shaderFloat64;
   profile.storage8 = features12.storageBuffer8BitAccess;
   profile.storage16 = features11.storageBuffer16BitAccess;
+  profile.uniform8 = features12.uniformAndStorageBuffer8BitAccess;
+  profile.uniform16 = features11.uniformAndStorageBuffer16BitAccess;
   profile.sharedExplicitLayout = physical_.explicitLayout.workgroupMemoryExplicitLayout;
   profile.sharedExplicitLayout8 = physical_.explicitLayout.workgroupMemoryExplicitLayout8BitAccess;
   profile.sharedExplicitLayout16 = physical_.explicitLayout.workgroupMemoryExplicitLayout16BitAccess;

@@ -68,12 +68,14 @@ class Device {
   Status open();
   Status createQueues(uint32_t family, uint32_t count);
   Status createLayout();
+  bool hasConstantBuffers() const;
   void fillProfile();
 
   const PhysicalDevice& physical_;
   VkDevice handle_ = VK_NULL_HANDLE;
   VolkDeviceTable api_{};
   std::vector<const char*> enabled_;  // extensions
+  VkDescriptorSetLayout setLayout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<Builtins> builtins_;

@@ -77,8 +77,8 @@ namespace {
 
 constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-// Memory that the host can see takes the driver longer to allocate when it is large (H200: 7 % at 4 GiB, up to twice the
-// 7 s of 129 GB), and little of it is copied in small pieces.
+// Memory that the host can see takes the driver longer to allocate when it is large (H200: 7 % at 4 GiB, up to twice
+// the 7 s of 129 GB), and little of it is copied in small pieces.
 constexpr uint64_t largestWindow = uint64_t{4} << 30;
 
 constexpr uint64_t chunkGranularity = 2u << 20;
@@ -149,8 +149,9 @@ struct Allocator::State {
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.pNext = next;
     info.size = chunk.size;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     return device.status(device.api().vkCreateBuffer(device.handle(), &info, nullptr, &chunk.buffer),
                          "creating a buffer");
   }

@@ -90,6 +90,8 @@ class Recorder {
   // The workgroups from `first` on, of which the whole grid may have more.
   void dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
                 const uint32_t (&first)[3] = {0, 0, 0});
+  // What kernels dispatched from here on read as constants: the first bytes of the memory.
+  void useConstants(const Memory& memory, uint32_t bytes);
   void copy(const CopyRegion& region);
   void fill(const FillRegion& region);
   // Both pieces of memory known: the copy engine's way, for transfers between host and device.

@@ -29,7 +29,8 @@ VkAccessFlags2 writes(VkPipelineStageFlags2 stages) {
 }
 
 VkAccessFlags2 accesses(VkPipelineStageFlags2 stages) {
-  return writes(stages) | ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_READ_BIT : 0) |
+  return writes(stages) |
+         ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT : 0) |
          ((stages & copyStage) != 0 ? VK_ACCESS_2_TRANSFER_READ_BIT : 0);
 }
 
@@ -76,6 +77,25 @@ Point Recorder::point() const { return {&queue_, queue_.openValue_, queue_.epoch
 void Recorder::show() { queue_.open_->isShown = true; }
 
 void Recorder::mark() { ++queue_.open_->commands; }
+
+void Recorder::useConstants(const Memory& memory, uint32_t bytes) {
+  Batch& batch = *queue_.open_;
+  if (batch.boundConstants == memory.address && batch.boundConstantBytes == bytes) return;
+  VkDescriptorBufferInfo buffer{};
+  buffer.buffer = Allocator::buffer(memory);
+  buffer.offset = memory.offset;
+  buffer.range = bytes;
+  VkWriteDescriptorSet write{};
+  write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+  write.dstBinding = abi::constantBinding;
+  write.descriptorCount = 1;
+  write.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+  write.pBufferInfo = &buffer;
+  device().api().vkCmdPushDescriptorSetKHR(batch.commandBuffer, VK_PIPELINE_BIND_POINT_COMPUTE, device().layout(),
+                                           abi::constantSet, 1, &write);
+  batch.boundConstants = memory.address;
+  batch.boundConstantBytes = bytes;
+}
 
 void Recorder::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
                         const uint32_t (&first)[3]) {

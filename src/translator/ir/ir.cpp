@@ -38,6 +38,17 @@ bool isConvergent(Op op) {
   }
 }
 
+bool differsByThread(InputKind kind) {
+  switch (kind) {
+    case InputKind::LocalIndex:
+    case InputKind::SubgroupId:
+    case InputKind::ThreadIdX:
+    case InputKind::ThreadIdY:
+    case InputKind::ThreadIdZ: return true;
+    default: return false;
+  }
+}
+
 bool hasSideEffects(Op op) {
   switch (op) {
     case Op::WriteVar:

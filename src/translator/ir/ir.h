@@ -46,14 +46,17 @@ enum class InputKind : uint8_t {
   SmId, SmCount, SmWarps,         // i32: multiprocessors, on devices that tell (TargetProfile::smBuiltins)
   StackBytes,                     // i32: specialisation constant
 };
+bool differsByThread(InputKind kind);  // within a block
 
-// Where memory is. Const variables live in Global at run time: lowering adds the module's base.
+// Where memory is. Const variables live in Global at run time: lowering adds the module's base, and
+// passes/constant_reads moves what it can to Constant.
 enum class Space : uint8_t {
   Global,   // device addresses
   Shared,   // byte offset in the block's shared memory
   Local,    // byte offset in the thread's private frame
   Param,    // byte offset in the kernel's parameter block
   Generic,  // a 64-bit address of any of the first four, told apart by kernel_abi.h's windows
+  Constant, // byte offset in the module's data, read through a uniform buffer
 };
 
 enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent };
@@ -65,6 +68,7 @@ struct MemoryAccess {
   Scope scope = Scope::Thread;
   bool isVolatile = false;
   bool isReadOnly = false;   // .nc: nobody writes it while the kernel runs
+  bool isConstant = false;   // .const: of the module's constants, and read-only
   uint8_t alignment = 1;     // bytes, what the address is known to be a multiple of
 };
 
@@ -193,6 +197,7 @@ struct Program {
   std::string kernel;
   std::vector<std::unique_ptr<Function>> functions;  // [0] is the kernel
   uint32_t sharedBytes = 0;               // static; dynamic shared memory starts here, aligned
+  uint64_t constantBytes = 0;             // the module's constants end there in its data
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
@@ -202,6 +207,7 @@ struct Program {
   // What the launch has to provide in its LaunchState.
   bool usesPrintf = false, usesHeap = false, usesLocks = false, reportsErrors = false;
   bool sharedInScratch = false, localInScratch = false;
+  bool readsConstants = false;            // in Space::Constant: set by passes/constant_reads
   Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
   SourceMap sourceMap;                    // from .loc
   uint32_t maxThreads = 0;                // .maxntid product, 0 when not given

@@ -390,6 +390,7 @@ class FunctionParser {
       else if (auto scope = indexOf(scopeNames, word)) memory.scope = static_cast<Scope>(*scope);
       else if (word == "volatile") memory.isVolatile = true;
       else if (word == "readonly") memory.isReadOnly = true;
+      else if (word == "const") memory.isConstant = memory.isReadOnly = true;
       else if (word == "align") memory.alignment = static_cast<uint8_t>(number());
       else lexer_.fail("'" + std::string(word) + "' is not a memory attribute");
     }

@@ -121,7 +121,8 @@ void lowerLd(FunctionLowering& f, const ptx::Instruction& instruction) {
   ir::MemoryAccess access = memoryAccess(instruction);
   access.space = address.space;
   access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
-  if (space == ptx::StateSpace::Const || instruction.opcode == ptx::Opcode::Ldu) access.isReadOnly = true;
+  access.isConstant = space == ptx::StateSpace::Const;
+  if (access.isConstant || instruction.opcode == ptx::Opcode::Ldu) access.isReadOnly = true;
   ir::Type element = irType(instruction.type());
   ir::Instruction* loaded = needsLock(f, element, access) ? loadLocked(f, address, type, element, access)
                                                           : f.b.load(type, address.value, access);

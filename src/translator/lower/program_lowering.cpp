@@ -39,6 +39,7 @@ ProgramLowering::ProgramLowering(const ptx::ModuleHolder& module, const ptx::Fun
 
 std::optional<ir::Program> ProgramLowering::run() {
   result_.kernel = kernel_.name;
+  result_.constantBytes = layout_.constantEnd();
   if (module().addressSize != 64) refuse(kernel_.where, "", "modules with 32-bit addresses are not supported");
   const ptx::PerformanceDirectives& performance = kernel_.performance;
   if (performance.maxThreadCount > 0) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "translator/ir/builder.h"
+#include "translator/passes/insertions.h"
 #include "translator/passes/rewrite.h"
 
 namespace mulciber::passes {
@@ -17,7 +18,7 @@ using ir::Op;
 
 constexpr unsigned visibleDepth = 3;        // operations that a driver looks at, one below the other
 constexpr unsigned maxDepth = 64;           // of the operations that are divided one after the other
-constexpr uint32_t maxConstant = 1u << 24;  // far beyond shared memory: address and constant apart are exact
+constexpr uint32_t maxConstant = 1u << 24;  // far beyond what is reached so: address and constant apart are exact
 
 // The amount a value is shifted by, where that is known.
 unsigned amountOf(const Instruction& shift) {
@@ -76,6 +77,9 @@ class LowZeros {
   std::vector<unsigned> zeros_;  // by instruction id
 };
 
+// Whether SPIR-V reaches the space by the index of an element.
+bool isByElement(ir::Space space) { return space == ir::Space::Shared || space == ir::Space::Constant; }
+
 // What one access reaches at once, as a power of two.
 unsigned log2Of(const Instruction& access) {
   const ir::Type type = access.op == Op::Store ? access.operands[1]->type : access.type;
@@ -90,12 +94,12 @@ const Instruction* baseOf(const Instruction& address) {
 
 using AccessGroup = std::vector<Instruction*>;  // of one base
 
-std::vector<AccessGroup> sharedAccesses(const ir::Function& function) {
+std::vector<AccessGroup> accessesByElement(const ir::Function& function) {
   std::vector<AccessGroup> groups;
   std::unordered_map<const Instruction*, size_t> groupOf;
   for (const Block* block : function.blocks) {
     for (Instruction* instruction : block->instructions) {
-      if (instruction->memory.space != ir::Space::Shared || log2Of(*instruction) == 0) continue;
+      if (!isByElement(instruction->memory.space) || log2Of(*instruction) == 0) continue;
       auto [group, isNew] = groupOf.try_emplace(baseOf(*instruction->operands[0]), groups.size());
       if (isNew) groups.emplace_back();
       groups[group->second].push_back(instruction);
@@ -114,23 +118,17 @@ struct Sum {
 class Rewriter {
  public:
   explicit Rewriter(ir::Function& function)
-      : function_(function),
-        zeros_(function),
-        homes_(function.instructionIdBound()),
-        isShifted_(function.instructionIdBound()),
-        replacements_(function) {}
+      : zeros_(function), inserted_(function), isShifted_(function.instructionIdBound()), replacements_(function) {}
 
   void run(const std::vector<AccessGroup>& groups) {
-    for (Block* block : function_.blocks)
-      for (const Instruction* instruction : block->instructions) homes_[instruction->id] = block;
     for (const AccessGroup& group : groups)
       if (std::ranges::any_of(group, [&](auto* access) { return needsHelp(*access); }))
         for (Instruction* access : group) align(*access);
-    for (Block* block : function_.blocks) insertInto(block);
+    inserted_.apply();
     replacements_.apply();
   }
 
-  bool hasChanged() const { return !following_.empty(); }
+  bool hasChanged() const { return !inserted_.isEmpty(); }
 
  private:
   // Whether a driver sees it that looks at so many operations, one below the other.
@@ -290,13 +288,9 @@ class Rewriter {
 
   // A phi of quotients; multiplied again, it stands for the one of multiples.
   Sum dividedPhi(Instruction* phi, unsigned log2, unsigned depth) {
-    Instruction* quotient = function_.create(Op::Phi, ir::I32);
-    quotient->source = phi->source;
-    Heads& heads = heads_[homes_[phi->id]];
-    heads.phis.push_back(quotient);
+    Instruction* quotient = inserted_.addPhi(ir::I32, phi);
     quotients_[{phi->id, log2}] = {quotient, 0};
-    ir::Builder b(function_, &heads.products);
-    b.setSource(phi->source);
+    ir::Builder b = inserted_.behindPhis(phi);
     standsFor(phi, b.shl(quotient, b.i32(log2)));
     for (Instruction* operand : phi->operands)
       quotient->operands.push_back(valueOf(divided(operand, log2, depth + 1), after(operand)));
@@ -334,52 +328,19 @@ class Rewriter {
     return sum.constant == 0 ? sum.value : b.add(sum.value, b.i32(sum.constant));
   }
 
-  ir::Builder after(const Instruction* value) {
-    ir::Builder b(function_, &following_[value->id]);
-    b.setSource(value->source);
-    return b;
-  }
+  ir::Builder after(const Instruction* value) { return inserted_.after(value); }
 
-  void insertInto(Block* block) {
-    auto body = std::ranges::find_if(block->instructions, [](auto* each) { return each->op != Op::Phi; });
-    std::vector<Instruction*> result(block->instructions.begin(), body);
-    auto append = [&](const std::vector<Instruction*>& added) {
-      result.insert(result.end(), added.begin(), added.end());
-    };
-    auto appendFollowing = [&](const Instruction* value) {
-      if (auto found = following_.find(value->id); found != following_.end()) append(found->second.instructions);
-    };
-    if (auto heads = heads_.find(block); heads != heads_.end()) {
-      append(heads->second.phis);
-      append(heads->second.products.instructions);
-    }
-    std::for_each(block->instructions.begin(), body, appendFollowing);
-    std::for_each(body, block->instructions.end(), [&](Instruction* instruction) {
-      result.push_back(instruction);
-      appendFollowing(instruction);
-    });
-    block->instructions = std::move(result);
-  }
-
-  struct Heads {  // after a block's phis
-    std::vector<Instruction*> phis;
-    Block products;
-  };
-
-  ir::Function& function_;
   LowZeros zeros_;
-  std::vector<Block*> homes_;                               // by instruction id
+  Insertions inserted_;
   std::vector<bool> isShifted_;                             // by instruction id: its quotient is the value shifted
   std::map<std::pair<uint32_t, unsigned>, Sum> quotients_;  // by instruction id and log2
-  std::unordered_map<uint32_t, Block> following_;           // by instruction id: what is inserted after it
-  std::unordered_map<const Block*, Heads> heads_;
   Replacements replacements_;
 };
 
 }  // namespace
 
 bool alignAddresses(ir::Function& function) {
-  const std::vector<AccessGroup> groups = sharedAccesses(function);
+  const std::vector<AccessGroup> groups = accessesByElement(function);
   if (groups.empty()) return false;
   Rewriter rewriter(function);
   rewriter.run(groups);

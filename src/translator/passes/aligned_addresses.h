@@ -1,6 +1,6 @@
-// Spells addresses in shared memory so that drivers see what they are multiples of.
+// Spells addresses in shared memory and in uniform buffers so that drivers see what they are multiples of.
 //
-// SPIR-V reaches shared memory by the index of an element, which the driver multiplies by the element's size again.
+// SPIR-V reaches both by the index of an element, which the driver multiplies by the element's size again.
 // What comes out is the address without its low bits, and unless the driver sees that those are zero it masks them,
 // access by access, and cannot leave constants to the access. NVIDIA's looks no deeper than at operands of operands,
 // and into a loop only where what it starts with is not itself a sum. Here such an address becomes a multiplied value

@@ -84,21 +84,10 @@ class Divergence {
       // Threads that are apart have written it, or not yet, each at its own time.
       case Op::WriteVar: return isApart_[block.id];
       case Op::ReadVar: return variableVaries_[i.payload];
-      case Op::Input: return isOfThread(static_cast<ir::InputKind>(i.payload));
+      case Op::Input: return ir::differsByThread(static_cast<ir::InputKind>(i.payload));
       // Where threads go apart they may read at different times.
       case Op::Load: return isApart_[block.id] || mayReadDifferently(i.memory);
       default: return ir::isConvergent(i.op) || (ir::hasSideEffects(i.op) && !i.type.isVoid());
-    }
-  }
-
-  static bool isOfThread(ir::InputKind kind) {
-    switch (kind) {
-      case ir::InputKind::LocalIndex:
-      case ir::InputKind::SubgroupId:
-      case ir::InputKind::ThreadIdX:
-      case ir::InputKind::ThreadIdY:
-      case ir::InputKind::ThreadIdZ: return true;
-      default: return false;
     }
   }
 

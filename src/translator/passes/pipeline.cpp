@@ -9,6 +9,7 @@
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/aligned_addresses.h"
 #include "translator/passes/bounded_sums.h"
+#include "translator/passes/constant_reads.h"
 #include "translator/passes/constant_zeros.h"
 #include "translator/passes/contraction.h"
 #include "translator/passes/cse.h"
@@ -39,6 +40,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<Scratch>());
   list.push_back(std::make_unique<Simplify>());
   list.push_back(std::make_unique<AddressOffsets>());
+  list.push_back(std::make_unique<ConstantReads>());
   list.push_back(std::make_unique<Divisions>());
   list.push_back(std::make_unique<FoldBranches>());
   list.push_back(std::make_unique<ConstantZeros>());

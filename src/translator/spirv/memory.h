@@ -4,6 +4,7 @@
 //           VK_KHR_workgroup_memory_explicit_layout through 32-bit words alone
 //   Local   an array of 32-bit words of the invocation
 //   Param   push constants, or device memory when they do not fit
+//   Constant a uniform buffer, seen through an array for each width
 //   Generic tested for the windows of kernel_abi.h
 // An access wider than what its alignment allows is split; one narrower than what the space offers works on the 32-bit
 // word around it, atomically where other threads may write the neighbouring bytes.
@@ -34,7 +35,7 @@ class MemoryEmitter {
   // Runs `access` for whichever space a generic address is in. A result type of Void means no result.
   Id dispatchGeneric(ir::Type result, Address address, const std::function<Id(ir::Space, Address)>& access);
 
-  // A pointer to one element in Global or Shared memory.
+  // A pointer to one element in Global, Shared or Constant memory.
   Id pointer(ir::Type element, ir::Space space, Address address);
   // The pointer to the 32-bit word around a byte, and the byte's bit position within it.
   struct SubWord {
@@ -61,6 +62,7 @@ class MemoryEmitter {
   void storeMemory(ir::Type element, Id pointer, Id value, ir::Space space, const ir::MemoryAccess& access);
   Id elementType(ir::Type element);  // as it lies in memory
   Id sharedArray(ir::Type element);
+  Id constantArray(ir::Type element);
   Id localArray();
   void declarePushConstants();
   Id parameterAddress();
@@ -68,7 +70,7 @@ class MemoryEmitter {
   Id globalAddress(Address address);
 
   Emitter& e_;
-  std::map<uint32_t, Id> sharedArrays_;  // by kind, bits and lanes
+  std::map<uint32_t, Id> sharedArrays_, constantArrays_;  // by kind, bits and lanes
   Id sharedBytes_ = 0, localArray_ = 0;
   Id pushBlock_ = 0, pushVariable_ = 0, parameterAddress_ = 0;
   std::map<unsigned, Id> pushValues_;

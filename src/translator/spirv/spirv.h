@@ -14,6 +14,9 @@ namespace mulciber::spirv {
 // Whether the kernel's parameters are too large for this device's push constants: then their address stands there.
 bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile);
 
+// The size of the uniform buffer of a kernel that reads constants through one: up to the end of the module's.
+uint32_t constantBlockBytes(const ir::Program& program);
+
 struct Refusal {
   std::string reason;   // a clause: "the device has no 64-bit floats"
   uint32_t source = 0;  // offset in the PTX text

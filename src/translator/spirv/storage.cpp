@@ -27,6 +27,10 @@ bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile
   return abi::parameterOffset + program.parameterBytes > profile.maxPushConstants;
 }
 
+uint32_t constantBlockBytes(const ir::Program& program) {
+  return (static_cast<uint32_t>(program.constantBytes) + 15) / 16 * 16;
+}
+
 bool MemoryEmitter::hasNative(ir::Space space, unsigned bytes) const {
   const TargetProfile& profile = e_.profile;
   switch (space) {
@@ -34,6 +38,7 @@ bool MemoryEmitter::hasNative(ir::Space space, unsigned bytes) const {
     case ir::Space::Shared:
       if (!profile.sharedExplicitLayout) return bytes == 4;
       return bytes == 1 ? profile.sharedExplicitLayout8 : bytes == 2 ? profile.sharedExplicitLayout16 : true;
+    case ir::Space::Constant: return bytes == 1 ? profile.uniform8 : bytes == 2 ? profile.uniform16 : true;
     case ir::Space::Param: return bytes == 4 || (bytes == 8 && !parametersAreWords_);
     default: return bytes == 4;
   }
@@ -93,6 +98,24 @@ Id MemoryEmitter::sharedArray(ir::Type element) {
   return variable;
 }
 
+// The whole buffer as elements of one type: several such variables share its binding.
+Id MemoryEmitter::constantArray(ir::Type element) {
+  Id& variable = constantArrays_[keyOf(element)];
+  if (variable != 0) return variable;
+  ModuleBuilder& module = e_.module;
+  if (element.bits == 8) module.capability(spv::Capability::UniformAndStorageBuffer8BitAccess);
+  if (element.bits == 16) module.capability(spv::Capability::UniformAndStorageBuffer16BitAccess);
+  const uint32_t bytes = element.totalBits() / 8;
+  Id count = module.constant32(constantBlockBytes(e_.program) / bytes);
+  Id block = module.blockType(std::array{module.layoutArrayType(elementType(element), count, bytes)}, std::array{0u});
+  std::string name = "constants_" + ir::toString(element.scalar());
+  if (element.isVector()) name += "x" + std::to_string(element.lanes);
+  variable = module.globalVariable(spv::StorageClass::Uniform, block, name);
+  module.decorate(variable, spv::Decoration::DescriptorSet, {abi::constantSet});
+  module.decorate(variable, spv::Decoration::Binding, {abi::constantBinding});
+  return variable;
+}
+
 Id MemoryEmitter::localArray() {
   if (localArray_ == 0) {
     uint32_t words = std::max(1u, (e_.function.localBytes + 3) / 4), stacks = e_.function.stackCount;
@@ -132,6 +155,11 @@ Id MemoryEmitter::pointer(ir::Type element, ir::Space space, Address address) {
       Id at = index(address, bytes);
       if (!e_.profile.sharedExplicitLayout) return module.emit(spv::Op::OpAccessChain, type, {variable, at});
       return module.emit(spv::Op::OpAccessChain, type, {variable, module.constant32(0), at});
+    }
+    case ir::Space::Constant: {
+      Id type = module.pointerType(spv::StorageClass::Uniform, elementType(element));
+      return module.emit(spv::Op::OpAccessChain, type,
+                         {constantArray(element), module.constant32(0), index(address, bytes)});
     }
     default: {
       Id type = module.pointerType(spv::StorageClass::Function, e_.u32());

@@ -1,0 +1,253 @@
+#include "translator/passes/constant_reads.h"
+
+#include <array>
+#include <random>
+
+#include "support/ir_interpreter.h"
+#include "support/run_pass.h"
+#include "translator/passes/cse.h"
+#include "translator/passes/dce.h"
+
+namespace mulciber {
+namespace {
+
+std::string rewritten(const std::string& text) {
+  return test::runPass(text, [](ir::Function& function) {
+    passes::readConstants(function);
+    passes::removeCommonSubexpressions(function);
+    passes::removeDeadInstructions(function);
+  });
+}
+
+std::string kernel(const std::string& body) { return "kernel @k structured ssa {\n" + body + "}\n"; }
+
+// table[index] of 32-bit words, 64 bytes into the module's data.
+std::string lookup(const std::string& index, const std::string& access = "i32 %7 [global const align 4]") {
+  return kernel("b0:\n" + index + R"(  %1 = input i64 ModuleData
+  %2 = const i64 64
+  %3 = add i64 %1, %2
+  %4 = zext i64 %0
+  %5 = const i32 2
+  %6 = shl i64 %4, %5
+  %7 = add i64 %3, %6
+  %8 = load )" + access +
+                R"(
+  store %1, %8 [global align 4]
+  ret
+)");
+}
+
+void expectUnchanged(const std::string& text) {
+  auto program = test::parseIr(text);
+  ASSERT_TRUE(program);
+  ir::Function& function = *program->functions[0];
+  EXPECT_FALSE(passes::readConstants(function));
+  passes::removeDeadInstructions(function);
+  EXPECT_EQ(ir::print(function), text);
+}
+
+TEST(ConstantReads, AnAddressForTheWholeWarpBecomesAnOffset) {
+  EXPECT_EQ(rewritten(lookup("  %0 = input i32 BlockIdX\n")), kernel(R"(b0:
+  %0 = input i32 BlockIdX
+  %1 = input i64 ModuleData
+  %2 = const i32 2
+  %3 = shl i32 %0, %2
+  %4 = const i32 64
+  %5 = add i32 %3, %4
+  %6 = load i32 %5 [constant const align 4]
+  store %1, %6 [global align 4]
+  ret
+)"));
+}
+
+TEST(ConstantReads, AFixedPlaceIsOneWhateverItsWidth) {
+  EXPECT_EQ(rewritten(kernel(R"(b0:
+  %0 = input i64 ModuleData
+  %1 = const i64 48
+  %2 = add i64 %0, %1
+  %3 = load <4 x i32> %2 [global const align 16]
+  store %0, %3 [global align 16]
+  ret
+)")),
+            kernel(R"(b0:
+  %0 = input i64 ModuleData
+  %1 = const i32 48
+  %2 = load <4 x i32> %1 [constant const align 16]
+  store %0, %2 [global align 16]
+  ret
+)"));
+}
+
+TEST(ConstantReads, PlacesThatDifferByThreadStay) {
+  expectUnchanged(lookup("  %0 = input i32 ThreadIdX\n"));
+  expectUnchanged(lookup("  %0 = input i32 SubgroupId\n"));
+}
+
+TEST(ConstantReads, LongVectorsAtComputedPlacesStay) {
+  expectUnchanged(lookup("  %0 = input i32 BlockIdX\n", "<4 x i32> %7 [global const align 16]"));
+}
+
+TEST(ConstantReads, OtherMemoryStays) {
+  expectUnchanged(lookup("  %0 = input i32 BlockIdX\n", "i32 %7 [global readonly align 4]"));
+  expectUnchanged(kernel(R"(b0:
+  %0 = const i32 0
+  %1 = load i64 %0 [param align 8]
+  %2 = load i32 %1 [global const align 4]
+  store %1, %2 [global align 4]
+  ret
+)"));
+}
+
+TEST(ConstantReads, PointersOfLoopsCountOffsets) {
+  EXPECT_EQ(rewritten(kernel(R"(b0:
+  %0 = input i64 ModuleData
+  %1 = const i64 16
+  %2 = add i64 %0, %1
+  br b1
+b1:
+  %3 = phi i64 [%2, b0], [%6, b2]
+  loop b3 continue b2
+  %4 = load i32 %3 [global const align 4]
+  store %0, %4 [global align 4]
+  %5 = const i64 4
+  %6 = add i64 %3, %5
+  %7 = const i64 80
+  %8 = add i64 %0, %7
+  %9 = eq bool %6, %8
+  br %9, b3, b2
+b2:
+  br b1
+b3:
+  ret
+)")),
+            kernel(R"(b0:
+  %0 = input i64 ModuleData
+  %1 = const i64 16
+  %2 = add i64 %0, %1
+  %3 = const i32 16
+  br b1
+b1:
+  %4 = phi i64 [%2, b0], [%8, b2]
+  %5 = phi i32 [%3, b0], [%10, b2]
+  %6 = load i32 %5 [constant const align 4]
+  store %0, %6 [global align 4]
+  %7 = const i64 4
+  %8 = add i64 %4, %7
+  %9 = const i32 4
+  %10 = add i32 %5, %9
+  %11 = const i64 80
+  %12 = add i64 %0, %11
+  %13 = eq bool %8, %12
+  loop b3 continue b2
+  br %13, b3, b2
+b2:
+  br b1
+b3:
+  ret
+)"));
+}
+
+// Random places in the module's data, computed in and out of a loop; some loads are of the threads' own places.
+class RandomPlaces {
+ public:
+  explicit RandomPlaces(std::mt19937_64& random) : random_(random) {}
+
+  std::string text() {
+    std::string entry = block([&] {
+      numbers_ = {emit("zext i64 " + emit("input i32 BlockIdX")), emit("zext i64 " + emit("input i32 LocalIndex"))};
+      places_ = {emit("input i64 ModuleData")};
+      conditions_ = {emit("lt.u bool " + numbers_[0] + ", " + number())};
+      for (int i = 0; i < 6; ++i) grow();
+    });
+    const std::string begin = pick(places_), step = "%" + std::to_string(count_++),
+                      next = "%" + std::to_string(count_++);
+    const std::string phi = "%" + std::to_string(count_++), counter = "%" + std::to_string(count_++);
+    const std::string zero = "%" + std::to_string(count_++), one = "%" + std::to_string(count_++);
+    const std::string raised = "%" + std::to_string(count_++), most = "%" + std::to_string(count_++);
+    const std::string again = "%" + std::to_string(count_++);
+    std::string body = block([&] {
+      places_.push_back(phi);
+      for (int i = 0; i < 6; ++i) grow();
+      for (int i = 0; i < 5; ++i) read();
+    });
+    return "kernel @k structured ssa {\nb0:\n" + entry + "  " + zero + " = const i32 0\n  br b1\nb1:\n  " + phi +
+           " = phi i64 [" + begin + ", b0], [" + next + ", b2]\n  " + counter + " = phi i32 [" + zero + ", b0], [" +
+           raised + ", b2]\n  loop b3 continue b2\n" + body + "  " + step + " = const i64 " +
+           std::to_string(4 * (1 + random_() % 8)) + "\n  " + next + " = add i64 " + phi + ", " + step + "\n  " + one +
+           " = const i32 1\n  " + raised + " = add i32 " + counter + ", " + one + "\n  " + most + " = const i32 4\n  " +
+           again + " = lt.u bool " + raised + ", " + most + "\n  br " + again +
+           ", b2, b3\nb2:\n  br b1\nb3:\n  ret\n}\n";
+  }
+
+ private:
+  template <typename Body>
+  std::string block(Body body) {
+    text_.clear();
+    body();
+    return std::exchange(text_, {});
+  }
+  std::string emit(const std::string& operation) {
+    const std::string name = "%" + std::to_string(count_++);
+    text_ += "  " + name + " = " + operation + "\n";
+    return name;
+  }
+  const std::string& pick(const std::vector<std::string>& from) { return from[random_() % from.size()]; }
+  std::string number() { return emit("const i64 " + std::to_string(4 * (random_() % 64))); }
+  std::string small(const std::string& value) { return emit("and i64 " + value + ", " + emit("const i64 252")); }
+
+  void grow() {
+    const std::string n = random_() % 2 ? number() : small(pick(numbers_)), place = pick(places_);
+    switch (random_() % 7) {
+      case 0: numbers_.push_back(emit("mul i64 " + n + ", " + number())); break;
+      case 1:
+        numbers_.push_back(emit("shl i64 " + n + ", " + emit("const i32 " + std::to_string(random_() % 4))));
+        break;
+      case 2: numbers_.push_back(emit("sub i64 " + number() + ", " + n)); break;
+      case 3: places_.push_back(emit("add i64 " + n + ", " + place)); break;
+      case 4: {
+        // Far enough that what is subtracted does not lead out of the data.
+        const std::string far = emit("add i64 " + place + ", " + emit("const i64 4096"));
+        places_.push_back(emit("sub i64 " + far + ", " + n));
+        break;
+      }
+      case 5: places_.push_back(emit("select i64 " + pick(conditions_) + ", " + place + ", " + pick(places_))); break;
+      default: places_.push_back(emit("add i64 " + place + ", " + n)); break;
+    }
+  }
+
+  void read() {
+    const std::string loaded = emit("load i32 " + pick(places_) + " [global const align 4]");
+    text_ += "  store " + places_[0] + ", " + loaded + " [global align 4]\n";
+  }
+
+  std::mt19937_64& random_;
+  std::string text_;
+  int count_ = 0;
+  std::vector<std::string> numbers_, places_, conditions_;
+};
+
+TEST(ConstantReads, EveryLoadReadsWhatItRead) {
+  size_t changed = 0;
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::string text = RandomPlaces(random).text();
+    auto program = test::parseIr(text);
+    ASSERT_TRUE(program);
+    ir::Function& function = *program->functions[0];
+    constexpr std::array<uint32_t, 3> lanes = {0, 1, 31};
+    std::vector<test::LaneResult> expected;
+    for (uint32_t lane : lanes) expected.push_back(test::runLane(function, lane, 40));
+    changed += passes::readConstants(function);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text + ir::print(function));
+    ASSERT_EQ(ir::verify(function), "");
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      ASSERT_EQ(expected[i].error, "");
+      ASSERT_EQ(expected[i].stores.size(), 20u);
+      ASSERT_EQ(test::runLane(function, lanes[i], 40).stores, expected[i].stores) << "lane " << lanes[i];
+    }
+  }
+  EXPECT_GT(changed, 2000u);
+}
+
+}  // namespace
+}  // namespace mulciber
