@@ -1,4 +1,5 @@
 // Addition to square root in every rounding mode, for every kind of device. MATH-01 to MATH-04.
+#include <algorithm>
 #include <bit>
 #include <iomanip>
 #include <random>
@@ -77,6 +78,84 @@ TEST(ArithFloat, RoundsSumsWithAConstant) {
           return flush ? flushed(exact) : exact;
         });
       }
+}
+
+// Numbers of all sizes around those where what a rounding loses is denormal, and denormal factors of large ones.
+TEST(ArithFloat, RoundsWhatLosesDenormals) {
+  std::mt19937_64 random(29);
+  auto number = [&](unsigned bits, int exponent) {
+    const unsigned mantissa = bits == 32 ? 23 : 52, bias = bits == 32 ? 127 : 1023;
+    const int field = std::clamp(exponent + int(bias), 0, 2 * int(bias) + 1);
+    const uint64_t fraction = random() & ((uint64_t(1) << mantissa) - 1);
+    const uint64_t kept = random() % 2 ? fraction : fraction & (~uint64_t(0) << (random() % mantissa));
+    return uint64_t(field) << mantissa | kept | random() % 2 << (bits - 1);
+  };
+  struct Row {
+    const char* name;
+    FloatOp op;
+    unsigned bits;
+    bool flush;
+  };
+  constexpr Row rows[] = {{"add", FloatOp::Add, 32, false}, {"add", FloatOp::Add, 32, true},
+                          {"mul", FloatOp::Mul, 32, false}, {"mul", FloatOp::Mul, 32, true},
+                          {"fma", FloatOp::Fma, 32, false}, {"fma", FloatOp::Fma, 32, true},
+                          {"add", FloatOp::Add, 64, false}, {"fma", FloatOp::Fma, 64, false}};
+  for (const Row& row : rows)
+    for (auto [suffix, rounding] : roundings) {
+      const unsigned count = row.op == FloatOp::Fma ? 3 : 2;
+      const std::string type = "f" + std::to_string(row.bits);
+      const std::string text = row.name + std::string(suffix) + (row.flush ? ".ftz." : ".") + type + registers(count);
+      for (const Device& device : devices()) {
+        if (row.bits == 64 && !device.profile.float64) continue;
+        Snippet snippet(text, type, repeated(type, count), device.profile);
+        ASSERT_TRUE(snippet.isValid()) << text << "\n" << snippet.messages();
+        passes::FloatExactness pass;
+        snippet.apply(pass, device.profile, device.options);
+        FloatModel model = device.model;
+        if (!device.profile.denormsByDefault32)
+          model.keepsDenormals32 = snippet.program().denormals32 == ir::Denormals::Preserve;
+        const int least = row.bits == 32 ? -127 : -1023, digits = row.bits == 32 ? 24 : 53;
+        for (int n = 0; n < 1500; n++) {
+          const int size = least + int(random() % unsigned(3 * digits));  // of the result
+          const int part = int(random() % unsigned(4 * digits)) - 2 * digits;
+          Inputs x = {number(row.bits, size), number(row.bits, size + part % digits)};
+          if (row.op != FloatOp::Add) {
+            const int factor = int(random() % unsigned(-2 * least)) + least;
+            x = {number(row.bits, factor), number(row.bits, size - factor)};
+          }
+          if (count == 3 && n % 4 == 0)
+            x.push_back((exactFloat(FloatOp::Mul, row.bits, Rounding::NearestEven, x[0], x[1], 0) ^
+                         uint64_t(1) << (row.bits - 1)) +
+                        random() % 3);
+          else if (count == 3) x.push_back(number(row.bits, size + part));
+          if (row.flush)
+            for (uint64_t& v : x) v = flushed(v);
+          uint64_t want = exactFloat(row.op, row.bits, rounding, x[0], x[1], count == 3 ? x[2] : 0);
+          if (row.flush && (want & 0x7FFF'FFFF) == 0x80'0000) continue;  // raised to it, maybe
+          if (row.flush) want = flushed(want);
+          const uint64_t got = snippet.run(x, model)[0];
+          ASSERT_TRUE(got == want || (isNanBits(row.bits, want) && isNanBits(row.bits, got)))
+              << device.name << ": " << text << std::hex << " " << x[0] << " " << x[1] << " " << x.back() << " gives "
+              << got << ", not " << want;
+        }
+      }
+    }
+}
+
+// Directed sums, which much of CUDA's library is made of, are short.
+TEST(ArithFloat, RoundsSumsWithoutABranch) {
+  for (const Device& device : devices())
+    for (const char* type : {"f32", "f64"}) {
+      if (type[1] == '6' && !device.profile.float64) continue;
+      for (const char* operation : {"add.rz.", "sub.rm.", "add.rp."}) {
+        Snippet snippet(operation + std::string(type) + " %d0, %a0, %a1;", type, repeated(type, 2), device.profile);
+        ASSERT_TRUE(snippet.isValid()) << snippet.messages();
+        passes::FloatExactness pass;
+        snippet.apply(pass, device.profile, device.options);
+        EXPECT_EQ(snippet.program().functions[0]->blocks.size(), 1u) << device.name;
+        EXPECT_EQ(snippet.print().find("fconvert"), std::string::npos) << device.name;
+      }
+    }
 }
 
 TEST(ArithFloat, RoundsQuotientsWithAConstant) {

@@ -1,4 +1,5 @@
 // f16, bf16 and their pairs, f32x2, and min, max, signs and tests of every float type. MATH-16.
+#include <algorithm>
 #include <cmath>
 
 #include "support/float_checks.h"
@@ -47,6 +48,41 @@ TEST(ArithHalf, ComputesOnSixteenBits) {
           return v & 0x8000 && !isNan(type, v) ? uint64_t(0) : v;
         });
     }
+}
+
+// Sums whose product alone lies in the middle between two numbers, so that the smallest addend decides; and those with
+// products that are too large or too small for f32.
+TEST(ArithHalf, RoundsBfloatSumsNextToTies) {
+  std::mt19937_64 random(31);
+  auto number = [&](int exponent) {
+    return (random() % 2) << 15 | uint64_t(std::clamp(exponent + 127, 0, 255)) << 7 | (random() & 0x7F);
+  };
+  std::vector<Inputs> list;
+  while (list.size() < 3000) {
+    const int size = list.size() % 2 ? int(random() % 8) : int(random() % 250) - 140;
+    const int factor = int(random() % 254) - 127;
+    const uint64_t x = number(factor), y = number(size - factor);
+    const uint64_t digits = ((x & 0x7F) | 0x80) * ((y & 0x7F) | 0x80);
+    const bool isMiddle = (digits & (digits >> 15 ? 0xFF : 0x7F)) == (digits >> 15 ? 0x80 : 0x40);
+    if (!isMiddle && random() % 64) continue;
+    list.push_back({x, y, number(isMiddle ? size - 8 - int(random() % 40) : size)});
+  }
+  for (uint64_t x : {0x5F80, 0xDF80, 0x7F7F, 0x0001, 0x8001, 0x0100})  // 2^64, the largest, tiny ones
+    for (uint64_t y : {0x5F80, 0x7F7F, 0x0001, 0x0080, 0x3F80})
+      for (uint64_t z : {0x0000, 0x8000, 0x0001, 0x8001, 0xFF00, 0x7F00, 0xFF7F, 0xFF80, 0x7F80})
+        list.push_back({x, y, z});
+  for (const Device& device : devices()) {
+    Snippet snippet("fma.rn.bf16 %d0, %a0, %a1, %a2;", "b16", "b16 b16 b16", device.profile);
+    ASSERT_TRUE(snippet.isValid()) << snippet.messages();
+    passes::FloatExactness pass;
+    snippet.apply(pass, device.profile, device.options);
+    for (const Inputs& x : list) {
+      const uint64_t got = snippet.run(x, device.model)[0], want = exactHalf(true, FloatOp::Fma, x[0], x[1], x[2]);
+      ASSERT_TRUE(got == want || (isNan("bf16", got) && isNan("bf16", want)))
+          << device.name << std::hex << " " << x[0] << " " << x[1] << " " << x[2] << " gives " << got << ", not "
+          << want;
+    }
+  }
 }
 
 TEST(ArithHalf, ComputesOnPairsOfSingles) {

@@ -74,7 +74,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"%4 = lt.u bool %2, %0 %5 = or bool %3, %4 %6 = not bool %5 %9 = select i32 %6, %2, %0",
              "select i32 %5, %0, %2"},
         Case{"%5 = trunc i8 %0 %6 = zext i32 %5 %9 = zext i64 %6", "zext i64 %2"},
-        Case{"%5 = trunc i8 %0 %6 = sext i64 %5 %9 = trunc i16 %6", "sext i16 %2"}));
+        Case{"%5 = trunc i8 %0 %6 = sext i64 %5 %9 = trunc i16 %6", "sext i16 %2"},
+        Case{"%4 = const i32 16 %5 = shr.u i32 %0, %4 %6 = trunc i16 %5 %7 = zext i32 %6 %9 = shl i32 %7, %4",
+             "const i32 0xffff0000\n  %3 = and i32 %0, %2"},
+        Case{"%4 = const i32 8 %5 = shr.u i32 %0, %4 %6 = trunc i16 %5 %7 = zext i32 %6 %9 = shl i32 %7, %4",
+             "const i32 0xffff00\n  %3 = and i32 %0, %2"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Constants, Simplifies,

@@ -103,11 +103,17 @@ Value saturateHalf(ir::Builder& b, Value x) {
   return b.bitcast(ir::F16, b.select(isInfinite, b.sub(bits, b.constant(ir::I16, 1)), bits));
 }
 
+// Of f32 numbers, rectified before if so asked.
+Value toBfloats(FunctionLowering& f, const Instruction& instruction, std::vector<Value> lanes) {
+  ir::Builder& b = f.b;
+  if (flushes(f, instruction))
+    for (Value& x : lanes) x = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
+  return packBfloats(b, lanes, {roundingOf(instruction), false, instruction.has(Mod::satfinite)});
+}
+
 // f32 or f64 to the 16-bit float types; the result as it is stored (f16, or i16 for bf16).
 Value toNarrowFloat(FunctionLowering& f, const Instruction& instruction, Value x, bool isBfloat) {
   ir::Builder& b = f.b;
-  bool flush = flushes(f, instruction), finite = instruction.has(Mod::satfinite);
-  Rounding rounding = roundingOf(instruction);
   // From f64 the upper bits of a NaN's payload stay.
   Value payload = nullptr;
   if (x->type == ir::F64) {
@@ -120,13 +126,12 @@ Value toNarrowFloat(FunctionLowering& f, const Instruction& instruction, Value x
   if (x->type == ir::F16) x = b.convert(Op::FConvert, ir::F32, x);
   if (instruction.has(Mod::relu)) x = rectify(b, x);
   if (isBfloat) {
-    if (flush) x = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
-    Value bits = b.convert(Op::Trunc, ir::I16, narrowFloat(b, x, bfloat, {rounding, false, finite}));
+    Value bits = toBfloats(f, instruction, {x});
     return payload ? b.select(isNan(b, x), payload, bits) : bits;
   }
-  Value result = b.convert(Op::FConvert, ir::F16, x, {rounding});  // whatever .ftz says: seen on an H200
+  Value result = b.convert(Op::FConvert, ir::F16, x, {roundingOf(instruction)});  // whatever .ftz says: seen on an H200
   result = payload ? b.select(isNan(b, x), b.bitcast(ir::F16, payload), result) : orNan(b, isNan(b, x), result);
-  return finite ? saturateHalf(b, result) : result;
+  return instruction.has(Mod::satfinite) ? saturateHalf(b, result) : result;
 }
 
 void convertFloat(FunctionLowering& f, const Instruction& instruction) {
@@ -159,10 +164,14 @@ void convertFloat(FunctionLowering& f, const Instruction& instruction) {
 // cvt.f16x2.f32 d, a, b and cvt.bf16x2.f32: a becomes the upper half.
 void convertToHalves(FunctionLowering& f, const Instruction& instruction, bool isBfloat) {
   ir::Builder& b = f.b;
-  Value halves[2];
-  for (unsigned i = 0; i < 2; i++)
-    halves[i] = b.bitcast(ir::I16, toNarrowFloat(f, instruction, operand(f, instruction, 2 - i, Type::F32), isBfloat));
-  f.write(instruction.operands[0], b.bitcast(ir::I32, b.vector(halves)));
+  std::vector<Value> lanes = {operand(f, instruction, 2, Type::F32), operand(f, instruction, 1, Type::F32)};
+  if (isBfloat) {
+    if (instruction.has(Mod::relu))
+      for (Value& x : lanes) x = rectify(b, x);
+    return f.write(instruction.operands[0], toBfloats(f, instruction, lanes));
+  }
+  for (Value& x : lanes) x = toNarrowFloat(f, instruction, x, false);
+  f.write(instruction.operands[0], b.bitcast(ir::I32, b.vector(lanes)));
 }
 
 // tf32 is f32 with 10 bits of mantissa, the rest zero.

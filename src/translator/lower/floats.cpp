@@ -37,6 +37,29 @@ namespace {
 
 bool isBfloat(Type type) { return type == Type::BF16 || type == Type::BF16x2; }
 
+// What is added before the low bits are cut off: it carries into the kept ones when the number must grow.
+Value increment(ir::Builder& b, Value bits, unsigned dropped, Narrowing how) {
+  const uint32_t below = (1u << dropped) - 1;
+  auto isNegative = [&] { return b.compare(Op::SLt, bits, b.i32(0)); };
+  switch (how.rounding) {
+    case Rounding::NearestEven:
+      if (how.tiesAway) return b.i32(1u << (dropped - 1));
+      return b.add(b.bitAnd(b.lshr(bits, b.i32(dropped)), b.i32(1)), b.i32(below >> 1));
+    case Rounding::Down: return b.select(isNegative(), b.i32(below), b.i32(0));
+    case Rounding::Up: return b.select(isNegative(), b.i32(0), b.i32(below));
+    default: return b.i32(0);
+  }
+}
+
+// To a format with f32's exponents, its bits above others that mean nothing. A carry out of the largest number makes
+// infinity.
+Value roundInPlace(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how) {
+  const unsigned dropped = single.mantissa - format.mantissa;
+  Value bits = bitsOf(b, x);
+  Value rounded = b.add(bits, increment(b, bits, dropped, how));
+  return b.select(isNan(b, x), b.i32(static_cast<uint32_t>(format.nan()) << dropped), rounded);
+}
+
 }  // namespace
 
 std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand, Type type) {
@@ -55,14 +78,17 @@ std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand
 
 void writeFloats(FunctionLowering& f, const ptx::Operand& destination, Type type, std::vector<Value> lanes) {
   ir::Builder& b = f.b;
-  if (isBfloat(type)) {
-    for (Value& v : lanes) v = narrowFloat(b, v, bfloat, {});
-    Value bits =
-        lanes.size() == 2 ? b.bitOr(lanes[0], b.shl(lanes[1], b.i32(16))) : b.convert(Op::Trunc, ir::I16, lanes[0]);
-    return f.write(destination, bits);
-  }
+  if (isBfloat(type)) return f.write(destination, packBfloats(b, lanes, {}));
   Value v = lanes.size() == 1 ? lanes[0] : b.vector(lanes);
   f.write(destination, b.bitcast(irType(type), v));
+}
+
+Value packBfloats(ir::Builder& b, std::span<const Value> lanes, Narrowing how) {
+  Value low = narrowFloat(b, lanes[0], bfloat, how);
+  if (lanes.size() == 1) return b.convert(Op::Trunc, ir::I16, low);
+  Value high = how.saturateFinite ? b.shl(narrowFloat(b, lanes[1], bfloat, how), b.i32(16))
+                                  : b.bitAnd(roundInPlace(b, lanes[1], bfloat, how), b.i32(0xFFFF0000));
+  return b.bitOr(low, high);
 }
 
 Value bitsOf(ir::Builder& b, Value x) { return b.bitcast(x->type.asInt(), x); }
@@ -100,26 +126,14 @@ Value bfloatToSingle(ir::Builder& b, Value bits) {
 
 Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how) {
   Value bits = bitsOf(b, x);
-  Value magnitude = b.bitAnd(bits, b.i32(0x7FFFFFFF));
-  Value isNegative = b.compare(Op::SLt, bits, b.i32(0));
   unsigned dropped = single.mantissa - format.mantissa;
+  bool sameRange = format.exponentBits() == single.exponentBits();
+  if (sameRange && !how.saturateFinite) return b.lshr(roundInPlace(b, x, format, how), b.i32(dropped));
+  Value magnitude = b.bitAnd(bits, b.i32(0x7FFFFFFF));
   uint32_t below = (1u << dropped) - 1;
-
-  // What is added before the low bits are cut off: it carries into the kept ones when the number must grow.
-  auto increment = [&](Value kept) {
-    switch (how.rounding) {
-      case Rounding::NearestEven:
-        if (how.tiesAway) return b.i32(1u << (dropped - 1));
-        return b.add(b.bitAnd(kept, b.i32(1)), b.i32(below >> 1));
-      case Rounding::Down: return b.select(isNegative, b.i32(below), b.i32(0));
-      case Rounding::Up: return b.select(isNegative, b.i32(0), b.i32(below));
-      default: return b.i32(0);
-    }
-  };
-  Value rounded = b.lshr(b.add(magnitude, increment(b.lshr(magnitude, b.i32(dropped)))), b.i32(dropped));
+  Value rounded = b.lshr(b.add(magnitude, increment(b, bits, dropped, how)), b.i32(dropped));
   uint32_t limit = static_cast<uint32_t>(format.largestFinite());
 
-  bool sameRange = format.exponentBits() == single.exponentBits();
   if (!sameRange) {
     uint32_t rebias = static_cast<uint32_t>(single.bias() - format.bias()) << format.mantissa;
     rounded = b.sub(rounded, b.i32(rebias));
@@ -134,7 +148,6 @@ Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing 
     Value beyond = b.compare(Op::ULt, b.i32(top | below), magnitude);
     rounded = b.select(beyond, b.i32(limit + 1), rounded);
   }
-  // Otherwise a carry out of the largest number has made infinity.
   if (how.saturateFinite) rounded = b.binary(Op::UMin, rounded, b.i32(limit));
   Value sign = b.bitAnd(b.lshr(bits, b.i32(32 - format.bits)), b.i32(static_cast<uint32_t>(format.signBit())));
   Value result = b.bitOr(rounded, sign);

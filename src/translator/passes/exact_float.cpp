@@ -101,25 +101,36 @@ Value ExactFloat::widenHalf(Value x) {
   return b.bitcast(F32, b.bitOr(result, b.shl(b.bitAnd(pattern, b.i32(0x8000)), b.i32(16))));
 }
 
-// One unit away from `result`, to where the exact value is, if the rounding wants that neighbour.
-Value ExactFloat::step(Value result, Value isBelow, Value isAbove, Rounding rounding) {
+// One unit away from `result`, to where the exact value is, if the rounding wants that neighbour. `rest` is of the sign
+// of exact - result, in a type that is not narrower; a NaN is no rest. Of an infinity that finite operands gave it is
+// the infinity of the other sign: one unit less is the largest number.
+Value ExactFloat::step(Value result, Value rest, Rounding rounding) {
   Value pattern = bits(result);
-  Value isNegative = b.compare(Op::SLt, pattern, like(pattern, 0));
-  Value grows = b.select(isNegative, isBelow, isAbove), shrinks = b.select(isNegative, isAbove, isBelow);
-  Value larger = b.add(pattern, like(pattern, 1)), smaller = b.sub(pattern, like(pattern, 1));
-  Value moved = pattern;
+  auto one = [&] { return like(pattern, 1); };
+  // 1 or -1, as the number grows.
+  auto upwards = [&] { return b.bitOr(b.ashr(pattern, b.i32(result->type.bits - 1)), one()); };
+  Value moved = pattern, zero = b.constant(rest->type, 0);
   switch (rounding) {
     case Rounding::NearestEven: break;
-    case Rounding::TowardZero: moved = b.select(shrinks, smaller, pattern); break;
-    case Rounding::Down: moved = b.select(isBelow, b.select(isNegative, larger, smaller), pattern); break;
-    case Rounding::Up: moved = b.select(isAbove, b.select(isNegative, smaller, larger), pattern); break;
+    case Rounding::Down: moved = b.select(b.compare(Op::FLt, rest, zero), b.sub(pattern, upwards()), pattern); break;
+    case Rounding::Up: moved = b.select(b.compare(Op::FLt, zero, rest), b.add(pattern, upwards()), pattern); break;
+    case Rounding::TowardZero:
     case Rounding::ToOdd: {
-      Value isEven = b.compare(Op::IEq, b.bitAnd(pattern, like(pattern, 1)), like(pattern, 0));
-      moved = b.select(b.bitAnd(isEven, grows), larger, b.select(b.bitAnd(isEven, shrinks), smaller, pattern));
+      Value away = withSignOf(rest, result);  // less than zero: the exact magnitude is less
+      moved = b.select(b.compare(Op::FLt, away, zero), b.sub(pattern, one()), pattern);
+      if (rounding == Rounding::ToOdd) moved = b.select(b.compare(Op::FNe, rest, zero), b.bitOr(moved, one()), moved);
       break;
     }
   }
   return b.bitcast(result->type, moved);
+}
+
+// x, its sign changed where y is negative.
+Value ExactFloat::withSignOf(Value x, Value y) {
+  Value sign = b.bitAnd(bits(y), like(bits(y), signBit(y->type)));
+  if (const unsigned more = x->type.bits - y->type.bits)
+    sign = b.shl(b.convert(Op::ZExt, x->type.asInt(), sign), b.i32(more));
+  return b.bitcast(x->type, b.bitXor(bits(x), sign));
 }
 
 // An exact sum of zero: rounding down it is negative unless both terms are positive.
@@ -130,19 +141,21 @@ Value ExactFloat::signedZero(Value result, Value x, Value y, Rounding rounding) 
   return b.select(b.compare(Op::FEq, result, b.constant(result->type, 0)), zero, result);
 }
 
-// x + y in f64. The smaller operand's lost part is exact: (x + y) - x, subtracted from y.
-Value ExactFloat::wideSum(Rounding rounding, Value x, Value y) {
-  Value sum = b.binary(Op::FAdd, x, y);
-  Value swap = b.compare(Op::ULt, magnitudeBits(x), magnitudeBits(y));
+// x + y of a type whose denormals are kept. The smaller operand's lost part is exact: (x + y) - x, subtracted from y.
+// Of an infinite operand it is a NaN, of two finite ones whose sum is infinite the other infinity.
+Value ExactFloat::sum(Rounding rounding, Value x, Value y) {
+  // The nearest zero has the right sign but for rounding down. NVIDIA's driver changes signs on the way.
+  if (rounding == Rounding::Down && x->type == F32)
+    return b.unary(Op::FNeg, sum(Rounding::Up, b.unary(Op::FNeg, x), b.unary(Op::FNeg, y)));
+  Value nearest = b.binary(Op::FAdd, x, y);
+  Value swap = b.compare(Op::FLt, b.unary(Op::FAbs, x), b.unary(Op::FAbs, y));
   Value large = b.select(swap, y, x), small = b.select(swap, x, y);
-  Value rest = b.binary(Op::FSub, small, b.binary(Op::FSub, sum, large));
-  Value zero = b.constant(x->type, 0);
-  Value result = step(sum, b.compare(Op::FLt, rest, zero), b.compare(Op::FLt, zero, rest), rounding);
-  return signedZero(result, x, y, rounding);
+  Value rest = b.binary(Op::FSub, small, b.binary(Op::FSub, nearest, large));
+  return signedZero(step(nearest, rest, rounding), x, y, rounding);
 }
 
 Value ExactFloat::sumOdd(Value x, Value y, Rounding zeroSign) {
-  return signedZero(wideSum(Rounding::ToOdd, x, y), x, y, zeroSign);
+  return signedZero(sum(Rounding::ToOdd, x, y), x, y, zeroSign);
 }
 
 Value ExactFloat::fma64(Value x, Value y, Value z) {
@@ -166,7 +179,7 @@ Value ExactFloat::wideProduct(Rounding rounding, Value x, Value y) {
       b.bitAnd(b.compare(Op::FEq, product, zero), b.bitAnd(b.compare(Op::FNe, x, zero), b.compare(Op::FNe, y, zero)));
   Value unit = b.bitcast(F64, b.bitOr(b.bitAnd(bits(product), b.i64(signBit(F64))), b.i64(one(F64))));
   rest = b.select(vanished, unit, rest);
-  return step(product, b.compare(Op::FLt, rest, zero), b.compare(Op::FLt, zero, rest), rounding);
+  return step(product, rest, rounding);
 }
 
 // Where x is tiny the rest would underflow: both x and y are made larger, unless y is large already.
@@ -181,21 +194,18 @@ Value ExactFloat::wideQuotient(Rounding rounding, Value x, Value y) {
   if (!profile_.exactDivSqrt64) return refinedQuotient(rounding, x, y);
   Value quotient = b.binary(Op::FDiv, x, y);
   if (rounding == Rounding::NearestEven) return quotient;
-  Value rest = residual(x, quotient, y), zero = b.f64(0);
-  Value yNegative = b.compare(Op::SLt, bits(y), b.i64(0));
-  Value negative = b.compare(Op::FLt, rest, zero), positive = b.compare(Op::FLt, zero, rest);
-  return step(quotient, b.select(yNegative, positive, negative), b.select(yNegative, negative, positive), rounding);
+  return step(quotient, withSignOf(residual(x, quotient, y), y), rounding);
 }
 
 Value ExactFloat::wideRoot(Rounding rounding, Value x) {
   if (!profile_.exactDivSqrt64) return refinedRoot(rounding, x);
-  Value root = b.unary(Op::FSqrt, x), zero = b.f64(0);
+  Value root = b.unary(Op::FSqrt, x);
   if (rounding == Rounding::NearestEven) return root;
   Value tiny = b.compare(Op::ULt, magnitudeBits(x), b.i64(uint64_t(1023 - 800) << 52));
   Value scaledX = b.binary(Op::FMul, x, b.select(tiny, b.constant(F64, uint64_t(1023 + 200) << 52), b.f64(1)));
   Value scaledRoot = b.binary(Op::FMul, root, b.select(tiny, b.constant(F64, uint64_t(1023 + 100) << 52), b.f64(1)));
   Value rest = fma64(b.unary(Op::FNeg, scaledRoot), scaledRoot, scaledX);
-  return step(root, b.compare(Op::FLt, rest, zero), b.compare(Op::FLt, zero, rest), rounding);
+  return step(root, rest, rounding);
 }
 
 // The quotient of the significands, cut off, and a bit for the rest: a device's own quotient, which may be off by a few
@@ -280,110 +290,6 @@ Value ExactFloat::assemble(Rounding rounding, Value isNegative, Value exponent, 
   return packFloat(b, F64, rounding, isNegative, b.add(field, exponent), significand);
 }
 
-// Is `lowest` <= x < `highest`? Not for a NaN.
-Value ExactFloat::isBetween(Value x, float lowest, float highest) {
-  return b.bitAnd(b.compare(Op::FLe, b.f32(lowest), x), b.compare(Op::FLt, x, b.f32(highest)));
-}
-
-// Is the magnitude of one of them less than `lowest`, or not less than `highest`, or a NaN's? Null where none can be.
-// In integers, two operations for each: doubled bits have lost the sign.
-Value ExactFloat::isBeyond(std::initializer_list<Operand> operands, float lowest, float highest) {
-  const uint32_t low = 2 * std::bit_cast<uint32_t>(lowest), width = 2 * std::bit_cast<uint32_t>(highest) - low;
-  Value farthest = nullptr;
-  for (const auto& [x, range] : operands) {
-    const bool isAbove = range.low >= lowest && range.high < highest;
-    const bool isBelow = range.high <= -lowest && range.low > -highest;
-    if (!range.mayBeNan && (isAbove || isBelow)) continue;
-    Value distance = b.sub(b.shl(bits(x), b.i32(1)), b.i32(low));
-    farthest = farthest ? b.binary(Op::UMax, farthest, distance) : distance;
-  }
-  return farthest ? b.compare(Op::ULe, b.i32(width), farthest) : nullptr;
-}
-
-// What the reciprocal's error leaves: 1 - y * reciprocal, and the like.
-Value ExactFloat::rest(Value x, Value q, Value y) { return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, q), y, x}); }
-
-// One step of Newton's from an estimate of 1 / y.
-Value ExactFloat::refinedReciprocal(Value estimate, Value y) {
-  return b.emit(Op::Fma, F32, {estimate, rest(b.f32(1), estimate, y), estimate});
-}
-
-// Of the significands of a divisor only few of the largest resist the methods below.
-Value ExactFloat::isEasyDivisor(Value y) {
-  Value isClear = b.compare(Op::ULt, b.bitAnd(bits(y), b.i32(0x7F'FFFF)), b.i32(0x7F'FFC0));
-  return b.bitAnd(isBetween(b.unary(Op::FAbs, y), 0x1p-60f, 0x1p60f), isClear);
-}
-
-Value ExactFloat::estimatedReciprocal(Value y) {
-  return b.floating(Op::FRcp, {Rounding::NearestEven, false, true}, {y});
-}
-
-// Of a constant: a quotient of doubles is near enough for the nearest.
-std::optional<float> ExactFloat::knownReciprocal(const Operand& y) {
-  if (y.range.low != y.range.high) return std::nullopt;
-  return static_cast<float>(1 / double{y.range.low});
-}
-
-// The nearest reciprocal or, for a few significands, a neighbour. NVIDIA's driver scales divisors around its own
-// reciprocal, but nothing around this. The divisor's last bit serves as well as the estimate's, and on NVIDIA's
-// hardware keeps the neighbours away from the significands where they lead to wrong quotients.
-Value ExactFloat::reciprocalByRoot(Value y) {
-  Value size = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {b.binary(Op::FMul, y, y)});
-  Value ends = b.bitAnd(bits(y), b.i32(0x8000'0001));
-  return refinedReciprocal(b.bitcast(F32, b.bitOr(b.bitAnd(bits(size), b.i32(0x7FFF'FFFE)), ends)), y);
-}
-
-ExactFloat::Guess ExactFloat::quickReciprocal(const Operand& y) {
-  if (const auto known = knownReciprocal(y)) return {b.f32(*known), isBeyond({y}, 0x1p-125f, 0x1p125f)};
-  if (profile_.refinesInOneStep32)
-    return {refinedReciprocal(estimatedReciprocal(y.value), y.value), isBeyond({y}, 0x1p-125f, 0x1p125f)};
-  Value refined = refinedReciprocal(estimatedReciprocal(y.value), y.value);
-  return {refinedReciprocal(refined, y.value), b.bitNot(isEasyDivisor(y.value))};
-}
-
-// Markstein's theorem: a quotient within one unit, corrected by its exact remainder times the nearest reciprocal, is
-// the nearest. docs/arithmetic.md says how it was seen to hold for a quotient within two units, and, with two
-// corrections, for a reciprocal that is nearly the nearest.
-ExactFloat::Guess ExactFloat::quickQuotient(const Operand& dividend, const Operand& divisor) {
-  const Value x = dividend.value, y = divisor.value;
-  const bool once = profile_.refinesInOneStep32;
-  const auto known = knownReciprocal(divisor);
-  Value reciprocal = known                       ? b.f32(*known)
-                     : profile_.dividesByRoots32 ? reciprocalByRoot(y)
-                                                 : refinedReciprocal(estimatedReciprocal(y), y);
-  Value q = b.binary(Op::FMul, x, reciprocal);
-  for (int i = 0; i < (once ? 1 : 2); ++i) q = b.emit(Op::Fma, F32, {rest(x, q, y), reciprocal, q});
-  if (once) return {q, isBeyond({dividend, divisor}, 0x1p-62f, 0x1p61f)};
-  Value inRange = isBetween(b.unary(Op::FAbs, x), 0x1p-60f, 0x1p60f);
-  return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y)))};
-}
-
-// As above: the root's remainder, times half the reciprocal of the root, corrects it. The remainder is not denormal.
-ExactFloat::Guess ExactFloat::quickRoot(Value x) {
-  if (!profile_.refinesInOneStep32) return {longerRoot(x), nullptr};
-  Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});
-  Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
-  const uint32_t low = std::bit_cast<uint32_t>(0x1p-78f), width = static_cast<uint32_t>(infinity(F32)) - low;
-  Value isRare = b.compare(Op::ULe, b.i32(width), b.sub(bits(x), b.i32(low)));  // zero, infinity, and below zero too
-  return {b.emit(Op::Fma, F32, {rest(x, root, root), half, root}), isRare};
-}
-
-// Where one step is not enough, root and half its reciprocal are refined side by side before. Small numbers are raised
-// first.
-Value ExactFloat::longerRoot(Value x) {
-  Value isSmall = b.compare(Op::FLt, x, b.f32(0x1p-60f));
-  x = b.binary(Op::FMul, x, b.select(isSmall, b.f32(0x1p80f), b.f32(1)));
-  Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});
-  Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
-  Value error = rest(b.f32(0.5f), half, root);
-  root = b.emit(Op::Fma, F32, {root, error, root});
-  half = b.emit(Op::Fma, F32, {half, error, half});
-  root = b.emit(Op::Fma, F32, {rest(x, root, root), half, root});
-  root = b.binary(Op::FMul, root, b.select(isSmall, b.f32(0x1p-40f), b.f32(1)));
-  Value isItself = b.bitOr(b.compare(Op::FEq, x, b.f32(0)), b.compare(Op::FEq, x, like(x, infinity(F32))));
-  return b.select(isItself, x, root);
-}
-
 // 2 to the nearest integer and, by its Taylor series, to the rest. The power of the integer is multiplied in two
 // halves: it may be denormal or infinite.
 Value ExactFloat::power(Value x) {
@@ -401,38 +307,6 @@ Value ExactFloat::power(Value x) {
     result = b.binary(Op::FMul, result, b.bitcast(F32, b.shl(b.add(part, b.i32(127)), b.i32(23))));
   return result;
 }
-
-// x * y + z towards one side. Where the sum stays near z, sum - z is exact, and so is the sign of what was rounded
-// away. Of a sum that is z all of the product was, which may be denormal.
-std::optional<ExactFloat::Guess> ExactFloat::quickFma(Rounding rounding, Value x, Value y, Value z,
-                                                      const FloatRange& product) {
-  if (!z->isConstant() || rounding == Rounding::NearestEven || rounding == Rounding::ToOdd) return std::nullopt;
-  const float addend = std::bit_cast<float>(static_cast<uint32_t>(z->payload)), size = std::abs(addend);
-  if (!(size >= 0x1p-20f && size <= 0x1p100f)) return std::nullopt;
-  const bool isNegative = addend < 0;
-  const bool grows = rounding == (isNegative ? Rounding::Down : Rounding::Up);
-  const bool stepsWhenAbove = rounding == Rounding::Up || (rounding == Rounding::TowardZero && isNegative);
-  Value sum = b.emit(Op::Fma, F32, {x, y, z});
-  // What the rounding lost, its sign such that the neighbour is wanted where it is negative.
-  Value taken = stepsWhenAbove ? b.binary(Op::FSub, sum, z) : b.binary(Op::FSub, z, sum);
-  Value lost = b.emit(Op::Fma, F32, {stepsWhenAbove ? b.unary(Op::FNeg, x) : x, y, taken});
-  Value step = b.ashr(bits(lost), b.i32(31));
-  Value result = b.bitcast(F32, grows ? b.sub(bits(sum), step) : b.add(bits(sum), step));
-
-  const double ends[] = {double{addend} + product.low, double{addend} + product.high};
-  const double least = isNegative ? -ends[1] : ends[0], most = isNegative ? -ends[0] : ends[1];
-  const bool isAlwaysNear = !product.mayBeNan && least >= size / 2 && most < size * 1.99;
-  const bool neverStepsFromAddend = stepsWhenAbove ? product.high <= 0 : product.low >= 0;
-  Value isRare = nullptr;
-  if (!isAlwaysNear) isRare = b.bitNot(isBetween(isNegative ? b.unary(Op::FNeg, sum) : sum, size / 2, size * 2));
-  if (!neverStepsFromAddend) {
-    Value isAddend = b.compare(Op::FEq, sum, z);
-    isRare = isRare ? b.bitOr(isRare, isAddend) : isAddend;
-  }
-  return Guess{result, isRare};
-}
-
-Value ExactFloat::slowFma(Rounding rounding, Value x, Value y, Value z) { return softFma(b, rounding, x, y, z); }
 
 // f32 operations without f64.
 Value ExactFloat::softSingle(Op op, Rounding rounding, std::initializer_list<Value> operands) {
@@ -467,7 +341,6 @@ Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> 
     default: break;
   }
   // The nearest result is found first; times the divisor (or itself) it is exact in f64, and so is the rest.
-  Value zero = b.f64(0);
   Value dividend = op == Op::FRcp ? b.f64(1) : wide[0];
   Value divisor = op == Op::FDiv ? wide[1] : wide[0];
   bool isRoot = op == Op::FSqrt;
@@ -482,10 +355,7 @@ Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> 
   if (rounding == Rounding::NearestEven) return result;
   Value wideResult = widen(result);
   Value rest = b.binary(Op::FSub, dividend, b.binary(Op::FMul, wideResult, isRoot ? wideResult : divisor));
-  Value negative = b.compare(Op::FLt, rest, zero), positive = b.compare(Op::FLt, zero, rest);
-  if (isRoot) return step(result, negative, positive, rounding);
-  Value flips = b.compare(Op::SLt, bits(divisor), b.i64(0));
-  return step(result, b.select(flips, positive, negative), b.select(flips, negative, positive), rounding);
+  return step(result, isRoot ? rest : withSignOf(rest, divisor), rounding);
 }
 
 // f16 in f32: a sum or product of two is exact there or survives two roundings; fma needs the odd one.
@@ -510,8 +380,8 @@ Value ExactFloat::compute(Op op, Rounding rounding, std::initializer_list<Value>
   if (type == F16) return half(op, rounding, operands);
   const Value* x = operands.begin();
   switch (op) {
-    case Op::FAdd: return wideSum(rounding, x[0], x[1]);
-    case Op::FSub: return wideSum(rounding, x[0], b.unary(Op::FNeg, x[1]));
+    case Op::FAdd: return sum(rounding, x[0], x[1]);
+    case Op::FSub: return sum(rounding, x[0], b.unary(Op::FNeg, x[1]));
     case Op::FMul: return wideProduct(rounding, x[0], x[1]);
     case Op::Fma: return softFma(b, rounding, x[0], x[1], x[2]);
     case Op::FDiv: return wideQuotient(rounding, x[0], x[1]);
@@ -533,7 +403,7 @@ Value ExactFloat::convert(ir::Type to, Value x, Rounding rounding) {
   Value result = b.convert(Op::FConvert, to, x);
   if (rounding == Rounding::NearestEven) return result;
   Value back = to == F16 && x->type == F32 ? widenHalf(result) : b.convert(Op::FConvert, x->type, result);
-  return step(result, b.compare(Op::FLt, x, back), b.compare(Op::FLt, back, x), rounding);
+  return step(result, b.binary(Op::FSub, x, back), rounding);
 }
 
 // The integer's leading bits, and one that stands for all others, are rounded as a float's.

@@ -1,10 +1,12 @@
 // Emits floating-point operations with one correct rounding in any mode, out of operations that round to nearest.
 //
 // The common idea: compute the nearest result r, find the sign of what is left (exact - r), and step r to its
-// neighbour where the mode asks for it. f32 operations find the rest in f64, f64 operations with a fused
-// multiply-add; without f64 or a fused f64 multiply-add the whole operation is done in integers (soft_float.h).
+// neighbour where the mode asks for it. quick_float.cpp finds the rest of usual operands by additions and fused
+// multiply-adds of the same type. For all others exact_float.cpp finds that of f32 in f64; without f64 or a fused f64
+// multiply-add the whole operation is done in integers (soft_float.h).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,24 +27,31 @@ class ExactFloat {
   Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
   Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
 
-  // In f32, with a fused multiply-add, for a device whose own reciprocals are off by at most three units, or refined in
-  // one step (TargetProfile::refinesInOneStep32), and roots by two. A guess is right unless `isRare`; null is never.
+  // A guess is right unless `isRare`; null is never. Where the rare ones are many, `isWrong` looks closer at them.
   struct Guess {
     Value result, isRare;
+    std::function<Value()> isWrong = nullptr;
   };
   struct Operand {
     Value value;
     FloatRange range;
   };
+  // In f32, with a fused multiply-add, for a device whose own reciprocals are off by at most three units, or refined in
+  // one step (TargetProfile::refinesInOneStep32), and roots by two.
   Guess quickReciprocal(const Operand& y);
   Guess quickQuotient(const Operand& x, const Operand& y);
   Guess quickRoot(Value x);
+  // In the directed modes, where fma is fused (but for f32's sums) and may flush f32's denormals.
+  Guess quickSum(ir::Rounding rounding, Value x, Value y, bool flushes);
+  Guess quickProduct(ir::Rounding rounding, Value x, Value y);
+  Guess quickFma(ir::Rounding rounding, Value x, Value y, Value z);
+  // Where z is a constant of ordinary size and the sum stays near it; `product` is what x * y is known to be.
+  std::optional<Guess> quickFmaNear(ir::Rounding rounding, Value x, Value y, Value z, const FloatRange& product);
+  // Of bf16 numbers in f32: the result may be rounded to bf16 again. Denormals are kept.
+  Guess quickBfloatFma(Value x, Value y, Value z);
+
   // 2^x within two units, denormals included, for devices whose own is not.
   Value power(Value x);
-  // In the directed modes, where z is a constant of ordinary size; `product` is what x * y is known to be.
-  std::optional<Guess> quickFma(ir::Rounding rounding, Value x, Value y, Value z, const FloatRange& product);
-  // For rare cases: long enough that no driver runs it beside the guess instead of branching around it.
-  Value slowFma(ir::Rounding rounding, Value x, Value y, Value z);
 
   Value flush(Value x);                        // denormals to zeros of their sign
   Value isDenormal(Value x);                   // zeros count: the exponent field is empty
@@ -55,7 +64,8 @@ class ExactFloat {
 
  private:
   Value widenHalf(Value x);
-  Value step(Value result, Value isBelow, Value isAbove, ir::Rounding rounding);
+  Value step(Value result, Value rest, ir::Rounding rounding);
+  Value withSignOf(Value x, Value y);
   Value signedZero(Value result, Value x, Value y, ir::Rounding rounding);
 
   Value widen(Value x);
@@ -64,7 +74,7 @@ class ExactFloat {
   Value softSingle(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
   Value zeroOfProduct(Value x, Value y);
   Value half(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
-  Value wideSum(ir::Rounding rounding, Value x, Value y);
+  Value sum(ir::Rounding rounding, Value x, Value y);
   Value wideProduct(ir::Rounding rounding, Value x, Value y);
   Value wideQuotient(ir::Rounding rounding, Value x, Value y);
   Value wideRoot(ir::Rounding rounding, Value x);
@@ -84,6 +94,7 @@ class ExactFloat {
   Value isBetween(Value x, float lowest, float highest);
   Value isBeyond(std::initializer_list<Operand> operands, float lowest, float highest);
   Value rest(Value x, Value q, Value y);
+  Value lostBySum(Value sum, Value x, Value y);
   Value estimatedReciprocal(Value y);
   Value refinedReciprocal(Value estimate, Value y);
   static std::optional<float> knownReciprocal(const Operand& y);

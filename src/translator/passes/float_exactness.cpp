@@ -347,34 +347,59 @@ class Rewriter {
     return unlessRare({fast, isRare}, [&] { return exactResult(i, x); });
   }
 
-  // By fused multiply-add, except for operands or results of unusual size.
+  // By additions and fused multiply-adds, except for operands or results of unusual size.
   Instruction* quickResult(const Instruction& i, const std::vector<Instruction*>& x) {
-    bool isFused = profile_.exactFma32 || profile_.fusedFma32;
-    if (!isFused || i.type != F32) return nullptr;
-    if (i.op == Op::Fma)
-      if (auto addend = ranges_.constantOf(x[2])) {
-        Instruction* z = b_.constant(F32, *addend);
-        if (auto guess = exact_.quickFma(i.fp.rounding, x[0], x[1], z, rangeOfProduct(i)))
-          return unlessRare(*guess,
-                            [&] { return exact_.slowFma(i.fp.rounding, flushed(i, x[0]), flushed(i, x[1]), z); });
-      }
-    if (i.fp.rounding != Rounding::NearestEven) return nullptr;
+    const Rounding rounding = i.fp.rounding;
+    auto exact = [&] { return exactResult(i, x); };
+    if (rounding == Rounding::ToOdd) {
+      const bool isBfloat = i.op == Op::Fma && i.type == F32 && std::all_of(x.begin(), x.end(), fitsBfloat);
+      return isBfloat && !deviceFlushes_ ? unlessRare(exact_.quickBfloatFma(x[0], x[1], x[2]), exact) : nullptr;
+    }
+    if (rounding != Rounding::NearestEven) {
+      Instruction* result = quickDirected(i, x);
+      return result && i.type == F32 && !profile_.nvidiaNan ? exact_.oneNan(result) : result;
+    }
+    if (i.type != F32 || !(profile_.exactFma32 || profile_.fusedFma32)) return nullptr;
     switch (i.op) {
-      case Op::FDiv:
-        return unlessRare(exact_.quickQuotient({x[0], rangeOf(i, 0)}, {x[1], rangeOf(i, 1)}),
-                          [&] { return exactResult(i, x); });
-      case Op::FRcp:
-        return unlessRare(exact_.quickReciprocal({x[0], rangeOf(i, 0)}), [&] { return exactResult(i, x); });
-      case Op::FSqrt: return unlessRare(exact_.quickRoot(x[0]), [&] { return exactResult(i, x); });
+      case Op::FDiv: return unlessRare(exact_.quickQuotient({x[0], rangeOf(i, 0)}, {x[1], rangeOf(i, 1)}), exact);
+      case Op::FRcp: return unlessRare(exact_.quickReciprocal({x[0], rangeOf(i, 0)}), exact);
+      case Op::FSqrt: return unlessRare(exact_.quickRoot(x[0]), exact);
       default: return nullptr;
     }
+  }
+
+  Instruction* quickDirected(const Instruction& i, const std::vector<Instruction*>& x) {
+    const Rounding rounding = i.fp.rounding;
+    auto exact = [&] { return exactResult(i, x); };
+    if (i.type == F32 && (i.op == Op::FAdd || i.op == Op::FSub)) {
+      Instruction* y = i.op == Op::FSub ? b_.unary(Op::FNeg, x[1]) : x[1];
+      return unlessRare(exact_.quickSum(rounding, x[0], y, deviceFlushes_), exact);
+    }
+    const bool isFused = i.type == F64 ? profile_.exactFma64 : profile_.exactFma32 || profile_.fusedFma32;
+    if (!isFused) return nullptr;
+    if (i.op == Op::FMul && i.type == F32) return unlessRare(exact_.quickProduct(rounding, x[0], x[1]), exact);
+    if (i.op != Op::Fma || i.type == F16) return nullptr;
+    auto fma = [&](Instruction* z) { return unlessRare(exact_.quickFma(rounding, x[0], x[1], z), exact); };
+    if (const auto addend = i.type == F32 ? ranges_.constantOf(x[2]) : std::nullopt) {
+      Instruction* z = b_.constant(F32, *addend);
+      if (auto guess = exact_.quickFmaNear(rounding, x[0], x[1], z, rangeOfProduct(i)))
+        return unlessRare(*guess, [&] { return fma(z); });
+    }
+    return fma(x[2]);
+  }
+
+  // As lowering widens bf16: the lower half is zero.
+  static bool fitsBfloat(const Instruction* x) {
+    if (x->op == Op::Bitcast) x = x->operands[0];
+    if (x->isConstant()) return (x->payload & 0xFFFF) == 0;
+    if ((x->op != Op::Shl && x->op != Op::And) || !x->operands[1]->isConstant()) return false;
+    const uint64_t operand = x->operands[1]->payload;
+    return x->op == Op::Shl ? operand >= 16 : (operand & 0xFFFF) == 0;
   }
 
   // Of operands before they are flushed, which leaves them there.
   FloatRange rangeOf(const Instruction& i, size_t operand) const { return ranges_.rangeOf(i.operands[operand]); }
   FloatRange rangeOfProduct(const Instruction& i) const { return ranges_.rangeOfProduct(i.operands[0], i.operands[1]); }
-
-  Instruction* flushed(const Instruction& i, Instruction* x) { return i.fp.flush ? exact_.flush(x) : x; }
 
   // One rounding by longer ways, which may lead through f64 and its NaNs.
   Instruction* exactResult(const Instruction& i, const std::vector<Instruction*>& operands) {
@@ -392,13 +417,13 @@ class Rewriter {
   template <typename Exact>
   Instruction* unlessRare(ExactFloat::Guess guess, const Exact& exact) {
     if (!guess.isRare) return guess.result;
-    ir::VariableId variable = function_.addVariable(F32, "exact");
+    ir::VariableId variable = function_.addVariable(guess.result->type, "exact");
     b_.write(variable, guess.result);
     ir::Block* slow = function_.addBlock();
     ir::Block* join = function_.addBlock();
     b_.branch(guess.isRare, slow, join);
     b_.setBlock(slow);
-    b_.write(variable, exact());
+    b_.write(variable, guess.isWrong ? unlessRare({guess.result, guess.isWrong()}, exact) : exact());
     b_.branch(join);
     b_.setBlock(join);
     return b_.read(variable);

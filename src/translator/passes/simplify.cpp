@@ -186,8 +186,22 @@ class Simplifier {
         if (a == b && isScalar) becomeConstant(instruction, 0);
         else if (isAllOnes(b)) becomeUnary(instruction, Op::Not, a);
         return nullptr;
-      default: return isZero(b) ? a : nullptr;  // shifts
+      default: break;
     }
+    if (isZero(b)) return a;
+    if (instruction->op == Op::Shl && b->isConstant()) shiftBack(instruction, a, b->payload);
+    return nullptr;
+  }
+
+  // The upper part of a word that was shifted down and cut to a narrower type, and is now shifted back.
+  void shiftBack(Instruction* shift, const Instruction* narrow, uint64_t amount) {
+    if (narrow->op != Op::ZExt || narrow->operands[0]->op != Op::Trunc || shift->type.isVector()) return;
+    const Instruction* shifted = narrow->operands[0]->operands[0];
+    if (shifted->op != Op::LShr || shifted->type != shift->type || !shifted->operands[1]->isConstant()) return;
+    if (shifted->operands[1]->payload != amount) return;
+    const uint64_t mask = (uint64_t(1) << narrow->operands[0]->type.bits) - 1;
+    shift->operands = {shifted->operands[0], constant(shift->type, mask << amount)};
+    become(shift, Op::And);
   }
 
   // (x + c) + d is x + (c + d): addresses are made of such sums.
