@@ -1,4 +1,4 @@
-// What approximations make of denormals where f32 arithmetic keeps them, minimum and maximum of zeros, and operations
+// What approximations make of denormals where f32 arithmetic keeps them, minimum and maximum of zeros and NaNs, and operations
 // with a zero that is a constant.
 #version 460
 #extension GL_EXT_buffer_reference : require
@@ -18,7 +18,7 @@ layout(local_size_x = 1) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Functions {
   float denormal, low, huge, zero, minusZero;
   float inverseRoot, logarithm, power, reciprocal;
-  float minimum[2], maximum[2];
+  float minimum[2], maximum[2], nans[2], unitedNans[2];
   float exponents[1024], powers[1024], tiny[4], tangents[4];
   float sum, difference, quotient, nothing;
 };
@@ -35,6 +35,8 @@ void main() {
   f.minimum[1] = nMin(f.minusZero, f.zero);
   f.maximum[0] = nMax(f.zero, f.minusZero);
   f.maximum[1] = nMax(f.minusZero, f.zero);
+  f.unitedNans[0] = nMin(f.nans[0], f.nans[1]);
+  f.unitedNans[1] = nMax(f.nans[1], f.nans[0]);
   precise float sum = f.minusZero + 0.0, difference = 0.0 - f.zero, quotient = -f.huge / 0.0, nothing = 0.0 / f.zero;
   f.sum = sum;
   f.difference = difference;

@@ -138,6 +138,29 @@ TEST(ArithHalf, FindsMinimaAndMaxima) {
   });
 }
 
+// Where the driver gives the one NaN of two NaNs by itself, and where a number among the operands rules it out, nothing
+// is left to do. The driver takes the extremum of a value and itself, or of it and a NaN, for the value.
+TEST(ArithHalf, FindsMinimaInOneOperation) {
+  TargetProfile nvidia = Snippet::defaultProfile(), other = nvidia;
+  nvidia.exactMinMax = nvidia.nvidiaNan = true;
+  other.exactMinMax = other.nvidiaNan = false;
+  auto asksForNans = [](const std::string& text, const std::string& type, const TargetProfile& profile) {
+    Snippet snippet(text, type, type + " " + type, profile);
+    EXPECT_TRUE(snippet.isValid()) << text << snippet.messages();
+    return snippet.print().find("isnan") != std::string::npos;
+  };
+  for (std::string type : {"f16", "f32", "f64"}) {
+    EXPECT_FALSE(asksForNans("min." + type + " %d0, %a0, %a1;", type, nvidia));
+    EXPECT_TRUE(asksForNans("min." + type + " %d0, %a0, %a1;", type, other));
+  }
+  for (const char* text :
+       {"max.NaN.f32 %d0, %a0, %a1;", "max.xorsign.abs.f32 %d0, %a0, %a1;", "max.ftz.f32 %d0, %a0, %a0;",
+        "max.f32 %d0, %a0, 0f7FC00001;", "max.f32 %d0, 0fFF800001, %a0;", "max.NaN.f32 %d0, %a0, 0f3F800000;"})
+    EXPECT_TRUE(asksForNans(text, "f32", nvidia)) << text;
+  for (const char* text : {"max.f32 %d0, %a0, 0f3F800000;", "min.f32 %d0, 0fFF800000, %a0;"})
+    EXPECT_FALSE(asksForNans(text, "f32", other)) << text;
+}
+
 TEST(ArithHalf, ChangesSignsAndTests) {
   for (std::string type : {"f16", "bf16", "f32", "f64"}) {
     uint64_t sign = uint64_t(1) << (bitsOf(type) - 1);

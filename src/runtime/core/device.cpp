@@ -109,7 +109,7 @@ Error Device::attribute(int attribute, int& value) const {
 Error Device::open(std::shared_ptr<vk::Device>& out) {
   std::lock_guard lock(openMutex_);
   if (!vulkan_ || vulkan_->isLost()) {
-    const std::string key = fmt::format("probes 5|{}", physical_.identity());
+    const std::string key = fmt::format("probes 6|{}", physical_.identity());
     vk::ProbeResults known;
     const auto cached = ShaderCache::get().load(key);
     const bool isKnown = cached && cached->size() == sizeof(known);

@@ -224,7 +224,6 @@ void Device::fillProfile() {
   profile.denormsByDefault32 = probes_.denormsByDefault32;
   profile.exactFma32 = probes_.exactFma32;
   profile.fusedFma32 = probes_.fusedFma32;
-  profile.exactMinMax = probes_.exactMinMax;
   profile.approximationsFlush32 = probes_.approximationsFlush32;
   profile.accurateExp2 = probes_.accurateExp2;
   profile.accurateTanh = probes_.accurateTanh;
@@ -237,6 +236,7 @@ void Device::fillProfile() {
   // What every NVIDIA GPU does, whatever driver runs it.
   const VkDriverId driver = physical_.properties12.driverID;
   profile.nvidiaNan = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
+  profile.exactMinMax = probes_.exactMinMax && (probes_.minMaxUnitesNans || !profile.nvidiaNan);
   // NVIDIA's own takes x < c ? c : x for a maximum otherwise, which forgets NaNs.
   const auto& properties12 = physical_.properties12;
   profile.signedZeroPreserve = properties12.shaderSignedZeroInfNanPreserveFloat32 &&

@@ -150,6 +150,7 @@ struct Functions {
   float denormal = 0x1p-130f, low = -130, huge = 0x1p127f, zero = 0, minusZero = -0.0f;
   float inverseRoot = 0, logarithm = 0, power = 0, reciprocal = 0;
   float minimum[2] = {}, maximum[2] = {};
+  uint32_t nans[2] = {0x7F80'1234, 0xFFC5'6789}, unitedNans[2] = {};
   float exponents[kPowers], powers[kPowers] = {};
   float tiny[kTiny] = {0x1p-130f, -0x1.8p-40f, 0x1p-20f, -0.0f}, tangents[kTiny] = {};
   float sum = 0, difference = 0, quotient = 0, nothing = 0;
@@ -187,6 +188,8 @@ void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults&
   out.foldsZeros = !f.areZerosExact();
   out.exactMinMax = std::signbit(f.minimum[0]) && std::signbit(f.minimum[1]) && !std::signbit(f.maximum[0]) &&
                     !std::signbit(f.maximum[1]);
+  constexpr uint32_t nvidiaNan = 0x7FFF'FFFF;
+  out.minMaxUnitesNans = f.unitedNans[0] == nvidiaNan && f.unitedNans[1] == nvidiaNan;
 }
 
 // One shader in the modes of kernels that keep denormals.

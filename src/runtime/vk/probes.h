@@ -14,7 +14,8 @@ struct ProbeResults {
   uint8_t lanesLikeCuda = 0;        // subgroups of 32 real lanes, numbered as CUDA's
   uint8_t exitedThreadsArrive = 0;  // a barrier does not wait for threads that have ended
   uint8_t denormsByDefault32 = 0, denormPreserve32 = 0, denormFlush32 = 0;
-  uint8_t exactFma32 = 0, fusedFma32 = 0, exactDivSqrt32 = 0, exactMinMax = 0, approximationsFlush32 = 0;
+  uint8_t exactFma32 = 0, fusedFma32 = 0, exactDivSqrt32 = 0, exactMinMax = 0, minMaxUnitesNans = 0;
+  uint8_t approximationsFlush32 = 0;
   uint8_t refinesInOneStep32 = 0, dividesByRoots32 = 0;
   uint8_t accurateExp2 = 0, accurateTanh = 0, denormalLog2 = 0, foldsZeros = 0;
   uint8_t exactFma64 = 0, exactDivSqrt64 = 0;

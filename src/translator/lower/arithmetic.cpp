@@ -30,9 +30,21 @@ Value highProduct(ir::Builder& b, bool isSigned, Value x, Value y) {
   return b.convert(Op::Trunc, x->type, b.lshr(product, b.i32(x->type.bits)));
 }
 
+namespace {
+
+// Of twice as many bits a word has zeros for what lies beyond its width: all that is left is to bound the amount, which
+// costs less than a selection.
+Value shiftWide(ir::Builder& b, Op op, Value x, Value amount) {
+  Value wide = b.convert(Op::ZExt, ir::I64, x);
+  return b.convert(Op::Trunc, ir::I32, b.binary(op, wide, b.binary(Op::UMin, amount, b.i32(63))));
+}
+
+}  // namespace
+
 Value shiftLeft(ir::Builder& b, Value x, Value amount) {
   unsigned width = x->type.bits;
   if (amount->isConstant()) return amount->payload < width ? b.shl(x, amount) : b.constant(x->type, 0);
+  if (x->type == ir::I32) return shiftWide(b, Op::Shl, x, amount);
   Value shifted = b.shl(x, b.bitAnd(amount, b.i32(width - 1)));
   return b.select(b.compare(Op::ULt, amount, b.i32(width)), shifted, b.constant(x->type, 0));
 }
@@ -45,6 +57,7 @@ Value shiftRight(ir::Builder& b, Value x, Value amount, bool isSigned) {
     return b.ashr(x, b.binary(Op::UMin, amount, b.i32(width - 1)));
   }
   if (amount->isConstant()) return amount->payload < width ? b.lshr(x, amount) : b.constant(x->type, 0);
+  if (x->type == ir::I32) return shiftWide(b, Op::LShr, x, amount);
   Value shifted = b.lshr(x, b.bitAnd(amount, b.i32(width - 1)));
   return b.select(b.compare(Op::ULt, amount, b.i32(width)), shifted, b.constant(x->type, 0));
 }

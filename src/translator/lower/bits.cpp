@@ -1,6 +1,8 @@
 // Logic, shifts, bit fields, bit counts and byte permutations.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <set>
 
 #include "translator/lower/arithmetic.h"
 #include "translator/lower/lop3.h"
@@ -75,12 +77,10 @@ void lowerFunnelShift(FunctionLowering& f, const ptx::Instruction& instruction) 
     else result = b.bitOr(b.shl(high, b.i32(uint32_t(32 - count))), b.lshr(low, b.i32(uint32_t(count))));
     return f.write(instruction.operands[0], result);
   }
-  Value count = b.bitAnd(amount, b.i32(31)), rest = b.bitXor(count, b.i32(31));
-  // The other word is shifted by 32 - count in two steps: by 1, then by 31 - count.
-  Value result = left ? b.bitOr(b.shl(high, count), b.lshr(b.lshr(low, b.i32(1)), rest))
-                      : b.bitOr(b.lshr(low, count), b.shl(b.shl(high, b.i32(1)), rest));
-  if (!wraps) result = b.select(b.compare(Op::ULt, amount, b.i32(32)), result, moved);
-  f.write(instruction.operands[0], result);
+  Value pair = b.bitcast(ir::I64, b.vector(std::array{low, high}));
+  Value count = wraps ? b.bitAnd(amount, b.i32(31)) : b.binary(Op::UMin, amount, b.i32(32));
+  Value shifted = left ? b.lshr(b.shl(pair, count), b.i32(32)) : b.lshr(pair, count);
+  f.write(instruction.operands[0], b.convert(Op::Trunc, ir::I32, shifted));
 }
 
 void lowerCount(FunctionLowering& f, const ptx::Instruction& instruction) {
@@ -229,53 +229,74 @@ class Permutation {
   Permutation(ir::Builder& b, Value low, Value high) : b_(b), low_(low), high_(high) {}
 
   Value constant(uint32_t selector) {
-    // Bytes that move by the same distance out of the same word move together.
-    Value result = nullptr;
-    auto merge = [&](Value part) { result = result ? b_.bitOr(result, part) : part; };
-    for (bool high : {false, true}) {
-      Value word = high ? high_ : low_;
-      for (int distance = -3; distance <= 3; distance++) {
-        uint32_t mask = 0;
-        for (int i = 0; i < 4; i++) {
-          uint32_t nibble = selector >> (4 * i);
-          bool isSign = (nibble & 8) != 0, fromHigh = (nibble & 4) != 0;
-          if (!isSign && fromHigh == high && i - int(nibble & 3) == distance) mask |= 0xFFu << (8 * i);
-        }
-        if (mask == 0) continue;
-        uint32_t whole = distance >= 0 ? ~0u << (8 * distance) : ~0u >> (-8 * distance);
-        Value moved = distance > 0   ? b_.shl(word, b_.i32(uint32_t(8 * distance)))
-                      : distance < 0 ? b_.lshr(word, b_.i32(uint32_t(-8 * distance)))
-                                     : word;
-        merge(mask == whole ? moved : b_.bitAnd(moved, b_.i32(mask)));
-      }
-    }
+    std::vector<unsigned> numbers, signs;  // of the bytes of the result
+    std::set<uint32_t> sources;            // of the signs
     for (unsigned i = 0; i < 4; i++) {
-      uint32_t nibble = selector >> (4 * i);
-      if (!(nibble & 8)) continue;
-      Value sign = lane(b_, nibble & 4 ? high_ : low_, nibble & 3, 8, true);
-      merge(b_.bitAnd(b_.ashr(sign, b_.i32(7)), b_.i32(0xFFu << (8 * i))));
+      const uint32_t nibble = selector >> (4 * i) & 15;
+      (nibble & 8 ? signs : numbers).push_back(i);
+      if (nibble & 8) sources.insert(nibble & 7);
+    }
+    Value result = numbers.empty() ? nullptr : moved(selector, numbers);
+    auto merge = [&](Value part) { result = result ? b_.bitOr(result, part) : part; };
+    if (sources.size() > 2) {  // all signs at once
+      merge(filled(b_.lshr(moved(selector, signs), b_.i32(7))));
+      return result;
+    }
+    for (uint32_t source : sources) {
+      uint32_t mask = 0;
+      for (unsigned i : signs)
+        if ((selector >> (4 * i) & 7) == source) mask |= 0xFFu << (8 * i);
+      Value sign = lane(b_, source & 4 ? high_ : low_, source & 3, 8, true);
+      merge(b_.bitAnd(b_.ashr(sign, b_.i32(7)), b_.i32(mask)));
     }
     return result;
   }
 
-  Value dynamic(Value selector) {
+  // `mayBeSigns`: the top bits of the nibbles count.
+  Value dynamic(Value selector, bool mayBeSigns) {
+    Value pair = b_.bitcast(ir::I64, b_.vector(std::array{low_, high_}));
     std::vector<Value> bytes;
     for (unsigned i = 0; i < 4; i++) {
-      Value nibble = b_.lshr(selector, b_.i32(4 * i));
-      Value byte = at(nibble);
-      Value sign = b_.ashr(b_.shl(byte, b_.i32(24)), b_.i32(31));
-      bytes.push_back(b_.select(bit(nibble, 8), sign, byte));
+      Value eightfold = i == 0 ? b_.shl(selector, b_.i32(3)) : b_.lshr(selector, b_.i32(4 * i - 3));
+      bytes.push_back(b_.convert(Op::Trunc, ir::I32, b_.lshr(pair, b_.bitAnd(eightfold, b_.i32(0x38)))));
     }
-    return packLanes(b_, bytes, 8);
-  }
-
-  Value at(Value index) {  // the byte chosen by the low three bits, with others above it
-    Value word = b_.select(bit(index, 4), high_, low_);
-    return b_.lshr(word, b_.shl(b_.bitAnd(index, b_.i32(3)), b_.i32(3)));
+    Value result = packLanes(b_, bytes, 8);
+    if (!mayBeSigns) return result;
+    // The top bits of the nibbles become those of the low halves of bytes.
+    Value tops = b_.bitAnd(selector, b_.i32(0x8888));
+    tops = b_.bitAnd(b_.bitOr(tops, b_.shl(tops, b_.i32(8))), b_.i32(0x00880088));
+    tops = b_.bitOr(tops, b_.shl(tops, b_.i32(4)));
+    Value isSign = filled(b_.lshr(tops, b_.i32(3)));
+    return b_.bitOr(b_.bitAnd(result, b_.bitNot(isSign)), b_.bitAnd(filled(b_.lshr(result, b_.i32(7))), isSign));
   }
 
  private:
-  Value bit(Value v, uint32_t mask) { return b_.compare(Op::INe, b_.bitAnd(v, b_.i32(mask)), b_.i32(0)); }
+  // These bytes of the result where they belong, zeros elsewhere. Those that move by the same distance out of the same
+  // word move together.
+  Value moved(uint32_t selector, const std::vector<unsigned>& bytes) {
+    Value result = nullptr;
+    for (bool high : {false, true}) {
+      Value word = high ? high_ : low_;
+      for (int distance = -3; distance <= 3; distance++) {
+        uint32_t mask = 0;
+        for (unsigned i : bytes) {
+          const uint32_t nibble = selector >> (4 * i);
+          if (((nibble & 4) != 0) == high && int(i) - int(nibble & 3) == distance) mask |= 0xFFu << (8 * i);
+        }
+        if (mask == 0) continue;
+        const uint32_t whole = distance >= 0 ? ~0u << (8 * distance) : ~0u >> (-8 * distance);
+        Value part = distance > 0   ? b_.shl(word, b_.i32(uint32_t(8 * distance)))
+                     : distance < 0 ? b_.lshr(word, b_.i32(uint32_t(-8 * distance)))
+                                    : word;
+        if (mask != whole) part = b_.bitAnd(part, b_.i32(mask));
+        result = result ? b_.bitOr(result, part) : part;
+      }
+    }
+    return result;
+  }
+
+  // Bytes of all ones or of zeros, by the lowest bits of the bytes.
+  Value filled(Value lowest) { return b_.mul(b_.bitAnd(lowest, b_.i32(0x01010101)), b_.i32(0xFF)); }
 
   ir::Builder& b_;
   Value low_, high_;
@@ -306,13 +327,13 @@ void lowerPrmt(FunctionLowering& f, const ptx::Instruction& instruction) {
     uint32_t n = static_cast<uint32_t>(selector->payload);
     result = permutation.constant(mode == Mod::b32 ? n : namedSelector(mode, n & 3));
   } else if (mode == Mod::b32) {
-    result = permutation.dynamic(selector);
+    result = permutation.dynamic(selector, true);
   } else {
     Value n = b.bitAnd(selector, b.i32(3));
     Value chosen = b.i32(namedSelector(mode, 0));
     for (unsigned i = 1; i < 4; i++)
       chosen = b.select(b.compare(Op::IEq, n, b.i32(i)), b.i32(namedSelector(mode, i)), chosen);
-    result = permutation.dynamic(chosen);
+    result = permutation.dynamic(chosen, false);
   }
   f.write(instruction.operands[0], result);
 }

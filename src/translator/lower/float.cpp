@@ -251,10 +251,29 @@ void lowerFunction(FunctionLowering& f, const Instruction& instruction) {
   lowerLanes(f, instruction, fp, computeNarrowFunction, false);
 }
 
+bool isOneRegister(const ptx::Operand& x, const ptx::Operand& y) {
+  return x.kind == ptx::Operand::Kind::Register && x.kind == y.kind && x.reg == y.reg;
+}
+
+// NVIDIA's driver makes of NMin and NMax what ptxas makes of min and max, the NaN of two NaNs included: unless it sees
+// that the result is one of the operands.
+bool unitesNans(FunctionLowering& f, const Instruction& instruction, std::span<const Value> x) {
+  return f.profile().exactMinMax && f.profile().nvidiaNan && x.size() == 2 && !isBfloat(instruction.type()) &&
+         !isOneRegister(instruction.operands[1], instruction.operands[2]) && !x[0]->isConstant() && !x[1]->isConstant();
+}
+
+bool isNumber(Value x) {
+  const FloatFormat& format = formatOf(x->type);
+  return x->isConstant() && (x->payload & (format.signBit() - 1)) <= format.infinity();
+}
+
 // One of two or three: with .NaN a NaN wins, else a number does. xorsign: the magnitudes' extremum, the signs' product.
 Value computeExtremum(FunctionLowering& f, const Instruction& instruction, FloatControl fp, std::span<const Value> x) {
   ir::Builder& b = f.b;
   Op op = instruction.opcode == Opcode::Min ? Op::FMin : Op::FMax;
+  if (!instruction.has(Mod::NaN) && !instruction.has(Mod::xorsign) &&
+      (unitesNans(f, instruction, x) || (x.size() == 2 && (isNumber(x[0]) || isNumber(x[1])))))
+    return b.floating(op, fp, {x[0], x[1]});
   bool ofMagnitudes = instruction.has(Mod::abs);
   Value result = nullptr, anyNan = nullptr, allNan = nullptr;
   for (Value v : x) {
@@ -278,9 +297,7 @@ Value computeExtremum(FunctionLowering& f, const Instruction& instruction, Float
 
 // ptxas makes a copy of the extremum of a number and itself.
 bool isCopy(const Instruction& instruction) {
-  const ptx::Operand &x = instruction.operands[1], &y = instruction.operands[2];
-  return instruction.modifiers.size() == 1 && x.kind == ptx::Operand::Kind::Register && x.kind == y.kind &&
-         x.reg == y.reg &&
+  return instruction.modifiers.size() == 1 && isOneRegister(instruction.operands[1], instruction.operands[2]) &&
          (instruction.type() == Type::F16 || instruction.type() == Type::F32 || instruction.type() == Type::F64);
 }
 

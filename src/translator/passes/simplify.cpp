@@ -128,7 +128,7 @@ class Simplifier {
       case Op::Shl:
       case Op::LShr:
       case Op::AShr: return equalInteger(instruction);
-      case Op::UMin:
+      case Op::UMin: return equalMinimum(instruction);
       case Op::UMax:
       case Op::SMin:
       case Op::SMax: return instruction->operands[0] == instruction->operands[1] ? instruction->operands[0] : nullptr;
@@ -177,7 +177,9 @@ class Simplifier {
         return nullptr;
       case Op::And:
         if (a == b || isAllOnes(b)) return a;
-        return isZero(b) ? b : nullptr;
+        if (isZero(b)) return b;
+        gatherMasks(instruction);
+        return nullptr;
       case Op::Or:
         if (a == b || isZero(b)) return a;
         return isAllOnes(b) ? b : nullptr;
@@ -211,6 +213,27 @@ class Simplifier {
     sum->operands[1] = constant(sum->type, sum->operands[1]->payload + inner->operands[1]->payload);
     sum->operands[0] = inner->operands[0];
     changed_ = true;
+  }
+
+  // Likewise masks.
+  void gatherMasks(Instruction* masked) {
+    const Instruction* inner = masked->operands[0];
+    if (!masked->operands[1]->isConstant() || inner->op != Op::And || !inner->operands[1]->isConstant()) return;
+    masked->operands[1] = constant(masked->type, masked->operands[1]->payload & inner->operands[1]->payload);
+    masked->operands[0] = inner->operands[0];
+    changed_ = true;
+  }
+
+  // The largest number that the value may be, by the mask that it has.
+  static uint64_t largest(const Instruction* value) {
+    if (value->isConstant()) return value->payload;
+    const bool isMasked = value->op == Op::And && value->operands[1]->isConstant();
+    return isMasked ? value->operands[1]->payload : UINT64_MAX;
+  }
+
+  Instruction* equalMinimum(Instruction* instruction) {
+    Instruction *a = instruction->operands[0], *b = instruction->operands[1];
+    return a == b || (b->isConstant() && !a->type.isVector() && largest(a) <= b->payload) ? a : nullptr;
   }
 
   void becomeUnary(Instruction* instruction, Op op, Instruction* operand) {
@@ -293,7 +316,14 @@ class Simplifier {
         becomeConversion(instruction, inner->op, inner->operands[0]);
       return nullptr;
     }
-    if (inner->op == Op::Trunc) {
+    const bool shifts = inner->op == Op::Shl || inner->op == Op::LShr;
+    if (shifts && instruction->type == ir::I32 && inner->operands[0]->op == Op::ZExt &&
+        inner->operands[0]->operands[0]->type == instruction->type &&
+        largest(inner->operands[1]) < instruction->type.bits) {
+      // A word shifted as a wider one, by less than its width.
+      instruction->operands = {inner->operands[0]->operands[0], inner->operands[1]};
+      become(instruction, inner->op);
+    } else if (inner->op == Op::Trunc) {
       becomeConversion(instruction, Op::Trunc, inner->operands[0]);
     } else if (innerExtends) {
       Instruction* source = inner->operands[0];
