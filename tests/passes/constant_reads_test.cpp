@@ -21,8 +21,17 @@ std::string rewritten(const std::string& text) {
 
 std::string kernel(const std::string& body) { return "kernel @k structured ssa {\n" + body + "}\n"; }
 
-// table[index] of 32-bit words, 64 bytes into the module's data.
-std::string lookup(const std::string& index, const std::string& access = "i32 %7 [global const align 4]") {
+// table[index] of 32-bit words, 64 bytes into the module's data. A branch waits for it, or not.
+const char* const branch = R"(  %9 = eq bool %8, %0
+  merge b2
+  br %9, b1, b2
+b1:
+  br b2
+b2:
+  ret
+)";
+std::string lookup(const std::string& index, const std::string& access = "i32 %7 [global const align 4]",
+                   const std::string& end = branch) {
   return kernel("b0:\n" + index + R"(  %1 = input i64 ModuleData
   %2 = const i64 64
   %3 = add i64 %1, %2
@@ -33,8 +42,7 @@ std::string lookup(const std::string& index, const std::string& access = "i32 %7
   %8 = load )" + access +
                 R"(
   store %1, %8 [global align 4]
-  ret
-)");
+)" + end);
 }
 
 void expectUnchanged(const std::string& text) {
@@ -56,6 +64,12 @@ TEST(ConstantReads, AnAddressForTheWholeWarpBecomesAnOffset) {
   %5 = add i32 %3, %4
   %6 = load i32 %5 [constant const align 4]
   store %1, %6 [global align 4]
+  %7 = eq bool %6, %0
+  merge b2
+  br %7, b1, b2
+b1:
+  br b2
+b2:
   ret
 )"));
 }
@@ -83,8 +97,21 @@ TEST(ConstantReads, PlacesThatDifferByThreadStay) {
   expectUnchanged(lookup("  %0 = input i32 SubgroupId\n"));
 }
 
+TEST(ConstantReads, ComputedPlacesStayWhereNoBranchWaits) {
+  expectUnchanged(lookup("  %0 = input i32 BlockIdX\n", "i32 %7 [global const align 4]", "  ret\n"));
+}
+
 TEST(ConstantReads, LongVectorsAtComputedPlacesStay) {
-  expectUnchanged(lookup("  %0 = input i32 BlockIdX\n", "<4 x i32> %7 [global const align 16]"));
+  const std::string waits = R"(  %9 = extract i32 %8, 0
+  %10 = eq bool %9, %0
+  merge b2
+  br %10, b1, b2
+b1:
+  br b2
+b2:
+  ret
+)";
+  expectUnchanged(lookup("  %0 = input i32 BlockIdX\n", "<4 x i32> %7 [global const align 16]", waits));
 }
 
 TEST(ConstantReads, OtherMemoryStays) {
@@ -111,10 +138,9 @@ b1:
   store %0, %4 [global align 4]
   %5 = const i64 4
   %6 = add i64 %3, %5
-  %7 = const i64 80
-  %8 = add i64 %0, %7
-  %9 = eq bool %6, %8
-  br %9, b3, b2
+  %7 = const i32 80
+  %8 = eq bool %4, %7
+  br %8, b3, b2
 b2:
   br b1
 b3:
@@ -122,24 +148,18 @@ b3:
 )")),
             kernel(R"(b0:
   %0 = input i64 ModuleData
-  %1 = const i64 16
-  %2 = add i64 %0, %1
-  %3 = const i32 16
+  %1 = const i32 16
   br b1
 b1:
-  %4 = phi i64 [%2, b0], [%8, b2]
-  %5 = phi i32 [%3, b0], [%10, b2]
-  %6 = load i32 %5 [constant const align 4]
-  store %0, %6 [global align 4]
-  %7 = const i64 4
-  %8 = add i64 %4, %7
-  %9 = const i32 4
-  %10 = add i32 %5, %9
-  %11 = const i64 80
-  %12 = add i64 %0, %11
-  %13 = eq bool %8, %12
+  %2 = phi i32 [%1, b0], [%5, b2]
+  %3 = load i32 %2 [constant const align 4]
+  store %0, %3 [global align 4]
+  %4 = const i32 4
+  %5 = add i32 %2, %4
+  %6 = const i32 80
+  %7 = eq bool %3, %6
   loop b3 continue b2
-  br %13, b3, b2
+  br %7, b3, b2
 b2:
   br b1
 b3:
@@ -159,23 +179,22 @@ class RandomPlaces {
       conditions_ = {emit("lt.u bool " + numbers_[0] + ", " + number())};
       for (int i = 0; i < 6; ++i) grow();
     });
-    const std::string begin = pick(places_), step = "%" + std::to_string(count_++),
-                      next = "%" + std::to_string(count_++);
-    const std::string phi = "%" + std::to_string(count_++), counter = "%" + std::to_string(count_++);
-    const std::string zero = "%" + std::to_string(count_++), one = "%" + std::to_string(count_++);
-    const std::string raised = "%" + std::to_string(count_++), most = "%" + std::to_string(count_++);
-    const std::string again = "%" + std::to_string(count_++);
-    std::string body = block([&] {
+    const std::string begin = pick(places_), phi = reserved(), next = reserved(), counter = reserved(),
+                      raised = reserved();
+    std::string again;
+    const std::string body = block([&] {
       places_.push_back(phi);
       for (int i = 0; i < 6; ++i) grow();
       for (int i = 0; i < 5; ++i) read();
+      const std::string step = emit("const i64 " + std::to_string(4 * (1 + random_() % 8)));
+      define(next, "add i64 " + phi + ", " + step);
+      define(raised, "add i32 " + counter + ", " + emit("const i32 1"));
+      again = awaiting(emit("lt.u bool " + raised + ", " + emit("const i32 4")));
     });
+    const std::string zero = reserved();
     return "kernel @k structured ssa {\nb0:\n" + entry + "  " + zero + " = const i32 0\n  br b1\nb1:\n  " + phi +
            " = phi i64 [" + begin + ", b0], [" + next + ", b2]\n  " + counter + " = phi i32 [" + zero + ", b0], [" +
-           raised + ", b2]\n  loop b3 continue b2\n" + body + "  " + step + " = const i64 " +
-           std::to_string(4 * (1 + random_() % 8)) + "\n  " + next + " = add i64 " + phi + ", " + step + "\n  " + one +
-           " = const i32 1\n  " + raised + " = add i32 " + counter + ", " + one + "\n  " + most + " = const i32 4\n  " +
-           again + " = lt.u bool " + raised + ", " + most + "\n  br " + again +
+           raised + ", b2]\n  loop b3 continue b2\n" + body + "  br " + again +
            ", b2, b3\nb2:\n  br b1\nb3:\n  ret\n}\n";
   }
 
@@ -186,9 +205,13 @@ class RandomPlaces {
     body();
     return std::exchange(text_, {});
   }
-  std::string emit(const std::string& operation) {
-    const std::string name = "%" + std::to_string(count_++);
+  std::string reserved() { return "%" + std::to_string(count_++); }
+  void define(const std::string& name, const std::string& operation) {
     text_ += "  " + name + " = " + operation + "\n";
+  }
+  std::string emit(const std::string& operation) {
+    const std::string name = reserved();
+    define(name, operation);
     return name;
   }
   const std::string& pick(const std::vector<std::string>& from) { return from[random_() % from.size()]; }
@@ -215,15 +238,26 @@ class RandomPlaces {
     }
   }
 
+  // Depends on what was read, and is the condition given whatever that was.
+  std::string awaiting(std::string condition) {
+    for (const std::string& value : read_) {
+      const std::string equal = emit("eq bool " + value + ", " + read_[0]);
+      const std::string both = emit("and bool " + condition + ", " + equal);
+      condition = emit("or bool " + condition + ", " + both);
+    }
+    return condition;
+  }
+
   void read() {
     const std::string loaded = emit("load i32 " + pick(places_) + " [global const align 4]");
+    if (random_() % 3 != 0) read_.push_back(loaded);
     text_ += "  store " + places_[0] + ", " + loaded + " [global align 4]\n";
   }
 
   std::mt19937_64& random_;
   std::string text_;
   int count_ = 0;
-  std::vector<std::string> numbers_, places_, conditions_;
+  std::vector<std::string> numbers_, places_, conditions_, read_;
 };
 
 TEST(ConstantReads, EveryLoadReadsWhatItRead) {

@@ -15,6 +15,25 @@ using ir::Op;
 // NVIDIA's constant bank gives 8 bytes at a time where the place is computed, a load of device memory 16.
 constexpr uint32_t mostBitsAtOnce = 64;
 
+// By instruction id: what a branch depends on, and so the threads wait for.
+std::vector<bool> findAwaited(const ir::Function& function) {
+  std::vector<bool> isAwaited(function.instructionIdBound());
+  std::vector<const Instruction*> work;
+  auto visit = [&](const Instruction* value) {
+    if (isAwaited[value->id]) return;
+    isAwaited[value->id] = true;
+    work.push_back(value);
+  };
+  for (const ir::Block* block : function.blocks)
+    if (block->terminator.value) visit(block->terminator.value);
+  while (!work.empty()) {
+    const Instruction* value = work.back();
+    work.pop_back();
+    if (ir::isPure(value->op)) std::ranges::for_each(value->operands, visit);
+  }
+  return isAwaited;
+}
+
 bool isCandidate(const Instruction& i) {
   return i.op == Op::Load && i.memory.isConstant && i.memory.space == ir::Space::Global;
 }
@@ -103,7 +122,8 @@ struct Sum {
 
 class Rewriter {
  public:
-  explicit Rewriter(ir::Function& function) : variety_(function), addresses_(function), inserted_(function) {}
+  explicit Rewriter(ir::Function& function)
+      : isAwaited_(findAwaited(function)), variety_(function), addresses_(function), inserted_(function) {}
 
   bool run(ir::Function& function) {
     bool changed = false;
@@ -113,7 +133,7 @@ class Rewriter {
         Instruction* address = i->operands[0];
         if (!addresses_.contains(*address) || variety_.differs(*address)) continue;
         const Sum sum = offset(address);
-        if (sum.value && i->type.totalBits() > mostBitsAtOnce) continue;
+        if (sum.value && !(isAwaited_[i->id] && i->type.totalBits() <= mostBitsAtOnce)) continue;
         i->operands[0] = valueOf(sum, address);
         i->memory.space = ir::Space::Constant;
         changed = true;
@@ -185,6 +205,7 @@ class Rewriter {
     return b.convert(Op::Trunc, ir::I32, number);
   }
 
+  const std::vector<bool> isAwaited_;
   Variety variety_;
   ModuleAddresses addresses_;
   Insertions inserted_;
