@@ -54,6 +54,8 @@ struct TargetProfile {
   bool denormalLog2 = false;               // f32 log2 knows denormals
   bool signedZeroPreserve = false;         // zeros keep their sign and NaNs stay NaNs only if asked for, and can be asked for
   bool foldsZeros = false;                 // x + 0, x / 0 and 0 / x are simplified wrongly when the zero is a constant
+  bool foldsHalfRoundTrips = false;        // a conversion to f16 and back is taken for none
+  bool saturatesToInteger = false;         // float to integer clamps and knows NaNs as CUDA's does
   bool exactFma16 = false;                 // f16 Fma is fused and keeps denormals
   bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
   bool nvidiaNan = false;                  // f16 and f32 operations make the one NaN of all ones but the sign

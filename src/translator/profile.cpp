@@ -192,6 +192,7 @@ TargetProfile nvidia() {
   p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
+  p.foldsHalfRoundTrips = p.saturatesToInteger = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;
   return p;
 }

@@ -218,6 +218,16 @@ std::optional<uint64_t> convert(const Instruction& i, Type from, uint64_t a, con
       if (!(value < limit) || value < (i.op == Op::FToS ? -limit : 0)) return std::nullopt;
       return i.op == Op::FToS ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
     }
+    case Op::FToUClamped:
+    case Op::FToSClamped: {
+      const bool isSigned = i.op == Op::FToSClamped;
+      const double value = std::trunc(toDouble(from.bits, a)), limit = std::ldexp(1.0, int(bits) - isSigned);
+      const uint64_t top = uint64_t(1) << (bits - 1);
+      if (std::isnan(value)) return bits == 64 || from.bits == 64 ? top : 0;
+      if (value >= limit) return isSigned ? top - 1 : top | (top - 1);
+      if (value < (isSigned ? -limit : 0)) return isSigned ? top : 0;
+      return isSigned ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
+    }
     case Op::FConvert: {
       if (model.onlyNearest && (rounding != Rounding::NearestEven || i.fp.flush)) return std::nullopt;
       bool flush = i.fp.flush || !model.keepsDenormals32;

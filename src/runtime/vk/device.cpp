@@ -229,6 +229,8 @@ void Device::fillProfile() {
   profile.accurateTanh = probes_.accurateTanh;
   profile.denormalLog2 = probes_.denormalLog2;
   profile.foldsZeros = probes_.foldsZeros;
+  profile.foldsHalfRoundTrips = probes_.foldsHalfRoundTrips;
+  profile.saturatesToInteger = probes_.saturatesToInteger;
   profile.exactDivSqrt32 = probes_.exactDivSqrt32;
   profile.refinesInOneStep32 = probes_.refinesInOneStep32;
   profile.dividesByRoots32 = probes_.dividesByRoots32;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/vk/device.h"
+#include "shaders/probe_conversions.h"
 #include "shaders/probe_exit.h"
 #include "shaders/probe_float32.h"
 #include "shaders/probe_float32_flush.h"
@@ -192,6 +193,54 @@ void probeFunctions(Probe& probe, std::span<const uint32_t> spirv, ProbeResults&
   out.minMaxUnitesNans = f.unitedNans[0] == nvidiaNan && f.unitedNans[1] == nvidiaNan;
 }
 
+// As in the shader.
+struct Conversion {
+  float x = 0;
+  uint32_t roundTrip = 0;
+  double wide = 0;
+  int64_t i64 = 0, wideI64 = 0;
+  uint64_t u64 = 0, wideU64 = 0;
+  int32_t i32 = 0, wideI32 = 0;
+  uint32_t u32 = 0, wideU32 = 0;
+};
+
+// As CUDA's cvt: out of range the end of the range, a NaN gives `ofNan`.
+template <typename Integer, typename Real>
+Integer clamped(Real x, Integer ofNan) {
+  if (std::isnan(x)) return ofNan;
+  const Real limit = std::ldexp(Real(1), std::numeric_limits<Integer>::digits);
+  if (x >= limit) return std::numeric_limits<Integer>::max();
+  if (x < (std::is_signed_v<Integer> ? -limit : Real(0))) return std::numeric_limits<Integer>::min();
+  return static_cast<Integer>(x);
+}
+
+template <typename Integer>
+constexpr Integer topBit = static_cast<Integer>(uint64_t{1} << (sizeof(Integer) * 8 - 1));
+
+bool saturates(const Conversion& one) {
+  return one.i32 == clamped(one.x, 0) && one.u32 == clamped(one.x, 0u) && one.i64 == clamped(one.x, topBit<int64_t>) &&
+         one.u64 == clamped(one.x, topBit<uint64_t>) && one.wideI32 == clamped(one.wide, topBit<int32_t>) &&
+         one.wideU32 == clamped(one.wide, topBit<uint32_t>) && one.wideI64 == clamped(one.wide, topBit<int64_t>) &&
+         one.wideU64 == clamped(one.wide, topBit<uint64_t>);
+}
+
+void probeConversions(Probe& probe, ProbeResults& out) {
+  constexpr double most = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
+  constexpr double numbers[] = {1.1,           -1.5,          0.75,     -0.75, 255.5,  0x1p31,     0x1.fffffcp30,
+                                -0x1p31,       -0x1p33,       1e10,     -1e10, 0x1p32, 0x1p63,     -0x1p63,
+                                -0x1.8p63,     0x1p64,        0x1p65,   1e20,  -1e20,  most,       -most,
+                                none,          -none,         0x1p-130, -0.0,  65520,  0x1p31 - 1, 0x1.fffffep31,
+                                0x1.fffffep62, 0x1.fffffep63, 4e9,      3.99};
+  Conversion cases[std::size(numbers)];
+  for (size_t i = 0; i < std::size(numbers); ++i) {
+    cases[i].x = static_cast<float>(numbers[i]);
+    cases[i].wide = numbers[i];
+  }
+  if (probe.run(probe_conversions, 32, 1, false, cases, sizeof(cases)) != Status::Ok) return;
+  out.foldsHalfRoundTrips = cases[0].roundTrip == std::bit_cast<uint32_t>(cases[0].x);
+  out.saturatesToInteger = std::all_of(std::begin(cases), std::end(cases), saturates);
+}
+
 // One shader in the modes of kernels that keep denormals.
 struct Modes {
   std::span<const uint32_t> plain, preserve, zeros;
@@ -245,17 +294,19 @@ Status probe(Device& device, ProbeResults& out) {
     out.refinesInOneStep32 = wrong.refinements == 0;
     out.dividesByRoots32 = wrong.divisors == 0;
   }
-  if (physical.features2.features.shaderFloat64) {
+  const auto& features = physical.features2.features;
+  if (features.shaderFloat64 && features.shaderInt64 && physical.features12.shaderFloat16) probeConversions(probe, out);
+  if (features.shaderFloat64) {
     const Agreement wide = compare<double, uint64_t>(probe, probe_float64);
     out.exactFma64 = wide.ran && wide.fused;
     out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
   }
   util::log().info(
       "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, steps {} {}, "
-      "f64 fma {}, div {}",
+      "f64 fma {}, div {}, conversions saturate {}, f16 folds {}",
       physical.properties().deviceName, out.lanesLikeCuda, out.exitedThreadsArrive, out.denormsByDefault32,
       out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.refinesInOneStep32,
-      out.dividesByRoots32, out.exactFma64, out.exactDivSqrt64);
+      out.dividesByRoots32, out.exactFma64, out.exactDivSqrt64, out.saturatesToInteger, out.foldsHalfRoundTrips);
   return Status::Ok;
 }
 

@@ -18,6 +18,7 @@ struct ProbeResults {
   uint8_t approximationsFlush32 = 0;
   uint8_t refinesInOneStep32 = 0, dividesByRoots32 = 0;
   uint8_t accurateExp2 = 0, accurateTanh = 0, denormalLog2 = 0, foldsZeros = 0;
+  uint8_t foldsHalfRoundTrips = 0, saturatesToInteger = 0;
   uint8_t exactFma64 = 0, exactDivSqrt64 = 0;
 };
 

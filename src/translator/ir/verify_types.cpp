@@ -24,7 +24,9 @@ std::string checkConversion(const Instruction& instruction) {
     case Op::UToF:
     case Op::SToF: return expect(from.isInt() && to.isFloat() && sameLanes, "converts an integer to a float");
     case Op::FToU:
-    case Op::FToS: return expect(from.isFloat() && to.isInt() && sameLanes, "converts a float to an integer");
+    case Op::FToS:
+    case Op::FToUClamped:
+    case Op::FToSClamped: return expect(from.isFloat() && to.isInt() && sameLanes, "converts a float to an integer");
     case Op::FConvert:
       return expect(from.isFloat() && to.isFloat() && sameLanes && from.bits != to.bits,
                     "changes the width of a float");

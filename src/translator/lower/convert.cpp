@@ -49,15 +49,34 @@ Value roundToInteger(FunctionLowering& f, const Instruction& instruction, Value 
   }
 }
 
+// Whether the device's own conversion does all that cvt does. What narrower results get of an f64's NaN is their own.
+bool clampsByItself(FunctionLowering& f, Value x, Range range) {
+  const bool isNarrow = range.bits < 32;
+  return f.profile().saturatesToInteger && !x->isConstant() && (!isNarrow || x->type == ir::F32);
+}
+
+void convertClamped(FunctionLowering& f, const Instruction& instruction, Value x, Range range) {
+  ir::Builder& b = f.b;
+  if (!instruction.has(Mod::rzi)) x = roundToInteger(f, instruction, x);
+  const ir::Type type = ir::intType(std::max(range.bits, 32u));
+  Value result = b.convert(range.isSigned ? Op::FToSClamped : Op::FToUClamped, type, x);
+  if (range.bits < 32) {
+    result = minInt(b, range.isSigned, result, b.constant(type, range.high()));
+    if (range.isSigned) result = b.binary(Op::SMax, result, b.constant(type, static_cast<uint64_t>(range.low())));
+  }
+  f.write(instruction.operands[0], resize(b, result, irType(instruction.type(0)), range.isSigned), range.isSigned);
+}
+
 // Out of range clamps. A NaN gives 0, or the top bit alone when either side has 64 bits.
 void convertToInteger(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
   Type to = instruction.type(0), from = instruction.type(1);
   Value x = unpackFloats(f, instruction.operands[1], from)[0];
   if (x->type == ir::F16) x = b.convert(Op::FConvert, ir::F32, x);
+  Range range = rangeOf(to);
+  if (clampsByItself(f, x, range)) return convertClamped(f, instruction, x, range);
   x = roundToInteger(f, instruction, x);
 
-  Range range = rangeOf(to);
   ir::Type type = range.bits < 32 ? ir::I32 : irType(to);
   // Rounded already: below 0 is -1 or less, which denormals are not in question for.
   Value low = floatConstant(b, x->type, range.isSigned ? static_cast<double>(range.low()) : -1);
@@ -81,9 +100,11 @@ void convertFromInteger(FunctionLowering& f, const Instruction& instruction) {
   Op op = isSigned ? Op::SToF : Op::UToF;
   Rounding rounding = roundingOf(instruction);
   bool isNarrow = to == Type::F16 || to == Type::BF16;
-  // Narrow results come from f32, rounded to odd where it cannot hold the integer: that keeps the last step exact.
+  // Narrow results come from f32. What that cannot hold is infinite in f16; for bf16, rounding to odd keeps the last
+  // step exact.
   FloatControl first{rounding};
-  if (isNarrow) first.rounding = x->type.bits > 16 ? Rounding::ToOdd : Rounding::NearestEven;
+  const bool isHeld = to == Type::F16 || x->type.bits <= 16;
+  if (isNarrow) first.rounding = isHeld ? Rounding::NearestEven : Rounding::ToOdd;
   if (x->type.bits < 32) x = resize(b, x, ir::I32, isSigned);
   Value result = b.convert(op, isNarrow ? ir::F32 : irType(to), x, first);
   if (to == Type::BF16) {
@@ -130,7 +151,8 @@ Value toNarrowFloat(FunctionLowering& f, const Instruction& instruction, Value x
     return payload ? b.select(isNan(b, x), payload, bits) : bits;
   }
   Value result = b.convert(Op::FConvert, ir::F16, x, {roundingOf(instruction)});  // whatever .ftz says: seen on an H200
-  result = payload ? b.select(isNan(b, x), b.bitcast(ir::F16, payload), result) : orNan(b, isNan(b, x), result);
+  if (payload) result = b.select(isNan(b, x), b.bitcast(ir::F16, payload), result);
+  else if (!f.profile().nvidiaNan) result = orNan(b, isNan(b, x), result);
   return instruction.has(Mod::satfinite) ? saturateHalf(b, result) : result;
 }
 

@@ -17,6 +17,7 @@
 #include "translator/passes/divisions.h"
 #include "translator/passes/float_exactness.h"
 #include "translator/passes/fold_branches.h"
+#include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
@@ -48,6 +49,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<AlignedAddresses>());
   list.push_back(std::make_unique<Cse>());
   list.push_back(std::make_unique<Dce>());
+  list.push_back(std::make_unique<HalfRoundTrips>());
   return list;
 }
 

@@ -42,9 +42,17 @@ Id toFloat(Emitter& e, const ir::Instruction& i) {
 }
 
 Id toInteger(Emitter& e, const ir::Instruction& i) {
-  spv::Op op = i.op == Op::FToS ? spv::Op::OpConvertFToS : spv::Op::OpConvertFToU;
+  const bool isSigned = i.op == Op::FToS || i.op == Op::FToSClamped;
+  spv::Op op = isSigned ? spv::Op::OpConvertFToS : spv::Op::OpConvertFToU;
   if (i.type.bits >= 32) return e.op(op, i.type, {e.operand(i, 0)});
   return e.narrow(e.op(op, word(i.type), {e.operand(i, 0)}), i.type);
+}
+
+// NVIDIA's device makes the one NaN of any; its driver, of constants, keeps their bits.
+bool isNanForHalf(const Emitter& e, const ir::Instruction& i) {
+  const ir::Instruction& x = *i.operands[0];
+  return e.profile.nvidiaNan && i.type == ir::F16 && x.type == ir::F32 && x.isConstant() &&
+         (x.payload & 0x7FFF'FFFF) > 0x7F80'0000;
 }
 
 }  // namespace
@@ -57,8 +65,12 @@ Id emitConversion(Emitter& e, const ir::Instruction& i) {
     case Op::UToF:
     case Op::SToF: return toFloat(e, i);
     case Op::FToU:
-    case Op::FToS: return toInteger(e, i);
-    case Op::FConvert: return e.op(spv::Op::OpFConvert, i.type, {e.operand(i, 0)});
+    case Op::FToS:
+    case Op::FToUClamped:
+    case Op::FToSClamped: return toInteger(e, i);
+    case Op::FConvert:
+      if (isNanForHalf(e, i)) return e.constant(ir::F16, 0x7FFF);
+      return e.op(spv::Op::OpFConvert, i.type, {e.operand(i, 0)});
     case Op::Bitcast: return e.bitcast(e.operand(i, 0), i.operands[0]->type, i.type);
     case Op::VecBuild: {
       std::vector<Id> lanes;
