@@ -73,7 +73,8 @@ void lowerLanes(FunctionLowering& f, const Instruction& instruction, FloatContro
     if (rectifies) result = rectify(b, result);
     results.push_back(result);
   }
-  writeFloats(f, instruction.operands[0], type, results);
+  const bool fits = instruction.opcode == Opcode::Min || instruction.opcode == Opcode::Max;
+  writeFloats(f, instruction.operands[0], type, results, fits);
 }
 
 Value computeSum(FunctionLowering& f, const Instruction& instruction, FloatControl fp, std::span<const Value> x) {

@@ -56,6 +56,7 @@ Value increment(ir::Builder& b, Value bits, unsigned dropped, Narrowing how) {
 Value roundInPlace(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how) {
   const unsigned dropped = single.mantissa - format.mantissa;
   Value bits = bitsOf(b, x);
+  if (how.fits) return bits;
   Value rounded = b.add(bits, increment(b, bits, dropped, how));
   return b.select(isNan(b, x), b.i32(static_cast<uint32_t>(format.nan()) << dropped), rounded);
 }
@@ -76,9 +77,9 @@ std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand
   return {b.extract(v, 0), b.extract(v, 1)};
 }
 
-void writeFloats(FunctionLowering& f, const ptx::Operand& destination, Type type, std::vector<Value> lanes) {
+void writeFloats(FunctionLowering& f, const ptx::Operand& destination, Type type, std::vector<Value> lanes, bool fits) {
   ir::Builder& b = f.b;
-  if (isBfloat(type)) return f.write(destination, packBfloats(b, lanes, {}));
+  if (isBfloat(type)) return f.write(destination, packBfloats(b, lanes, {Rounding::NearestEven, false, false, fits}));
   Value v = lanes.size() == 1 ? lanes[0] : b.vector(lanes);
   f.write(destination, b.bitcast(irType(type), v));
 }

@@ -38,8 +38,9 @@ bool flushes(FunctionLowering& f, const ptx::Instruction& instruction);
 
 // An operand's lanes as the type they are computed in: f16, f32, f64; bf16 and tf32 become f32.
 std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand, ptx::Type type);
-// Writes lanes of the type they were computed in. bf16 is rounded to nearest.
-void writeFloats(FunctionLowering& f, const ptx::Operand& destination, ptx::Type type, std::vector<Value> lanes);
+// Writes lanes of the type they were computed in. bf16 is rounded to nearest, unless `fits` says that it need not be.
+void writeFloats(FunctionLowering& f, const ptx::Operand& destination, ptx::Type type, std::vector<Value> lanes,
+                 bool fits = false);
 
 Value bitsOf(ir::Builder& b, Value x);  // as an integer
 Value isNan(ir::Builder& b, Value x);
@@ -53,6 +54,7 @@ struct Narrowing {
   ir::Rounding rounding = ir::Rounding::NearestEven;
   bool tiesAway = false;        // .rna
   bool saturateFinite = false;  // .satfinite: out of range gives the largest number
+  bool fits = false;            // it is a number of the narrower format, or the NaN
 };
 Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how);
 Value widenFloat(ir::Builder& b, Value bits, const FloatFormat& format);

@@ -144,9 +144,6 @@ Value ExactFloat::signedZero(Value result, Value x, Value y, Rounding rounding) 
 // x + y of a type whose denormals are kept. The smaller operand's lost part is exact: (x + y) - x, subtracted from y.
 // Of an infinite operand it is a NaN, of two finite ones whose sum is infinite the other infinity.
 Value ExactFloat::sum(Rounding rounding, Value x, Value y) {
-  // The nearest zero has the right sign but for rounding down. NVIDIA's driver changes signs on the way.
-  if (rounding == Rounding::Down && x->type == F32)
-    return b.unary(Op::FNeg, sum(Rounding::Up, b.unary(Op::FNeg, x), b.unary(Op::FNeg, y)));
   Value nearest = b.binary(Op::FAdd, x, y);
   Value swap = b.compare(Op::FLt, b.unary(Op::FAbs, x), b.unary(Op::FAbs, y));
   Value large = b.select(swap, y, x), small = b.select(swap, x, y);
@@ -406,9 +403,17 @@ Value ExactFloat::convert(ir::Type to, Value x, Rounding rounding) {
   return step(result, b.binary(Op::FSub, x, back), rounding);
 }
 
-// The integer's leading bits, and one that stands for all others, are rounded as a float's.
+// An integer that may have too many bits is cut into two parts that have not: their sum is rounded.
 Value ExactFloat::fromInteger(ir::Type to, Value x, bool isSigned, Rounding rounding) {
-  if (x->type.bits < 64) x = b.convert(isSigned ? Op::SExt : Op::ZExt, I64, x);
+  const Op convertsInteger = isSigned ? Op::SToF : Op::UToF;
+  if (x->type.bits < to.bits) return b.convert(convertsInteger, to, x);
+  if (x->type.bits == to.bits) {
+    const uint64_t lowPart = to == F32 ? 0xFF : 0xFFF;
+    Value high = b.convert(convertsInteger, to, b.bitAnd(x, like(x, ~lowPart)));
+    return sum(rounding, high, b.convert(Op::UToF, to, b.bitAnd(x, like(x, lowPart))));
+  }
+  if (profile_.float64) return convert(to, fromInteger(F64, x, isSigned, Rounding::ToOdd), rounding);
+  // The leading bits, and one that stands for all others, are rounded as a float's.
   Value isNegative = isSigned ? b.compare(Op::SLt, x, b.i64(0)) : b.boolean(false);
   Value magnitude = isSigned ? b.select(isNegative, b.unary(Op::Neg, x), x) : x;
   Value isZero = b.compare(Op::IEq, magnitude, b.i64(0));

@@ -385,7 +385,8 @@ class Rewriter {
       if (auto guess = exact_.quickFmaNear(rounding, x[0], x[1], z, rangeOfProduct(i)))
         return unlessRare(*guess, [&] { return fma(z); });
     }
-    return fma(x[2]);
+    // The device may flush in its fma, but not in what is subtracted from that.
+    return fma(i.fp.flush && !deviceFlushes_ ? exact_.flush(x[2]) : x[2]);
   }
 
   // As lowering widens bf16: the lower half is zero.

@@ -154,14 +154,17 @@ Value ExactFloat::lostBySum(Value sum, Value x, Value y) {
   return b.binary(Op::FAdd, b.binary(Op::FSub, x, fromX), b.binary(Op::FSub, y, fromY));
 }
 
-// A sum loses nothing by underflow, but the rest may be denormal where the sum is small. An exact zero is flushed to
-// nothing else.
+// A sum loses nothing by underflow, but the rest may be denormal where the sum is small. A zero is exact, or was made
+// of a denormal: rounding down that makes a difference.
 ExactFloat::Guess ExactFloat::quickSum(Rounding rounding, Value x, Value y, bool flushes) {
   Value result = sum(rounding, x, y);
   if (!flushes) return {result, nullptr};
   Value nearest = b.binary(Op::FAdd, x, y);
-  return {result, b.compare(Op::FLt, b.unary(Op::FAbs, nearest), b.f32(0x1p-76f)),
-          [this, nearest] { return b.compare(Op::FNe, nearest, b.f32(0)); }};
+  auto isWrong = [=, this] {
+    Value isNone = b.compare(Op::FNe, nearest, b.f32(0));
+    return rounding == Rounding::Down ? b.bitOr(isNone, b.compare(Op::FNe, x, b.unary(Op::FNeg, y))) : isNone;
+  };
+  return {result, b.compare(Op::FLt, b.unary(Op::FAbs, nearest), b.f32(0x1p-76f)), isWrong};
 }
 
 // The rest of a product is at least 2^-48 of it: no denormal if the product is at least 2^-77. Where a denormal factor
