@@ -83,6 +83,31 @@ Value packLanes(ir::Builder& b, const std::vector<Value>& lanes, unsigned bits) 
   return result;
 }
 
+namespace {
+Value topBits(ir::Builder& b, unsigned bits) { return b.i32(bits == 16 ? 0x80008000 : 0x80808080); }
+}  // namespace
+
+// No carry leaves a lane whose operands' top bits are taken out; they are added apart, without a carry.
+Value addLanes(ir::Builder& b, Value x, Value y, unsigned bits) {
+  Value tops = topBits(b, bits), others = b.bitNot(tops);
+  return b.bitXor(b.add(b.bitAnd(x, others), b.bitAnd(y, others)), b.bitAnd(b.bitXor(x, y), tops));
+}
+
+// Likewise no borrow where there is a top bit to take it from.
+Value subtractLanes(ir::Builder& b, Value x, Value y, unsigned bits) {
+  Value tops = topBits(b, bits);
+  Value difference = b.sub(b.bitOr(x, tops), b.bitAnd(y, b.bitNot(tops)));
+  return b.bitXor(difference, b.bitAnd(b.bitNot(b.bitXor(x, y)), tops));
+}
+
+Value laneDistances(ir::Builder& b, Value x, Value y, unsigned bits) {
+  Value difference = subtractLanes(b, x, y, bits);
+  Value borrows = b.bitOr(b.bitAnd(b.bitNot(x), y), b.bitAnd(b.bitNot(b.bitXor(x, y)), difference));
+  Value isNegative = b.lshr(b.bitAnd(borrows, topBits(b, bits)), b.i32(bits - 1));
+  Value mask = b.mul(isNegative, b.i32(static_cast<uint32_t>(lowMask(bits))));
+  return b.add(b.bitXor(difference, mask), isNegative);
+}
+
 Value compareInt(ir::Builder& b, Mod mod, bool isSigned, Value x, Value y) {
   Op less = isSigned ? Op::SLt : Op::ULt, lessEqual = isSigned ? Op::SLe : Op::ULe;
   switch (mod) {

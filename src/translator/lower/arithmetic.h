@@ -29,6 +29,11 @@ Value shiftRight(ir::Builder& b, Value x, Value amount, bool isSigned);
 Value lane(ir::Builder& b, Value packed, unsigned index, unsigned bits, bool isSigned);
 Value packLanes(ir::Builder& b, const std::vector<Value>& lanes, unsigned bits);
 
+// Sums, differences and distances of all lanes at once. Distances are of unsigned numbers.
+Value addLanes(ir::Builder& b, Value x, Value y, unsigned bits);
+Value subtractLanes(ir::Builder& b, Value x, Value y, unsigned bits);
+Value laneDistances(ir::Builder& b, Value x, Value y, unsigned bits);
+
 // a < b and the other five, for integers. `mod` is one of eq ne lt le gt ge lo ls hi hs.
 Value compareInt(ir::Builder& b, ptx::Mod mod, bool isSigned, Value x, Value y);
 // eq ... ge, equ ... geu, num, nan. `flush` reads denormals as zeros.

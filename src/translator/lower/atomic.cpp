@@ -5,6 +5,7 @@
 #include "translator/lower/families.h"
 #include "translator/lower/mbarrier.h"
 #include "translator/lower/memory_access.h"
+#include "translator/lower/warp_tools.h"
 
 namespace mulciber::lower {
 
@@ -155,8 +156,54 @@ class AtomicLowering {
     if (isNative && operation == Operation::Cas) return atomic(f, ir::Op::AtomicCas, address, access, {value, second});
     if (isNative && operation != Operation::Inc && operation != Operation::Dec)
       return atomic(f, integerOp(operation, ptx::isSigned(type)), address, access, {value});
+    if (operation == Operation::Inc || operation == Operation::Dec) return count(address, value);
     return atomicUpdate(f, address, value->type, access,
                         [&](ir::Instruction* old) { return combine(old, value, second); });
+  }
+
+  ir::Instruction* count(const Address& address, ir::Instruction* limit) {
+    if (limit->isConstant() && limit->payload == ~0u)  // which no number exceeds
+      return atomic(f, ir::Op::AtomicAdd, address, access, {b.i32(operation == Operation::Inc ? 1 : ~0u)});
+    if (f.profile().hasWarps() && access.order == ir::Order::Relaxed) return countTogether(address, limit);
+    return atomicUpdate(f, address, ir::I32, access,
+                        [&](ir::Instruction* old) { return counted(old, limit, b.i32(1)); });
+  }
+
+  // The lanes that name the same place and limit as the lowest one count by one exchange: where all threads count in
+  // one place, every exchange makes those of all others that are under way fail.
+  ir::Instruction* countTogether(const Address& address, ir::Instruction* limit) {
+    WarpTools warp(f);
+    ir::Instruction *lane = f.laneId(), *first = warp.lowestLane(warp.members(nullptr));
+    ir::Instruction* joins = b.bitAnd(isEqual(address.value, warp.shuffle(address.value, first)),
+                                      isEqual(limit, warp.shuffle(limit, first)));
+    ir::Instruction* group = warp.ballot(joins);
+    ir::Instruction* below = b.bitAnd(group, b.sub(b.shl(b.i32(1), lane), b.i32(1)));
+    auto size = [&](ir::Instruction* lanes) { return b.convert(ir::Op::PopCount, ir::I32, lanes); };
+    ir::Instruction* rank = b.select(joins, size(below), b.i32(0));
+    ir::Instruction* steps = b.select(joins, size(group), b.i32(1));
+    ir::VariableId before = b.function().addVariable(ir::I32, "before");
+    b.write(before, b.i32(0));
+    f.beginIf(isEqual(rank, b.i32(0)));
+    b.write(before, atomicUpdate(f, address, ir::I32, access,
+                                 [&](ir::Instruction* old) { return counted(old, limit, steps); }));
+    f.endIf();
+    return counted(warp.shuffle(b.read(before), b.select(joins, first, lane)), limit, rank);
+  }
+
+  // What up to 32 steps make of the old value: the next is 0, or before 0 the limit, where it would exceed the limit or
+  // does so already.
+  ir::Instruction* counted(ir::Instruction* old, ir::Instruction* limit, ir::Instruction* steps) {
+    const bool up = operation == Operation::Inc;
+    ir::Instruction* inRange = b.compare(ir::Op::ULe, old, limit);
+    ir::Instruction* plainSteps = b.select(inRange, up ? b.sub(limit, old) : old, b.i32(0));
+    ir::Instruction* plain = up ? b.add(old, steps) : b.sub(old, steps);
+    ir::Instruction* first = up ? b.i32(0) : limit;  // after the wrap
+    if (steps->isConstant() && steps->payload == 1)
+      return b.select(b.compare(ir::Op::ULt, b.i32(0), plainSteps), plain, first);
+    ir::Instruction* period = b.add(b.binary(ir::Op::UMin, limit, b.i32(31)), b.i32(1));
+    ir::Instruction* rest = b.binary(ir::Op::URem, b.sub(b.sub(steps, plainSteps), b.i32(1)), period);
+    ir::Instruction* wrapped = up ? rest : b.sub(limit, rest);
+    return b.select(b.compare(ir::Op::ULe, steps, plainSteps), plain, wrapped);
   }
 
   // What the operation makes of the old value.
@@ -169,16 +216,8 @@ class AtomicLowering {
       case Operation::And: return b.bitAnd(old, value);
       case Operation::Or: return b.bitOr(old, value);
       case Operation::Xor: return b.bitXor(old, value);
-      case Operation::Inc: {
-        ir::Instruction* more = b.add(old, b.constant(value->type, 1));
-        return b.select(b.compare(ir::Op::ULt, old, value), more, b.constant(value->type, 0));
-      }
-      case Operation::Dec: {
-        ir::Instruction* less = b.sub(old, b.constant(value->type, 1));
-        return b.select(b.compare(ir::Op::ULt, less, value), less, value);
-      }
       case Operation::Exchange: return value;
-      case Operation::Cas: break;
+      default: break;
     }
     return b.select(isEqual(old, value), second, old);
   }

@@ -33,9 +33,7 @@ void lowerAddSub(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (instruction.has(Mod::sat)) {
     result = saturate(b, subtract, x, y);
   } else if (isPair(type)) {
-    std::vector<Value> lanes;
-    for (unsigned i = 0; i < 2; i++) lanes.push_back(b.binary(op, lane(b, x, i, 16, false), lane(b, y, i, 16, false)));
-    result = packLanes(b, lanes, 16);
+    result = subtract ? subtractLanes(b, x, y, 16) : addLanes(b, x, y, 16);
   } else {
     result = b.binary(op, x, y);
   }
@@ -142,10 +140,9 @@ void lowerMinMax(FunctionLowering& f, const ptx::Instruction& instruction) {
   Value x = operand(f, instruction, 1, type), y = operand(f, instruction, 2, type);
   Value result;
   if (isPair(type)) {
-    std::vector<Value> lanes;
-    for (unsigned i = 0; i < 2; i++)
-      lanes.push_back(extremum(lane(b, x, i, 16, isSigned), lane(b, y, i, 16, isSigned)));
-    result = packLanes(b, lanes, 16);
+    // The upper half of a word decides by itself, whatever follows it.
+    Value lower = extremum(b.shl(x, b.i32(16)), b.shl(y, b.i32(16)));
+    result = b.bitOr(b.bitAnd(extremum(x, y), b.i32(0xFFFF0000)), b.lshr(lower, b.i32(16)));
   } else {
     result = extremum(x, y);
   }

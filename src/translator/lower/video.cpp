@@ -197,8 +197,32 @@ uint32_t laneMask(const Operand& destination, unsigned lanes) {
   return mask;
 }
 
+// All lanes at once, of the whole registers; null where lanes must be taken apart.
+Value computeWhole(FunctionLowering& f, const Instruction& instruction, Shape shape) {
+  ir::Builder& b = f.b;
+  const unsigned bits = 32 / shape.lanes;
+  for (unsigned i = 0; i < 3; i++)
+    if (instruction.operands[i].select != Select::Whole) return nullptr;
+  if (instruction.has(Mod::sat)) return nullptr;
+  const bool accumulates = instruction.has(Mod::add);
+  Value x = plain(f, instruction.operands[1]), y = plain(f, instruction.operands[2]);
+  if (shape.operation == Operation::Add && !accumulates) return addLanes(b, x, y, bits);
+  if (shape.operation == Operation::Sub && !accumulates) return subtractLanes(b, x, y, bits);
+  if (shape.operation != Operation::AbsDiff || ptx::isSigned(instruction.type(1)) || ptx::isSigned(instruction.type(2)))
+    return nullptr;
+  Value distances = laneDistances(b, x, y, bits);
+  if (!accumulates) return distances;
+  Value c = f.value(instruction.operands[3], ir::I32);
+  if (bits == 8 && f.profile().integerDotProduct)
+    return b.add(b.emit(Op::DotU8, ir::I32, {distances, b.i32(0x01010101)}), c);
+  for (unsigned i = 0; i < shape.lanes; i++) c = b.add(c, lane(b, distances, i, bits, false));
+  return c;
+}
+
 void lowerSimd(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
+  if (Value whole = computeWhole(f, instruction, shapeOf(instruction.opcode)))
+    return f.write(instruction.operands[0], whole);
   auto [operation, lanes] = shapeOf(instruction.opcode);
   bool isSet = operation == Operation::Set, accumulates = instruction.has(Mod::add);
   unsigned bits = 32 / lanes;
