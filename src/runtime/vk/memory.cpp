@@ -233,12 +233,18 @@ struct Allocator::State {
     VkMemoryRequirements requirements{};
     api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
     const uint64_t bytes = roundUp(requirements.size, chunkGranularity);
+    // Memory that the driver knows to be one buffer's is reached in larger pages: on an H200 random reads of 16 to 48 MiB
+    // take 110 to 130 us instead of 250 to 300, as natively (docs/performance.md).
+    VkMemoryDedicatedAllocateInfo dedicated{};
+    dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
+    dedicated.buffer = chunk.buffer;
+    const bool isDedicated = use == MemoryUse::Device && bytes == requirements.size;
     Status status = Status::OutOfMemory;
     for (const uint32_t type : typesFor(use, requirements.memoryTypeBits, size)) {
       const uint32_t heap = device.physical().memory.memoryTypes[type].heapIndex;
       // Drivers have been seen to overcommit rather than refuse.
       if (heapUsed[heap] + bytes > device.physical().memory.memoryHeaps[heap].size) continue;
-      status = bind(chunk, type, bytes, nullptr);
+      status = bind(chunk, type, bytes, isDedicated ? &dedicated : nullptr);
       if (status == Status::OutOfMemory) continue;
       if (status != Status::Ok) break;
       chunk.heap = heap;
