@@ -84,26 +84,36 @@ Value packLanes(ir::Builder& b, const std::vector<Value>& lanes, unsigned bits) 
 }
 
 namespace {
-Value topBits(ir::Builder& b, unsigned bits) { return b.i32(bits == 16 ? 0x80008000 : 0x80808080); }
+
+constexpr uint32_t byteTops = 0x80808080;
+
+// The upper half of one word and the lower half of another.
+Value joinHalves(ir::Builder& b, Value upper, Value lower) {
+  return b.bitOr(b.bitAnd(upper, b.i32(0xFFFF0000)), b.bitAnd(lower, b.i32(0xFFFF)));
+}
+
 }  // namespace
 
-// No carry leaves a lane whose operands' top bits are taken out; they are added apart, without a carry.
+// Halves: the upper ones are right where nothing comes from below, the lower ones in any case. Bytes: no carry leaves a
+// lane whose operands' top bits are taken out; they are added apart, without a carry.
 Value addLanes(ir::Builder& b, Value x, Value y, unsigned bits) {
-  Value tops = topBits(b, bits), others = b.bitNot(tops);
+  if (bits == 16) return joinHalves(b, b.add(x, b.bitAnd(y, b.i32(0xFFFF0000))), b.add(x, y));
+  Value tops = b.i32(byteTops), others = b.i32(~byteTops);
   return b.bitXor(b.add(b.bitAnd(x, others), b.bitAnd(y, others)), b.bitAnd(b.bitXor(x, y), tops));
 }
 
-// Likewise no borrow where there is a top bit to take it from.
+// Likewise; no borrow leaves a byte that has a top bit to take it from.
 Value subtractLanes(ir::Builder& b, Value x, Value y, unsigned bits) {
-  Value tops = topBits(b, bits);
-  Value difference = b.sub(b.bitOr(x, tops), b.bitAnd(y, b.bitNot(tops)));
+  if (bits == 16) return joinHalves(b, b.sub(x, b.bitAnd(y, b.i32(0xFFFF0000))), b.sub(x, y));
+  Value tops = b.i32(byteTops);
+  Value difference = b.sub(b.bitOr(x, tops), b.bitAnd(y, b.i32(~byteTops)));
   return b.bitXor(difference, b.bitAnd(b.bitNot(b.bitXor(x, y)), tops));
 }
 
 Value laneDistances(ir::Builder& b, Value x, Value y, unsigned bits) {
   Value difference = subtractLanes(b, x, y, bits);
   Value borrows = b.bitOr(b.bitAnd(b.bitNot(x), y), b.bitAnd(b.bitNot(b.bitXor(x, y)), difference));
-  Value isNegative = b.lshr(b.bitAnd(borrows, topBits(b, bits)), b.i32(bits - 1));
+  Value isNegative = b.lshr(b.bitAnd(borrows, b.i32(bits == 16 ? 0x80008000 : byteTops)), b.i32(bits - 1));
   Value mask = b.mul(isNegative, b.i32(static_cast<uint32_t>(lowMask(bits))));
   return b.add(b.bitXor(difference, mask), isNegative);
 }

@@ -55,7 +55,7 @@ class FunctionLowering {
   };
   static Pair pair(const ptx::Operand& operand);
 
-  // The carry flag of add.cc, addc, sub.cc ...: bool.
+  // The carry flag of add.cc, addc, sub.cc ...: i32 0 or 1.
   ir::Instruction* carry();
   void writeCarry(ir::Instruction* value);
 

@@ -90,8 +90,10 @@ void lowerSad(FunctionLowering& f, const ptx::Instruction& instruction) {
   Type type = instruction.type();
   bool isSigned = ptx::isSigned(type);
   Value x = operand(f, instruction, 1, type), y = operand(f, instruction, 2, type);
-  Value difference = f.b.sub(maxInt(f.b, isSigned, x, y), minInt(f.b, isSigned, x, y));
-  f.write(instruction.operands[0], f.b.add(difference, operand(f, instruction, 3, type)), isSigned);
+  Value difference = f.b.sub(x, y);
+  Value isNegative = f.b.compare(isSigned ? Op::SLt : Op::ULt, x, y);
+  Value distance = f.b.select(isNegative, f.b.unary(Op::Neg, difference), difference);
+  f.write(instruction.operands[0], f.b.add(distance, operand(f, instruction, 3, type)), isSigned);
 }
 
 // By zero the hardware gives all ones, for the remainder too. The smallest value by -1 wraps, with remainder 0.

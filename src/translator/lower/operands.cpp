@@ -189,12 +189,12 @@ void FunctionLowering::assign(ir::VariableId variable, ir::Instruction* v) {
 }
 
 ir::Instruction* FunctionLowering::carry() {
-  if (carry_ == noVariable) carry_ = b.function().addVariable(ir::Bool, "cc.cf");
+  if (carry_ == noVariable) carry_ = b.function().addVariable(ir::I32, "cc.cf");
   return b.read(carry_);
 }
 
 void FunctionLowering::writeCarry(ir::Instruction* v) {
-  if (carry_ == noVariable) carry_ = b.function().addVariable(ir::Bool, "cc.cf");
+  if (carry_ == noVariable) carry_ = b.function().addVariable(ir::I32, "cc.cf");
   assign(carry_, v);
 }
 
