@@ -89,7 +89,7 @@ constexpr uint32_t byteTops = 0x80808080;
 
 // The upper half of one word and the lower half of another.
 Value joinHalves(ir::Builder& b, Value upper, Value lower) {
-  return b.bitOr(b.bitAnd(upper, b.i32(0xFFFF0000)), b.bitAnd(lower, b.i32(0xFFFF)));
+  return b.emit(Op::BitInsert, ir::I32, {upper, lower, b.i32(0), b.i32(16)});
 }
 
 }  // namespace
