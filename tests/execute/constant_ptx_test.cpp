@@ -20,22 +20,25 @@ TEST_F(ConstantPtx, EveryTypeAtEveryKindOfPlace) {
   for (int i = 0; i < 512; ++i) declarations += (i ? ", " : "") + std::to_string((i * 37 + i / 7) & 0xFF);
   declarations += "};\n";
   auto byte = [](uint32_t i) { return static_cast<uint8_t>(i * 37 + i / 7); };
-  const std::tuple<const char*, const char*, uint32_t> types[] = {
-      {"u8", "%rs", 1}, {"b16", "%rs", 2}, {"u32", "%r", 4}, {"f32", "%f", 4}, {"b64", "%rd", 8}, {"f64", "%fd", 8}};
+  struct Type {
+    std::string name, registers;
+    uint32_t bytes;
+  };
+  const Type types[] = {{"u8", "%rs", 1}, {"b16", "%rs", 2}, {"u32", "%r", 4},
+                        {"f32", "%f", 4}, {"b64", "%rd", 8}, {"f64", "%fd", 8}};
   for (const TargetProfile& profile : constantProfiles()) {
-    for (const auto& [type, kind, bytes] : types) {
-      for (uint32_t lanes = 1; lanes <= 4 && lanes * bytes <= 16; lanes *= 2) {
-        SCOPED_TRACE(profile.name + " " + type + " x " + std::to_string(lanes));
-        const uint32_t size = lanes * bytes;
-        const std::string registers = std::string(kind);
-        std::string list = "{" + registers + "11";
-        for (uint32_t i = 1; i < lanes; ++i) list += ", " + registers + std::to_string(11 + i);
+    for (const Type& type : types) {
+      for (uint32_t lanes = 1; lanes <= 4 && lanes * type.bytes <= 16; lanes *= 2) {
+        SCOPED_TRACE(profile.name + " " + type.name + " x " + std::to_string(lanes));
+        const uint32_t size = lanes * type.bytes;
+        std::string list = "{" + type.registers + "11";
+        for (uint32_t i = 1; i < lanes; ++i) list += ", " + type.registers + std::to_string(11 + i);
         list += "}";
         const std::string vector = lanes == 1 ? "" : ".v" + std::to_string(lanes);
-        if (lanes == 1) list = registers + "11";
+        if (lanes == 1) list = type.registers + "11";
         auto copy = [&](const std::string& from, uint32_t to) {
-          return "ld.const" + vector + "." + type + " " + list + ", [" + from + "]; st.global" + vector + "." + type +
-                 " [%out+" + std::to_string(to) + "], " + list + ";\n";
+          return "ld.const" + vector + "." + type.name + " " + list + ", [" + from + "]; st.global" + vector + "." +
+                 type.name + " [%out+" + std::to_string(to) + "], " + list + ";\n";
         };
         // %r1 is 5 for all, %t the thread's number.
         const std::string body =
