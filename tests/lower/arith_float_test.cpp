@@ -112,11 +112,7 @@ TEST(ArithFloat, RoundsWhatLosesDenormals) {
         if (row.bits == 64 && !device.profile.float64) continue;
         Snippet snippet(text, type + " " + type, repeated(type, count), device.profile);
         ASSERT_TRUE(snippet.isValid()) << text << "\n" << snippet.messages();
-        passes::FloatExactness pass;
-        snippet.apply(pass, device.profile, device.options);
-        FloatModel model = device.model;
-        if (!device.profile.denormsByDefault32)
-          model.keepsDenormals32 = snippet.program().denormals32 == ir::Denormals::Preserve;
+        const FloatModel model = makeExact(snippet, device);
         const int least = row.bits == 32 ? -127 : -1023, digits = row.bits == 32 ? 24 : 53;
         for (int n = 0; n < 1500; n++) {
           const int size = least + int(random() % unsigned(3 * digits));  // of the result

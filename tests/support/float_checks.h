@@ -61,6 +61,16 @@ inline bool isNan(const std::string& type, uint64_t v) {
   return type[0] == 'f' && isNanBits(bitsOf(type), v);
 }
 
+// Applies what the device needs; what it then does.
+inline FloatModel makeExact(Snippet& snippet, const Device& device) {
+  passes::FloatExactness pass;
+  snippet.apply(pass, device.profile, device.options);
+  FloatModel model = device.model;
+  if (!device.profile.denormsByDefault32)
+    model.keepsDenormals32 = snippet.program().denormals32 == ir::Denormals::Preserve;
+  return model;
+}
+
 // Like check(), on every device, with the passes; any NaN is as good as another.
 inline void checkFloat(const std::string& text, const std::string& result, const std::string& types,
                        const std::function<uint64_t(const Inputs&)>& expect, int count = 500) {
@@ -76,11 +86,7 @@ inline void checkFloat(const std::string& text, const std::string& result, const
     if (!device.profile.float64 && text.find("f64") != std::string::npos) continue;
     Snippet snippet(text, declared(result), declared(types), device.profile);
     ASSERT_TRUE(snippet.isValid()) << text << "\n" << snippet.messages();
-    passes::FloatExactness pass;
-    snippet.apply(pass, device.profile, device.options);
-    FloatModel model = device.model;
-    if (!device.profile.denormsByDefault32)
-      model.keepsDenormals32 = snippet.program().denormals32 == ir::Denormals::Preserve;
+    const FloatModel model = makeExact(snippet, device);
     std::mt19937_64 random(std::hash<std::string>()(text));
     int wrong = 0;
     for (int n = 0; n < count && wrong < 3; n++) {

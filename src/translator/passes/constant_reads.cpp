@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "translator/passes/dependencies.h"
 #include "translator/passes/insertions.h"
 
 namespace mulciber::passes {
@@ -17,21 +18,10 @@ constexpr uint32_t mostBitsAtOnce = 64;
 
 // By instruction id: what a branch depends on, and so the threads wait for.
 std::vector<bool> findAwaited(const ir::Function& function) {
-  std::vector<bool> isAwaited(function.instructionIdBound());
-  std::vector<const Instruction*> work;
-  auto visit = [&](const Instruction* value) {
-    if (isAwaited[value->id]) return;
-    isAwaited[value->id] = true;
-    work.push_back(value);
-  };
+  std::vector<const Instruction*> conditions;
   for (const ir::Block* block : function.blocks)
-    if (block->terminator.value) visit(block->terminator.value);
-  while (!work.empty()) {
-    const Instruction* value = work.back();
-    work.pop_back();
-    if (ir::isPure(value->op)) std::ranges::for_each(value->operands, visit);
-  }
-  return isAwaited;
+    if (block->terminator.value) conditions.push_back(block->terminator.value);
+  return findDependencies(function, conditions, [](const Instruction& i) { return ir::isPure(i.op); });
 }
 
 bool isCandidate(const Instruction& i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "translator/passes/dependencies.h"
+
 namespace mulciber::passes {
 namespace {
 
@@ -16,23 +18,13 @@ bool isRoot(const Instruction& instruction) {
 }  // namespace
 
 bool removeDeadInstructions(ir::Function& function) {
-  std::vector<bool> isNeeded(function.instructionIdBound());
-  std::vector<const Instruction*> work;
-  auto need = [&](const Instruction* instruction) {
-    if (isNeeded[instruction->id]) return;
-    isNeeded[instruction->id] = true;
-    work.push_back(instruction);
-  };
+  std::vector<const Instruction*> roots;
   for (const ir::Block* block : function.blocks) {
     for (const Instruction* instruction : block->instructions)
-      if (isRoot(*instruction)) need(instruction);
-    if (block->terminator.value) need(block->terminator.value);
+      if (isRoot(*instruction)) roots.push_back(instruction);
+    if (block->terminator.value) roots.push_back(block->terminator.value);
   }
-  while (!work.empty()) {
-    const Instruction* instruction = work.back();
-    work.pop_back();
-    for (const Instruction* operand : instruction->operands) need(operand);
-  }
+  const std::vector<bool> isNeeded = findDependencies(function, roots, [](const Instruction&) { return true; });
   size_t removed = 0;
   for (ir::Block* block : function.blocks)
     removed +=

@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "translator/passes/dependencies.h"
 #include "translator/passes/insertions.h"
 #include "translator/passes/rewrite.h"
 
@@ -22,23 +23,11 @@ bool passesOn(const Instruction& i) { return i.op == Op::Phi || ir::isPure(i.op)
 
 // By instruction id: whether a conversion from f16 depends on the value.
 std::vector<bool> findWidened(const ir::Function& function) {
-  std::vector<bool> isWidened(function.instructionIdBound());
-  std::vector<const Instruction*> work;
-  auto visit = [&](const Instruction* value) {
-    if (isWidened[value->id]) return;
-    isWidened[value->id] = true;
-    work.push_back(value);
-  };
+  std::vector<const Instruction*> widened;
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions)
-      if (widensHalf(*i)) visit(i->operands[0]);
-  while (!work.empty()) {
-    const Instruction* value = work.back();
-    work.pop_back();
-    if (passesOn(*value) && !makesHalf(*value))
-      for (const Instruction* operand : value->operands) visit(operand);
-  }
-  return isWidened;
+      if (widensHalf(*i)) widened.push_back(i->operands[0]);
+  return findDependencies(function, widened, [](const Instruction& i) { return passesOn(i) && !makesHalf(i); });
 }
 
 }  // namespace
