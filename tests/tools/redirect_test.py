@@ -33,6 +33,28 @@ int main(int count, char** names) {
   return 0;
 }
 """
+# A library whose functions of the runtime's names are trampolines to a table that it fills itself.
+TRAMPOLINES = """
+#include <stdio.h>
+static int real(void) { return 7; }
+__attribute__((visibility("hidden"))) int (*table)(void) = real;
+#define TRAMPOLINE(name) asm(".text\\n.globl " #name "\\n.hidden " #name "\\n.type " #name ", @function\\n" #name ":\\n jmp *table(%rip)\\n");
+TRAMPOLINE(__cudaRegisterFatBinary) TRAMPOLINE(cudaMalloc) TRAMPOLINE(cudaFree)
+asm(".section .nv_fatbin,\\"a\\"\\n.quad 0\\n.text\\n");
+int cudaMalloc(void);
+int go(void) { return cudaMalloc(); }
+"""
+# A function too short for a jump, with another right behind it. Its name is one that no runtime linked into it has.
+SHORT = """
+.text
+.globl cudaBindTexture
+.hidden cudaBindTexture
+.type cudaBindTexture, @function
+cudaBindTexture: ret
+.size cudaBindTexture, 1
+behind: push %rax
+ret
+"""
 
 
 def build(*command):
@@ -57,6 +79,10 @@ def main():
         build(nvcc, "-arch=compute_75", str(SOURCES / "static_runtime.cu"), "-o", str(at / "program"))
         build(nvcc, "-arch=compute_75", "-shared", "-Xcompiler", "-fPIC", str(at / "library.cu"), "-o", str(at / "library.so"))
         build(cc, str(at / "opener.c"), "-o", str(at / "opener"), "-ldl")
+        (at / "trampolines.c").write_text(TRAMPOLINES)
+        (at / "short.s").write_text(SHORT)
+        build(cc, "-shared", "-fPIC", str(at / "trampolines.c"), "-o", str(at / "trampolines.so"))
+        build(nvcc, "-arch=compute_75", "-shared", "-Xcompiler", "-fPIC", str(at / "library.cu"), str(at / "short.s"), "-o", str(at / "short.so"))
         shutil.copy(at / "program", at / "stripped")
         build("strip", str(at / "stripped"))
         shutil.copy(at / "library.so", at / "stripped.so")
@@ -71,6 +97,12 @@ def main():
         result = run(str(at / "opener"), str(at / "library.so"))
         once = EXPECTED.replace("end\n", "") + "__cudaUnregisterFatBinary 1\n"
         check("a library, opened twice", result.returncode == 0 and result.stdout == once * 2, result)
+        result = run(str(at / "opener"), str(at / "trampolines.so"))
+        check("a library with trampolines of its own", result.returncode == 0 and not result.stdout and not result.stderr, result)
+        result = run(str(at / "opener"), str(at / "short.so"))
+        lines = result.stderr.splitlines()
+        check("a function too short to redirect is named", result.returncode == 0 and result.stdout == once * 2 and len(lines) == 2
+              and "cudaBindTexture" in lines[0] and "short.so" in lines[0], result)
         result = run(str(at / "stripped"))
         lines = result.stderr.splitlines()
         check("a stripped program", result.returncode == 125 and len(lines) == 1 and "-cudart shared" in lines[0], result)

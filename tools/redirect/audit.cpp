@@ -164,6 +164,11 @@ bool isPadded(const Found& function) {
   return function.address % alignment == 0 && isNop;
 }
 
+// Trampolines in assembly that load the shared runtime, which is ours, have the names of its functions and no size.
+bool isTrampoline(const Found& function) { return function.size == 0; }
+
+bool fitsJump(const Found& function) { return function.size >= jumpBytes || isPadded(function); }
+
 // CUDA 12 alone has the second form of cudaGetDeviceProperties; texture references went with CUDA 12.
 uint32_t majorOf(const std::vector<Found>& functions) {
   auto has = [&](std::string_view name) {
@@ -179,22 +184,26 @@ void inspect(const char* path, uint64_t base, bool isProgram) {
   if (!elf || elf->machine() != Elf::machineX86_64) return;
   constexpr uint8_t functionType = 2;
   std::vector<Found> functions;
-  bool hasRuntime = false;
+  std::vector<Found> tooShort;
+  bool hasRuntime = false, loadsRuntime = false;
   elf->forEachSymbol(".symtab", [&](const Elf::Symbol& symbol) {
     if (!symbol.isDefined || symbol.type != functionType || !isRuntimeName(symbol.name)) return;
-    functions.push_back({symbol.name, base + symbol.value, symbol.size});
-    hasRuntime |= symbol.name == "__cudaRegisterFatBinary";
+    const Found function{symbol.name, base + symbol.value, symbol.size};
+    if (symbol.name == "__cudaRegisterFatBinary") (isTrampoline(function) ? loadsRuntime : hasRuntime) = true;
+    if (isTrampoline(function)) return;
+    (fitsJump(function) ? functions : tooShort).push_back(function);
   });
   if (hasRuntime) {
-    for (const Found& function : functions) {
-      if (function.size < jumpBytes && !isPadded(function)) {
-        fail("%s: its %.*s is too short to redirect; build it with -cudart shared", path,
-             static_cast<int>(function.name.size()), function.name.data());
-      }
+    for (const Found& function : tooShort) {
+      dprintf(STDERR_FILENO,
+              "mulciber: calls of %.*s inside %s are not redirected, because it is too short; build it with -cudart "
+              "shared\n",
+              static_cast<int>(function.name.size()), function.name.data(), path);
     }
-    redirect(functions, majorOf(functions), path);
+    if (!functions.empty()) redirect(functions, majorOf(functions), path);
     return;
   }
+  if (loadsRuntime) return;
   if (!elf->section(".nv_fatbin")) return;
   bool usesSharedRuntime = false;
   elf->forEachSymbol(".dynsym",
