@@ -162,7 +162,8 @@ TEST_F(CacheTest, KilledWritersCostARecompileAndNothingElse) {
 // What killed writers leave behind goes, but nobody's file that is being written.
 TEST_F(CacheTest, HalfFilesOfOthersGoWhenTheyAreOld) {
   { ShaderCache cache(folder, 1 << 20); }
-  const fs::path old = folder / "0123.99.0.new", fresh = folder / "0123.98.0.new";
+  const std::string name = "mulciber-" + ShaderCache::hash("another key");
+  const fs::path old = folder / (name + ".99.0.new"), fresh = folder / (name + ".98.0.new");
   for (const fs::path& file : {old, fresh}) std::ofstream(file) << "half";
   fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
   ShaderCache cache(folder, 1 << 20);
@@ -194,6 +195,74 @@ TEST_F(CacheTest, FoldersAndFilesArePrivateWhateverTheMask) {
   EXPECT_EQ(fs::status(folder / "deeper").permissions(), fs::perms::owner_all);
   for (const auto& entry : fs::directory_iterator(folder / "deeper"))
     EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+// A folder that the user also keeps other things in.
+TEST_F(CacheTest, LeavesTheFilesAndTheModeOfAUsersFolderAlone) {
+  fs::create_directories(folder);
+  fs::permissions(folder, fs::perms(0755));
+  const fs::path kept = folder / "kept";
+  fs::create_directories(kept);
+  std::vector<fs::path> users;
+  for (const char* name : {"blur.cu", "0123456789abcdef0123456789abcdef", "mulciber-notes", "mulciber-0123.new",
+                           "mulciber-0123456789abcdef0123456789abcdef.txt", "thesis.new"}) {
+    users.push_back(folder / name);
+    std::ofstream(users.back()) << std::string(9000, 'x');
+    fs::last_write_time(users.back(), fs::file_time_type::clock::now() - std::chrono::hours(100));
+  }
+  // A link under one of the cache's names is not followed, nor is its target touched.
+  const fs::path target = kept / "target";
+  std::ofstream(target) << "target";
+  const fs::path link = folder / ("mulciber-" + ShaderCache::hash("key"));
+  fs::create_symlink(target, link);
+  ShaderCache cache(folder, 20'000);
+  EXPECT_FALSE(cache.load("key"));
+  cache.store("key", contents);
+  EXPECT_EQ(cache.load("key"), contents);
+  for (int i = 0; i < 20; ++i) cache.store("key " + std::to_string(i), std::vector<uint8_t>(4000, 7));
+  EXPECT_FALSE(cache.load("key 0"));
+  for (const fs::path& file : users) EXPECT_TRUE(fs::exists(file)) << file;
+  EXPECT_EQ(fs::file_size(target), 6u);
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms(0755));
+}
+
+TEST_F(CacheTest, LinksAreNotFollowed) {
+  ShaderCache cache(folder / "real", 1 << 20);
+  cache.store("key", contents);
+  const fs::path file = folder / "real" / ("mulciber-" + ShaderCache::hash("key"));
+  fs::rename(file, folder / "moved");
+  fs::create_symlink(folder / "moved", file);
+  EXPECT_FALSE(cache.load("key"));
+  fs::create_directory_symlink(folder / "real", folder / "link");
+  ShaderCache throughLink(folder / "link", 1 << 20);
+  EXPECT_EQ(throughLink.folder(), fs::path());
+  throughLink.store("key", contents);
+  EXPECT_FALSE(throughLink.load("key"));
+  EXPECT_TRUE(fs::is_symlink(file));
+  // Nor where the link takes the folder's place later.
+  fs::remove(file);
+  fs::rename(folder / "real", folder / "elsewhere");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "real");
+  cache.store("key", contents);
+  EXPECT_TRUE(fs::is_empty(folder / "elsewhere"));
+}
+
+TEST_F(CacheTest, FoldersThatOthersCanWriteIntoAreNotUsed) {
+  fs::create_directories(folder);
+  fs::permissions(folder, fs::perms(0777));
+  ShaderCache cache(folder, 1 << 20);
+  EXPECT_EQ(cache.folder(), fs::path());
+  EXPECT_EQ(ShaderCache::makeFolder(folder), "other users can write into it");
+  if (geteuid() != 0) return;
+  fs::permissions(folder, fs::perms(0755));
+  ASSERT_EQ(chown(folder.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(ShaderCache::makeFolder(folder), "it belongs to another user");
+  // A file of another user in a folder of ours.
+  ASSERT_EQ(chown(folder.c_str(), 0, 0), 0);
+  ShaderCache own(folder, 1 << 20);
+  own.store("key", contents);
+  ASSERT_EQ(chown(files().front().c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(own.load("key"));
 }
 
 TEST_F(CacheTest, OffAndUnusableFoldersStoreNothing) {

@@ -89,11 +89,11 @@ Finding checkCache() {
     return {Verdict::Note, "cache", "switched off: every start translates again",
             "unset MULCIBER_CACHE and CUDA_CACHE_DISABLE"};
   }
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || access(folder.c_str(), W_OK) != 0) {
-    return {Verdict::Note, "cache", fmt::format("{} is not writable: every start translates again", folder.string()),
-            "set MULCIBER_CACHE_DIR to a folder that is"};
+  const std::string problem = core::ShaderCache::makeFolder(folder);
+  if (!problem.empty()) {
+    return {Verdict::Note, "cache",
+            fmt::format("{} cannot be used ({}): every start translates again", folder.string(), problem),
+            "set MULCIBER_CACHE_DIR to another folder"};
   }
   return {Verdict::Good, "cache", folder.string(), {}};
 }
