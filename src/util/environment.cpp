@@ -1,9 +1,12 @@
 #include "util/environment.h"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdlib>
 
 #include "util/log.h"
+#include "util/suggestion.h"
 
 namespace mulciber::util {
 
@@ -25,6 +28,13 @@ bool parse(std::string_view text, bool& out) {
   return false;
 }
 
+bool isTestVariable(std::string_view name) {
+#define MULCIBER_TEST_VARIABLE(known) \
+  if (name == known) return true;
+#include "util/environment.def"
+  return false;
+}
+
 }  // namespace
 
 Environment Environment::read(const char* (*lookup)(const char* name), std::vector<std::string>& problems) {
@@ -36,8 +46,23 @@ Environment Environment::read(const char* (*lookup)(const char* name), std::vect
     else problems.push_back(std::string(name " is \"") + text + "\", which is no " #Type ": it is ignored"); \
   }
 #include "util/environment.def"
-#undef MULCIBER_VARIABLE
   return result;
+}
+
+void Environment::checkNames(const char* const* variables, std::vector<std::string>& problems) {
+  constexpr std::string_view prefix = "MULCIBER_";
+  for (; variables && *variables; ++variables) {
+    const std::string_view variable = *variables;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    if (!name.starts_with(prefix) || isTestVariable(name)) continue;
+    Suggestion suggestion(name.substr(prefix.size()));
+    bool isKnown = false;
+    for (const EnvironmentVariable& known : environmentVariables()) {
+      isKnown |= known.name == name;
+      if (known.name.starts_with(prefix)) suggestion.offer(known.name.substr(prefix.size()));
+    }
+    if (!isKnown) problems.push_back(std::string(name) + " is no variable of Mulciber's" + suggestion.phrase(prefix));
+  }
 }
 
 const Environment& environment() {
@@ -46,6 +71,7 @@ const Environment& environment() {
     std::vector<std::string> problems;
     auto* read =
         new Environment(Environment::read([](const char* name) -> const char* { return std::getenv(name); }, problems));
+    Environment::checkNames(environ, problems);
     startLog(read->logLevel, read->logFile);
     for (const std::string& problem : problems) log().warn("{}", problem);
     return read;
@@ -57,7 +83,6 @@ const std::vector<EnvironmentVariable>& environmentVariables() {
   static const std::vector<EnvironmentVariable> variables = {
 #define MULCIBER_VARIABLE(field, Type, value, name, description) {name, #Type, #value, description},
 #include "util/environment.def"
-#undef MULCIBER_VARIABLE
   };
   return variables;
 }

@@ -17,10 +17,13 @@ struct Environment {
 
 #define MULCIBER_VARIABLE(field, Type, value, name, description) Type field = value;
 #include "util/environment.def"
-#undef MULCIBER_VARIABLE
 
   // `lookup` gives a variable's text or null. What cannot be understood keeps its default and is named in `problems`.
   static Environment read(const char* (*lookup)(const char* name), std::vector<std::string>& problems);
+
+  // What is wrong with the names among `variables`, each "NAME=value" and the last null: those that begin as ours do
+  // and are none.
+  static void checkNames(const char* const* variables, std::vector<std::string>& problems);
 };
 
 // The process's own, read once; problems with it are in the log.

@@ -1,9 +1,9 @@
-#include "translator/ptx/suggestion.h"
+#include "util/suggestion.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace mulciber::ptx {
+namespace mulciber::util {
 namespace {
 
 constexpr size_t kMaxLength = 64;
@@ -56,4 +56,4 @@ std::string Suggestion::phrase(std::string_view prefix) const {
   return text;
 }
 
-}  // namespace mulciber::ptx
+}  // namespace mulciber::util

@@ -26,7 +26,7 @@ failures = 0
 
 def run(*arguments, **environment):
     variables = {k: v for k, v in dict(os.environ, **environment).items() if v is not None}
-    return subprocess.run([MULCIBER, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=variables)
+    return subprocess.run([MULCIBER, *map(str, arguments)], capture_output=True, text=True, env=variables)
 
 
 def check(what, result, status, out="", err="", lines=None):
@@ -100,16 +100,36 @@ def bad_programs(at):
         check("a stripped static program", run("run", at / "stripped"), 125, err="stripped; build it with -cudart shared", lines=1)
 
 
+def odd_arguments():
+    """The program gets every argument as it is, wherever it stands."""
+    odd = ["[a,b]", "[]", "[[x]]", "[", "]", "{a,b}", "", " ", "--", "-", "-h", "--help", "--version", "--json", "run", "doctor", "a=b",
+           "--flag=[1,2]", "-x", "-abc", "'", '"', "\\", "\n", "\t", "%s", "{}", "$HOME", "*", "~", "#", ";", "ü", b"\xff\xfe"]
+    show = (sys.executable, "-c", "import os, sys; sys.stdout.write(ascii(list(map(os.fsencode, sys.argv[1:]))))")
+    lists = [[argument] for argument in odd] + [odd, odd[::-1]] + [["first", argument, argument] for argument in odd]
+    for separator in ([], ["--"]):
+        wrong = []
+        for arguments in lists:
+            result = subprocess.run([MULCIBER, "run", *separator, *show, *arguments], capture_output=True, text=True)
+            expected = ascii([a if isinstance(a, bytes) else os.fsencode(a) for a in arguments])
+            if result.stdout != expected:
+                wrong.append(f"{arguments} arrived as {result.stdout} {result.stderr}")
+        check(f"run: odd arguments behind {separator} {wrong[:3]}", run("--version"), 0 if not wrong else -1)
+    check("run: a program whose name is a list", run("run", "[a,b]"), 127, err=r"'\[a,b\]' is not there", lines=1)
+
+
 def main():
     check("help", run("--help"), 0, out="translate.*\n")
     check("version", run("--version"), 0, out=r"mulciber \d")
     check("no command", run(), 2)
-    check("unknown command", run("fly"), 2)
+    check("unknown command", run("fly"), 2, err="'fly' is no command; the commands are run, translate, info, doctor", lines=1)
+    check("misspelt command", run("translat", "x.ptx"), 2, err="'translat' is no command; did you mean 'translate'", lines=1)
 
     check("run: nothing to run", run("run"), 2)
     check("run: not there", run("run", "/no/such/program"), 127, err="/no/such/program", lines=1)
     check("run: exit status", run("run", "--", "sh", "-c", "exit 7"), 7)
-    check("run: arguments", run("run", "echo", "--version", "-n"), 0, out="^--version -n\n$")
+    odd_arguments()
+    check("run: an option of its own that it lacks", run("run", "--version", "echo"), 2, err="--version")
+    check("run: its help", run("run", "--help"), 0, out=r"(?s)^Run a CUDA.*program")
 
     with tempfile.TemporaryDirectory() as folder:
         at = pathlib.Path(folder)

@@ -44,6 +44,16 @@ TEST(Environment, NamesWhatItCannotUnderstandAndKeepsTheDefault) {
   EXPECT_NE(problems[0].find("MULCIBER_QUEUES"), std::string::npos);
 }
 
+TEST(Environment, NamesUnknownVariablesAndWhatMayBeMeant) {
+  const char* const variables[] = {"MULCIBER_QUEUES=2", "MULCIBER_CACH_DIR=/tmp", "PATH=/bin", "MULCIBER_FUZZ_COUNT=3",
+                                   "CUDA_UNHEARD_OF=1", "MULCIBER_ZYX",           nullptr};
+  std::vector<std::string> problems;
+  Environment::checkNames(variables, problems);
+  EXPECT_EQ(problems, (std::vector<std::string>{
+                          "MULCIBER_CACH_DIR is no variable of Mulciber's; did you mean 'MULCIBER_CACHE_DIR'?",
+                          "MULCIBER_ZYX is no variable of Mulciber's"}));
+}
+
 TEST(Environment, SplitsLists) {
   EXPECT_EQ(splitList(" a, b ,,c"), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_TRUE(splitList("").empty());

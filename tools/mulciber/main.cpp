@@ -1,9 +1,38 @@
 // The mulciber command line.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstring>
 
 #include "commands.h"
 #include "mulciber/version.h"
 #include "terminal.h"
+#include "util/suggestion.h"
+
+namespace {
+
+// The number of arguments that are ours in `mulciber run [OPTION...] [--] PROGRAM [ARGUMENT...]`: those before the
+// program. The parser must not see the others, because it would read options and lists in them.
+int ownArguments(int argc, char** argv) {
+  if (argc < 2 || std::strcmp(argv[1], "run") != 0) return argc;
+  int count = 2;
+  while (count < argc && argv[count][0] == '-' && std::strcmp(argv[count], "--") != 0) ++count;
+  return count;
+}
+
+// What is wrong with the first word of the command line; empty when it is a command or an option.
+std::string problemWithCommand(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return {};
+  return fmt::format("'{}' is no command{}; the commands are {}", word, mulciber::util::suggest(word, names),
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace mulciber::tool;
@@ -17,8 +46,7 @@ int main(int argc, char** argv) {
 
   RunOptions runOptions;
   CLI::App* runCommand = app.add_subcommand("run", "Run a CUDA program on Vulkan");
-  runCommand->add_option("command", runOptions.command, "The program and its arguments")->required();
-  runCommand->positionals_at_end()->prefix_command();
+  runCommand->add_option("program", runOptions.command, "The program and its arguments");
   runCommand->footer(
       "The program finds Mulciber's libcuda.so.1 and libcudart.so in place of NVIDIA's; a CUDA runtime linked into it "
       "(nvcc's default) is redirected when it is loaded. Programs it starts are treated the same way.\n"
@@ -55,15 +83,19 @@ int main(int argc, char** argv) {
   CLI::App* doctorCommand = app.add_subcommand("doctor", "Check the installation and say what to do");
   doctorCommand->add_flag("--json", doctorOptions.asJson, "As JSON");
 
+  if (const std::string problem = argc > 1 ? problemWithCommand(app, argv[1]) : std::string(); !problem.empty()) {
+    complain(problem);
+    return ExitUsage;
+  }
+  const int own = ownArguments(argc, argv);
+  runOptions.command.assign(argv + own + (own < argc && std::strcmp(argv[own], "--") == 0), argv + argc);
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
+    if (*runCommand && runOptions.command.empty()) throw CLI::RequiredError("program");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitSuccess : ExitUsage;
   }
-  if (*runCommand) {
-    for (const std::string& rest : runCommand->remaining()) runOptions.command.push_back(rest);
-    return run(runOptions);
-  }
+  if (*runCommand) return run(runOptions);
   if (*translateCommand) return translate(translateOptions);
   if (*infoCommand) return info(infoOptions);
   return doctor(doctorOptions);
