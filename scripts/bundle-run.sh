@@ -8,7 +8,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export MULCIBER_TEST_DATA_DIR=$here/tests LD_LIBRARY_PATH=$here/system${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-seconds=${MULCIBER_TEST_SECONDS:-300}
+seconds=${MULCIBER_TEST_SECONDS:-300}  # of processor time
+watch() { python3 "$here/tests/tools/watch.py" --processor "$seconds" "$@"; }
 
 # NVIDIA's driver in containers is not always where the loader looks.
 nvidia=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
@@ -20,13 +21,13 @@ run_tests() {
   log=$(mktemp -d)
   for area in "${areas[@]}"; do
     # Ours before a system's libcuda.so.1.
-    LD_LIBRARY_PATH=$here/lib:$LD_LIBRARY_PATH timeout "$seconds" "$here/bin/test_$area" >"$log/$area" 2>&1
+    LD_LIBRARY_PATH=$here/lib:$LD_LIBRARY_PATH watch "$here/bin/test_$area" >"$log/$area" 2>&1
     status=$?
     summary=$(grep -E '^\[  (PASSED|FAILED|SKIPPED) *\] [0-9]+ test' "$log/$area" | tr -s ' ' | tr '\n' ' ')
     if [ $status = 0 ]; then passed=$((passed + 1)); else
       failed+=("$area")
       grep -E '^\[  FAILED|Failure|error|terminate' -A4 "$log/$area" | head -60
-      [ $status != 124 ] || echo "$area ran longer than $seconds s"
+      [ $status != 124 ] || tail -1 "$log/$area"
     fi
     printf '%-12s %s %s\n' "$area" "$([ $status = 0 ] && echo ok || echo "FAILED ($status)")" "$summary"
     grep -hoE 'skipped: .*' "$log/$area" | sort | uniq -c | sort -rn | head -3
@@ -45,13 +46,13 @@ case ${1:-} in
   record)
     mkdir -p expected
     for program in "$here"/bin/programs/*; do
-      timeout "$seconds" "$program" >"expected/$(basename "$program").txt" || echo "$(basename "$program") failed"
+      watch "$program" >"expected/$(basename "$program").txt" || echo "$(basename "$program") failed"
     done ;;
   demo)
     "$here/bin/mulciber" info
     for program in "$here"/bin/vector_add_*; do
       echo "mulciber run $(basename "$program")"
-      timeout "$seconds" "$here/bin/mulciber" run "$program" || exit
+      watch "$here/bin/mulciber" run "$program" || exit
     done ;;
   *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <memory>
 
@@ -118,8 +120,36 @@ void sequence(Group group, std::string name, std::function<std::string(World&)> 
 
 namespace {
 
-constexpr unsigned secondsForACase = 20;
+// A case hangs when it has not used the processor for the one or has used very much of it: the clock alone says nothing
+// on a loaded machine.
+constexpr unsigned secondsWithoutProgress = 20;
+constexpr long processorSeconds = 60;
 constexpr int wantsFreshProcess = 42;
+
+long processorMilliseconds() {
+  timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return used.tv_sec * 1000 + used.tv_nsec / 1'000'000;
+}
+
+volatile long usedAtStart, usedAtLastLook;
+
+void look(int) {
+  const long used = processorMilliseconds();
+  if (used - usedAtLastLook < 20 || used - usedAtStart > processorSeconds * 1000) {
+    std::signal(SIGALRM, SIG_DFL);
+    raise(SIGALRM);
+  }
+  usedAtLastLook = used;
+  alarm(secondsWithoutProgress);
+}
+
+void watchForHang() {
+  std::signal(SIGALRM, look);
+  usedAtStart = processorMilliseconds();
+  usedAtLastLook = usedAtStart;
+  alarm(secondsWithoutProgress);
+}
 
 [[noreturn]] void runFrom(size_t first, size_t end, int report) {
   static World world;
@@ -129,7 +159,7 @@ constexpr int wantsFreshProcess = 42;
     const Case& one = cases()[i];
     if (one.group != group) std::_Exit(wantsFreshProcess);
     world.clearSlots();
-    alarm(secondsForACase);
+    watchForHang();
     if (group == Group::NoContext) FUNCTION(cuCtxSetCurrent)(CUcontext{});
     const std::string line = std::string(groupNames[static_cast<int>(group)]) + ": " + one.name + "\t" + one.run(world);
     alarm(0);

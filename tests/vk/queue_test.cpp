@@ -1,9 +1,9 @@
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
 
+#include "support/becomes.h"
 #include "vulkan_test.h"
 
 namespace mulciber::vk {
@@ -168,9 +168,7 @@ TEST_F(QueueTest, WorkIsSubmittedWithoutBeingWaitedFor) {
                              return Status::Ok;
                            }),
               Status::Ok);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (*word != 37 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-  EXPECT_EQ(*word, 37u);
+  EXPECT_TRUE(test::becomes([&] { return *word == 37; })) << *word;
   ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
 }
 
@@ -259,9 +257,7 @@ TEST_F(VulkanTest, TheHostSeesWhatWasWrittenBeforeItLooked) {
   const auto* window = static_cast<const uint32_t*>(fresh->allocator().window(written));
   EXPECT_FALSE(fresh->hostSeesAll());
   EXPECT_FALSE(fresh->hostLooks());  // not for one question
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!fresh->hostSeesAll() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  ASSERT_TRUE(fresh->hostSeesAll());
+  ASSERT_TRUE(test::becomes([&] { return fresh->hostSeesAll(); }));
   for (size_t i = 0; window && i < 3; ++i) EXPECT_EQ(window[256 * i + 255], i + 1);
   fresh->allocator().free(written);
 }
