@@ -9,6 +9,7 @@
 
 #include "conformance/suite/bounds.h"
 #include "conformance/suite/compare.h"
+#include "conformance/suite/device.h"
 #include "support/test_data.h"
 
 namespace mulciber::conformance {

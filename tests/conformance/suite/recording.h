@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "conformance/suite/device.h"
+#include "conformance/suite/engine.h"
 
 namespace mulciber::conformance {
 

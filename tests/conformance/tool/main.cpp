@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "conformance/suite/compare.h"
+#include "conformance/suite/device.h"
 
 namespace mulciber::conformance {
 namespace {

@@ -1,0 +1,20 @@
+// The families of instructions. Each sets what executes the instruction and decodes its operands; it says false of what
+// is not its own.
+#pragma once
+
+#include <span>
+
+#include "interpreter/machine/decoder.h"
+
+namespace mulciber::interpreter {
+
+using Family = bool (*)(Decoder&, const Instruction&, Op&);
+
+bool decodeMove(Decoder& decoder, const Instruction& instruction, Op& op);
+bool decodeAccess(Decoder& decoder, const Instruction& instruction, Op& op);
+bool decodeControl(Decoder& decoder, const Instruction& instruction, Op& op);
+bool decodeInteger(Decoder& decoder, const Instruction& instruction, Op& op);
+
+std::span<const Family> families();
+
+}  // namespace mulciber::interpreter
