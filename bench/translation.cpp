@@ -130,8 +130,8 @@ class Bench {
     const auto begin = std::chrono::steady_clock::now();
     vk::Queue& queue = device_.queue(0);
     vk::Position position(queue);
-    const auto record = [&](vk::Recorder& recorder) {
-      recorder.dispatch(pipeline, &push, sizeof push, test.grid);
+    const auto record = [&](vk::Commands& commands) {
+      commands.dispatch(pipeline, &push, sizeof push, test.grid);
       return vk::Status::Ok;
     };
     require(queue.record(position, record) == vk::Status::Ok &&

@@ -114,9 +114,9 @@ class ExecuteTest : public vk::VulkanTest {
       std::memcpy(push.data() + sizeof header, &address, sizeof address);
     }
     push.resize((push.size() + 3) / 4 * 4);
-    runNow([&](vk::Recorder& recorder) {
-      if (launch.constantBytes != 0) recorder.useConstants(launch.constants, launch.constantBytes);
-      recorder.dispatch(*pipeline, push.data(), static_cast<uint32_t>(push.size()), launch.grid);
+    runNow([&](vk::Commands& commands) {
+      if (launch.constantBytes != 0) commands.useConstants(launch.constants, launch.constantBytes);
+      commands.dispatch(*pipeline, push.data(), static_cast<uint32_t>(push.size()), launch.grid);
       return vk::Status::Ok;
     });
   }

@@ -53,9 +53,9 @@ TEST_F(DeviceTest, TimestampsGoForward) {
   ASSERT_EQ(device->timestamp(second), Status::Ok);
   double before = 0, after = 0;
   EXPECT_EQ(first->nanoseconds(before), Status::NotReady);
-  runNow([&](Recorder& recorder) {
-    recorder.write(first);
-    recorder.write(second);
+  runNow([&](Commands& commands) {
+    commands.write(first);
+    commands.write(second);
     return Status::Ok;
   });
   ASSERT_EQ(first->nanoseconds(before), Status::Ok);

@@ -117,8 +117,8 @@ TEST_F(MemoryTest, ImportedHostMemoryIsSeenByTheDevice) {
   std::vector<uint32_t> words(100'000, 5);
   Memory memory;
   ASSERT_EQ(device->allocator().importHost(words.data() + 3, 4 * 90'000, memory), Status::Ok);
-  runNow([&](Recorder& recorder) {
-    recorder.fill({memory.address, 77, 4, 90'000});
+  runNow([&](Commands& commands) {
+    commands.fill({memory.address, 77, 4, 90'000});
     return Status::Ok;
   });
   EXPECT_EQ(words[2], 5u);

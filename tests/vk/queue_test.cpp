@@ -36,8 +36,8 @@ TEST_F(QueueTest, LinearCopiesOfAnyAlignmentAreExact) {
     const uint64_t length = step < 40 ? random() % 200 : random() % (bytes / 2);
     const uint64_t from = random() % 4096, to = step % 3 == 0 ? from : random() % 4096;
     std::memset(b.host, 0xEE, bytes);
-    runNow([&](Recorder& recorder) {
-      recorder.copy({b.address + to, a.address + from, length});
+    runNow([&](Commands& commands) {
+      commands.copy({b.address + to, a.address + from, length});
       return Status::Ok;
     });
     ASSERT_EQ(std::memcmp(host(b) + to, host(a) + from, length), 0) << length << " bytes from " << from << " to " << to;
@@ -72,8 +72,8 @@ TEST_F(QueueTest, BoxesAreCopiedRowByRow) {
       for (uint64_t y = 0; y < region.height; ++y)
         std::memcpy(expected.data() + to + z * region.destinationSlice + y * region.destinationPitch,
                     host(a) + from + z * region.sourceSlice + y * region.sourcePitch, region.width);
-    runNow([&](Recorder& recorder) {
-      recorder.copy(region);
+    runNow([&](Commands& commands) {
+      commands.copy(region);
       return Status::Ok;
     });
     ASSERT_EQ(std::memcmp(expected.data(), b.host, bytes), 0) << "step " << step;
@@ -97,8 +97,8 @@ TEST_F(QueueTest, FillsOfEveryWidthAreExact) {
     for (uint64_t y = 0; y < region.height; ++y)
       for (uint64_t x = 0; x < region.width; ++x)
         std::memcpy(expected.data() + to + y * region.pitch + x * region.valueBytes, &region.value, region.valueBytes);
-    runNow([&](Recorder& recorder) {
-      recorder.fill(region);
+    runNow([&](Commands& commands) {
+      commands.fill(region);
       return Status::Ok;
     });
     ASSERT_EQ(std::memcmp(expected.data(), b.host, bytes), 0) << "step " << step;
@@ -111,26 +111,26 @@ TEST_F(QueueTest, TheCopyEngineIsOrderedWithShaders) {
     Position position(queue);
     const auto value = static_cast<uint32_t>(step + 1);
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.fill({a.address, value, 4, 5000});
+                           [&](Commands& commands) {
+                             commands.fill({a.address, value, 4, 5000});
                              return Status::Ok;
                            }),
               Status::Ok);
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.copyBuffer(b, 0, a, 0, 20000);
+                           [&](Commands& commands) {
+                             commands.copyBuffer(b, 0, a, 0, 20000);
                              return Status::Ok;
                            }),
               Status::Ok);
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.copy({a.address + 40000, b.address, 20000});
+                           [&](Commands& commands) {
+                             commands.copy({a.address + 40000, b.address, 20000});
                              return Status::Ok;
                            }),
               Status::Ok);
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.fill({b.address, 0, 4, 5000});
+                           [&](Commands& commands) {
+                             commands.fill({b.address, 0, 4, 5000});
                              return Status::Ok;
                            }),
               Status::Ok);
@@ -146,8 +146,8 @@ TEST_F(QueueTest, ManyOperationsStayInOrder) {
   Position position(queue);
   for (uint32_t i = 0; i < 3000; ++i)
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.fill({a.address, i, 4, 16});
+                           [&](Commands& commands) {
+                             commands.fill({a.address, i, 4, 16});
                              return Status::Ok;
                            }),
               Status::Ok);
@@ -163,8 +163,8 @@ TEST_F(QueueTest, WorkIsSubmittedWithoutBeingWaitedFor) {
   *word = 0;
   for (uint32_t i = 1; i <= 37; ++i)
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.fill({a.address, i, 4, 1});
+                           [&](Commands& commands) {
+                             commands.fill({a.address, i, 4, 1});
                              return Status::Ok;
                            }),
               Status::Ok);
@@ -178,8 +178,8 @@ TEST_F(QueueTest, ASealedPointIsNotDelayedByLaterWork) {
   std::vector<Point> points;
   for (uint32_t i = 0; i < 50; ++i) {
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& r) {
-                             r.fill({a.address, i, 4, 1});
+                           [&](Commands& commands) {
+                             commands.fill({a.address, i, 4, 1});
                              return Status::Ok;
                            }),
               Status::Ok);
@@ -194,14 +194,14 @@ TEST_F(QueueTest, UploadsLiveUntilTheBatchHasRun) {
   Position position(queue);
   for (uint32_t i = 0; i < 500; ++i)
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& recorder) {
+                           [&](Commands& commands) {
                              void* memory = nullptr;
                              uint64_t address = 0;
                              const uint64_t size = i % 50 == 0 ? 100'000 : 64;
-                             if (Status status = recorder.upload(size, memory, address); status != Status::Ok)
+                             if (Status status = commands.upload(size, memory, address); status != Status::Ok)
                                return status;
                              std::memset(memory, static_cast<int>(i % 251), size);
-                             recorder.copy({b.address + i * 64, address, 64});
+                             commands.copy({b.address + i * 64, address, 64});
                              return Status::Ok;
                            }),
               Status::Ok);
@@ -216,8 +216,8 @@ TEST_F(QueueTest, ManyThreadsRecordAtOnce) {
       Queue& queue = device->queue(t);
       Position position(queue);
       for (uint32_t i = 0; i < 200; ++i) {
-        const Status status = queue.record(position, [&](Recorder& r) {
-          r.fill({a.address + t * 4096, i + t * 1000, 4, 1024});
+        const Status status = queue.record(position, [&](Commands& commands) {
+          commands.fill({a.address + t * 4096, i + t * 1000, 4, 1024});
           return Status::Ok;
         });
         if (status != Status::Ok || (i % 50 == 0 && queue.wait(position.last.value, WaitMode::Auto) != Status::Ok))
@@ -235,7 +235,7 @@ TEST_F(VulkanTest, TheHostSeesWhatWasWrittenBeforeItLooked) {
   std::shared_ptr<Device> fresh;
   ASSERT_EQ(Device::create(*Instance::get().devices().front(), &device->probes(), fresh), Status::Ok);
   if (fresh->physical().isCpu()) {
-    EXPECT_TRUE(fresh->hostLooks());
+    EXPECT_TRUE(fresh->hostReads());
     EXPECT_TRUE(fresh->hostSeesAll());
     GTEST_SKIP() << "skipped: a CPU device's memory is visible from the beginning";
   }
@@ -246,17 +246,17 @@ TEST_F(VulkanTest, TheHostSeesWhatWasWrittenBeforeItLooked) {
     Queue& queue = fresh->queue(i);
     Position& position = positions.emplace_back(queue);
     ASSERT_EQ(queue.record(position,
-                           [&](Recorder& recorder) {
-                             recorder.fill({written.address + 1024 * i, uint32_t(i + 1), 4, 256});
+                           [&](Commands& commands) {
+                             commands.fill({written.address + 1024 * i, uint32_t(i + 1), 4, 256});
                              return Status::Ok;
                            }),
               Status::Ok);
     ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
   }
-  EXPECT_FALSE(fresh->hostLooks());
+  EXPECT_FALSE(fresh->hostReads());
   const auto* window = static_cast<const uint32_t*>(fresh->allocator().window(written));
   EXPECT_FALSE(fresh->hostSeesAll());
-  EXPECT_FALSE(fresh->hostLooks());  // not for one question
+  EXPECT_FALSE(fresh->hostReads());  // not for one question
   ASSERT_TRUE(test::becomes([&] { return fresh->hostSeesAll(); }));
   for (size_t i = 0; window && i < 3; ++i) EXPECT_EQ(window[256 * i + 255], i + 1);
   fresh->allocator().free(written);

@@ -66,7 +66,7 @@ void Context::destroy() {
   if (legacyStream_) all.push_back(legacyStream_);
   for (const StreamRef& stream : all) stream->settle();
   if (!vulkan_->isLost()) (void)waitForQueues();
-  if (vulkan_->isLost()) vulkan_->rest();
+  if (vulkan_->isLost()) vulkan_->waitIdle();
   worker_->stop();
   modules_.clear();
   decltype(allocations_) allocations;
@@ -337,9 +337,9 @@ Error Context::readMemory(uint64_t address, void* out, size_t bytes) {
     return errorFrom(status);
   vk::Queue& queue = vulkan_->queue(0);
   vk::Position position(queue);
-  vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
-    recorder.copy({staging.address, allocation->deviceAddress + offset, bytes});
-    recorder.show();
+  vk::Status status = queue.record(position, [&](vk::Commands& commands) {
+    commands.copy({staging.address, allocation->deviceAddress + offset, bytes});
+    commands.makeVisibleToHost();
     return vk::Status::Ok;
   });
   if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
@@ -358,12 +358,12 @@ Error Context::writeMemory(uint64_t address, const void* data, size_t bytes) {
   }
   vk::Queue& queue = vulkan_->queue(0);
   vk::Position position(queue);
-  vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
+  vk::Status status = queue.record(position, [&](vk::Commands& commands) {
     void* host = nullptr;
     uint64_t source = 0;
-    if (const auto uploaded = recorder.upload(bytes, host, source); uploaded != vk::Status::Ok) return uploaded;
+    if (const auto uploaded = commands.upload(bytes, host, source); uploaded != vk::Status::Ok) return uploaded;
     std::memcpy(host, data, bytes);
-    recorder.copy({allocation->deviceAddress + offset, source, bytes});
+    commands.copy({allocation->deviceAddress + offset, source, bytes});
     return vk::Status::Ok;
   });
   if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
@@ -409,7 +409,7 @@ Error Context::destroyStream(Stream* stream) {
 Error Context::retire(Stream& stream) {
   if (!stream.isBlocking()) return Error::Success;
   std::shared_ptr<Marker> marker;
-  if (const Error failed = stream.mark(Stream::Precision::Loose, marker); failed != Error::Success) return failed;
+  if (const Error failed = stream.mark(Precision::Loose, marker); failed != Error::Success) return failed;
   legacyStream_->follow(marker);
   return Error::Success;
 }

@@ -104,15 +104,9 @@ Error copyOnDevice(Stream& stream, const Copy& copy, const End& destination, con
   // Mapped memory has no one buffer.
   const bool haveBuffers = destination.allocation->memory.chunk && source.allocation->memory.chunk;
   if (isLinear(copy) && copy.width >= engineBytes && destination.isHost != source.isHost && haveBuffers)
-    return stream.enqueue([to = destination.allocation, from = source.allocation, toOffset = destination.offset(),
-                           fromOffset = source.offset(), bytes = copy.width](vk::Recorder& recorder) {
-      recorder.copyBuffer(to->memory, toOffset, from->memory, fromOffset, bytes);
-      return vk::Status::Ok;
-    });
-  return stream.enqueue([region](vk::Recorder& recorder) {
-    recorder.copy(region);
-    return vk::Status::Ok;
-  });
+    return stream.enqueue(
+        BufferCopy{destination.allocation, source.allocation, destination.offset(), source.offset(), copy.width});
+  return stream.enqueue(DeviceCopy{region});
 }
 
 // The host memory is read before the call returns.
@@ -125,14 +119,7 @@ Error copySmallToDevice(Stream& stream, const Copy& copy, const End& destination
   vk::CopyRegion region = regionOf(copy, destination.address, 0);
   region.sourcePitch = pack.destinationPitch;
   region.sourceSlice = pack.destinationSlice;
-  return stream.enqueue([region, packed](vk::Recorder& recorder) mutable {
-    void* host = nullptr;
-    if (const auto status = recorder.upload(packed->size(), host, region.source); status != vk::Status::Ok)
-      return status;
-    std::memcpy(host, packed->data(), packed->size());
-    recorder.copy(region);
-    return vk::Status::Ok;
-  });
+  return stream.enqueue(Upload{region, std::move(packed)});
 }
 
 // Through pieces of host memory the device can reach. `piece` is a part of the copy that fits one.
@@ -202,14 +189,9 @@ class Staging {
       std::swap(region.destinationPitch, region.sourcePitch);
     }
     InFlight flight{piece, memory, nullptr};
-    const Error error = stream_.enqueue([region, toDevice = toDevice_](vk::Recorder& recorder) {
-      recorder.copy(region);
-      if (!toDevice) recorder.show();
-      return vk::Status::Ok;
-    });
+    const Error error = stream_.enqueue(DeviceCopy{region, /*hostReads=*/!toDevice_});
     if (error != Error::Success) return error;
-    if (const Error marked = stream_.mark(Stream::Precision::Exact, flight.marker); marked != Error::Success)
-      return marked;
+    if (const Error marked = stream_.mark(Precision::Exact, flight.marker); marked != Error::Success) return marked;
     inFlight_.push_back(std::move(flight));
     return Error::Success;
   }
@@ -375,10 +357,7 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
   if (!destination.allocation || isOfAnotherDevice(destination, stream)) return Error::InvalidValue;
   const vk::FillRegion region{destination.address, fill.value, fill.valueBytes, fill.width,
                               fill.height,         fill.depth, fill.pitch,      fill.slice};
-  const Error error = stream.enqueue([region](vk::Recorder& recorder) {
-    recorder.fill(region);
-    return vk::Status::Ok;
-  });
+  const Error error = stream.enqueue(region);
   if (error != Error::Success) return error;
   const bool hostWaits = destination.isHost || destination.allocation->isSynchronous;
   return hostWaits && !async ? stream.synchronize() : Error::Success;

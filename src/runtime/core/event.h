@@ -6,12 +6,11 @@
 #include <mutex>
 
 #include "runtime/core/error.h"
+#include "runtime/core/marker.h"
 
 namespace mulciber::core {
 
 class Context;
-class Marker;
-using MarkerRef = std::shared_ptr<Marker>;
 
 class Event {
  public:

@@ -56,7 +56,7 @@ Error KernelServices::allocatePrintf(size_t bytes) {
 
 Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   address = state_.address;
-  if (kernel.reportsErrors) context_.vulkan().hostWillLook();
+  if (kernel.reportsErrors) context_.vulkan().hostWillRead();
   if (!kernel.usesPrintf && !kernel.usesHeap && !kernel.usesLocks) return Error::Success;
   std::lock_guard lock(mutex_);
   if (kernel.usesPrintf && !printf_.chunk)
@@ -85,42 +85,43 @@ Error KernelServices::allocateFilled(uint64_t bytes, const void* first, uint64_t
     return errorFrom(status);
   vk::Queue& queue = vulkan.queue(0);
   vk::Position position(queue);
-  vk::Status status = queue.record(position, [&](vk::Recorder& recorder) {
+  vk::Status status = queue.record(position, [&](vk::Commands& commands) {
     void* host = nullptr;
     uint64_t address = 0;
-    if (const auto uploaded = recorder.upload(firstBytes, host, address); uploaded != vk::Status::Ok) return uploaded;
+    if (const auto uploaded = commands.upload(firstBytes, host, address); uploaded != vk::Status::Ok) return uploaded;
     std::memcpy(host, first, firstBytes);
-    recorder.copy({memory.address, address, firstBytes});
+    commands.copy({memory.address, address, firstBytes});
     return vk::Status::Ok;
   });
   if (status == vk::Status::Ok) status = queue.wait(position.last.value, vk::WaitMode::Auto);
   return errorFrom(status);
 }
 
-Error KernelServices::ownMemory(uint64_t scratchBytes, bool isCooperative, vk::Recorder& recorder, OwnMemory& out) {
+Error KernelServices::ownMemory(uint64_t scratchBytes, bool isCooperative, OwnMemory& out) {
   vk::Allocator& allocator = context_.vulkan().allocator();
   vk::Memory memory;
   if (const auto status = allocator.allocate(vk::MemoryUse::Device, scratchBytes + sizeof(gridWorkspace), memory);
       status != vk::Status::Ok)
     return errorFrom(status);
-  recorder.keep(
-      std::shared_ptr<const void>(memory.chunk, [&allocator, memory](const void*) { allocator.free(memory); }));
-  out = {memory.address, 0};
-  if (!isCooperative) return Error::Success;
-  out.gridWorkspace = memory.address + scratchBytes;
-  void* host = nullptr;
-  uint64_t address = 0;
-  if (const auto status = recorder.upload(sizeof(gridWorkspace), host, address); status != vk::Status::Ok)
-    return errorFrom(status);
-  std::memcpy(host, gridWorkspace, sizeof(gridWorkspace));
-  recorder.copy({out.gridWorkspace, address, sizeof(gridWorkspace)});
-  recorder.barrier();
+  out.memory = std::shared_ptr<const void>(memory.chunk, [&allocator, memory](const void*) { allocator.free(memory); });
+  out.scratch = memory.address;
+  out.gridWorkspace = isCooperative ? memory.address + scratchBytes : 0;
   return Error::Success;
 }
 
-Error KernelServices::ownState(const KernelInfo& kernel, const Blocks& blocks, const OwnMemory& memory,
-                               vk::Recorder& recorder, uint64_t& address) {
-  if (const Error error = launchState(kernel, address); error != Error::Success) return error;
+vk::Status KernelServices::prepareGridWorkspace(const OwnMemory& memory, vk::Commands& commands) const {
+  void* host = nullptr;
+  uint64_t address = 0;
+  if (const auto status = commands.upload(sizeof(gridWorkspace), host, address); status != vk::Status::Ok)
+    return status;
+  std::memcpy(host, gridWorkspace, sizeof(gridWorkspace));
+  commands.copy({memory.gridWorkspace, address, sizeof(gridWorkspace)});
+  commands.barrier();
+  return vk::Status::Ok;
+}
+
+vk::Status KernelServices::ownState(const Blocks& blocks, const OwnMemory& memory, vk::Commands& commands,
+                                    uint64_t& address) const {
   abi::LaunchState own = *launchState_;
   own.scratch = memory.scratch;
   own.gridWorkspace = memory.gridWorkspace;
@@ -131,10 +132,10 @@ Error KernelServices::ownState(const KernelInfo& kernel, const Blocks& blocks, c
     stride *= blocks.count[i];
   }
   void* host = nullptr;
-  if (const auto status = recorder.upload(sizeof(abi::LaunchState), host, address); status != vk::Status::Ok)
-    return errorFrom(status);
+  if (const auto status = commands.upload(sizeof(abi::LaunchState), host, address); status != vk::Status::Ok)
+    return status;
   std::memcpy(host, &own, sizeof(own));
-  return Error::Success;
+  return vk::Status::Ok;
 }
 
 void KernelServices::launchedPrinting(const vk::Point& point) {

@@ -30,18 +30,20 @@ class KernelServices {
   // The LaunchState for a launch of such a kernel.
   Error launchState(const KernelInfo& kernel, uint64_t& address);
   // Memory of a launch's own: scratch for the shared memory of its blocks, and what the blocks of a cooperative launch
-  // meet at. It lasts until the commands recorded next have run.
+  // meet at.
   struct OwnMemory {
-    uint64_t scratch, gridWorkspace;
+    std::shared_ptr<const void> memory;  // freed when the last reference goes
+    uint64_t scratch = 0, gridWorkspace = 0;
   };
-  Error ownMemory(uint64_t scratchBytes, bool isCooperative, vk::Recorder& recorder, OwnMemory& out);
+  Error ownMemory(uint64_t scratchBytes, bool isCooperative, OwnMemory& out);
+  // Writes what the blocks of a cooperative launch meet at, before each launch.
+  vk::Status prepareGridWorkspace(const OwnMemory& memory, vk::Commands& commands) const;
   // The LaunchState for some of the launch's blocks.
   struct Blocks {
     uint32_t first[3], count[3];
     uint64_t scratchBytes;  // of each
   };
-  Error ownState(const KernelInfo& kernel, const Blocks& blocks, const OwnMemory& memory, vk::Recorder& recorder,
-                 uint64_t& address);
+  vk::Status ownState(const Blocks& blocks, const OwnMemory& memory, vk::Commands& commands, uint64_t& address) const;
   void launchedPrinting(const vk::Point& point);
 
   // After a wait: reports what kernels did wrong (printing it, and breaking the context), and prints what they printed

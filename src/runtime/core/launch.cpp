@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/function.h"
-#include "runtime/core/kernel_services.h"
 #include "runtime/core/module.h"
 #include "runtime/core/stream.h"
 #include "runtime/vk/device.h"
@@ -21,7 +18,6 @@ namespace mulciber::core {
 namespace {
 
 constexpr uint64_t mostScratchBytes = 512u << 20, leastScratchBlocks = 64;
-constexpr size_t maxPushBytes = 256;  // of what a launch carries with it; devices that take more are not asked to
 
 Error check(const Launch& launch, const KernelInfo& kernel, Function& function, const DeviceShape& shape) {
   uint64_t threads = 1;
@@ -49,67 +45,6 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   }
   return Error::Success;
 }
-
-// Everything the work needs, owned: it may be recorded after the call has returned.
-struct Dispatch {
-  std::shared_ptr<const vk::Pipeline> pipeline;
-  const KernelInfo* kernel;
-  KernelServices* services;
-  vk::Memory constants;
-  uint32_t groups[3];
-  uint32_t pushBytes;
-  uint64_t scratchBytes = 0;  // for each block; 0 when it needs none
-  bool isCooperative;
-  std::shared_ptr<std::vector<uint8_t>> parameters;  // when they go to a buffer
-  alignas(8) uint8_t push[maxPushBytes];
-
-  vk::Status operator()(vk::Recorder& recorder) {
-    if (parameters) {
-      void* host = nullptr;
-      uint64_t address = 0;
-      if (const auto status = recorder.upload(parameters->size(), host, address); status != vk::Status::Ok)
-        return status;
-      std::memcpy(host, parameters->data(), parameters->size());
-      std::memcpy(push + abi::parameterOffset, &address, sizeof(address));
-    }
-    if (kernel->constantBytes != 0) recorder.useConstants(constants, kernel->constantBytes);
-    if (kernel->usesPrintf) services->launchedPrinting(recorder.point());
-    if (scratchBytes == 0 && !isCooperative) {
-      recorder.dispatch(*pipeline, push, pushBytes, groups);
-      return vk::Status::Ok;
-    }
-    return dispatchWithOwnMemory(recorder);
-  }
-
-  // As many blocks at a time as there is scratch for; those of a cooperative launch all have to run at once.
-  vk::Status dispatchWithOwnMemory(vk::Recorder& recorder) {
-    uint64_t most = UINT64_MAX;
-    if (!isCooperative && scratchBytes != 0) most = std::max(leastScratchBlocks, mostScratchBytes / scratchBytes);
-    uint32_t piece[3];
-    uint64_t blocksAtATime = 1;
-    for (int i = 0; i < 3; ++i) {
-      piece[i] = static_cast<uint32_t>(std::min<uint64_t>(groups[i], most / blocksAtATime));
-      blocksAtATime *= piece[i];
-    }
-    KernelServices::OwnMemory memory;
-    if (services->ownMemory(blocksAtATime * scratchBytes, isCooperative, recorder, memory) != Error::Success)
-      return vk::Status::OutOfMemory;
-    for (uint64_t z = 0; z < groups[2]; z += piece[2])
-      for (uint64_t y = 0; y < groups[1]; y += piece[1])
-        for (uint64_t x = 0; x < groups[0]; x += piece[0]) {
-          KernelServices::Blocks blocks{
-              {static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)}, {}, scratchBytes};
-          for (int i = 0; i < 3; ++i) blocks.count[i] = std::min(piece[i], groups[i] - blocks.first[i]);
-          uint64_t state = 0;
-          if (services->ownState(*kernel, blocks, memory, recorder, state) != Error::Success)
-            return vk::Status::OutOfMemory;
-          std::memcpy(push + offsetof(abi::PushHeader, launchState), &state, sizeof(state));
-          if (x + y + z != 0) recorder.barrier();  // it takes the memory of those before
-          recorder.dispatch(*pipeline, push, pushBytes, blocks.count, blocks.first);
-        }
-    return vk::Status::Ok;
-  }
-};
 
 Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out) {
   if (arguments.packed) {
@@ -144,18 +79,71 @@ uint64_t scratchBytes(const Launch& launch, const KernelInfo& kernel, uint32_t s
   return (bytes + 255) / 256 * 256;
 }
 
+// As many blocks at a time as there is scratch for; those of a cooperative launch all have to run at once.
+Error prepareOwnMemory(KernelLaunch& launch) {
+  std::copy_n(launch.groups, 3, launch.piece);
+  if (launch.scratchBytes == 0 && !launch.isCooperative) return Error::Success;
+  uint64_t most = UINT64_MAX;
+  if (!launch.isCooperative) most = std::max(leastScratchBlocks, mostScratchBytes / launch.scratchBytes);
+  uint64_t blocksAtATime = 1;
+  for (int i = 0; i < 3; ++i) {
+    launch.piece[i] = static_cast<uint32_t>(std::min<uint64_t>(launch.groups[i], most / blocksAtATime));
+    blocksAtATime *= launch.piece[i];
+  }
+  return launch.services->ownMemory(blocksAtATime * launch.scratchBytes, launch.isCooperative, launch.ownMemory);
+}
+
 }  // namespace
 
-Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream) {
-  Context& context = stream.context();
-  if (const Error error = context.error(); error != Error::Success) return error;
+vk::Status KernelLaunch::record(vk::Commands& commands) const {
+  if (kernel->constantBytes != 0) commands.useConstants(constants, kernel->constantBytes);
+  if (!parameters && !ownMemory.memory) {
+    commands.dispatch(*pipeline, push, pushBytes, groups);
+    return vk::Status::Ok;
+  }
+  uint8_t filled[mostPushBytes];
+  std::memcpy(filled, push, pushBytes);
+  if (parameters) {
+    void* host = nullptr;
+    uint64_t address = 0;
+    if (const auto status = commands.upload(parameters->size(), host, address); status != vk::Status::Ok) return status;
+    std::memcpy(host, parameters->data(), parameters->size());
+    std::memcpy(filled + abi::parameterOffset, &address, sizeof(address));
+  }
+  if (ownMemory.memory) return recordPieces(commands, filled);
+  commands.dispatch(*pipeline, filled, pushBytes, groups);
+  return vk::Status::Ok;
+}
+
+vk::Status KernelLaunch::recordPieces(vk::Commands& commands, uint8_t* filled) const {
+  commands.keep(ownMemory.memory);
+  if (isCooperative)
+    if (const auto status = services->prepareGridWorkspace(ownMemory, commands); status != vk::Status::Ok)
+      return status;
+  for (uint64_t z = 0; z < groups[2]; z += piece[2])
+    for (uint64_t y = 0; y < groups[1]; y += piece[1])
+      for (uint64_t x = 0; x < groups[0]; x += piece[0]) {
+        KernelServices::Blocks blocks{
+            {static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)}, {}, scratchBytes};
+        for (int i = 0; i < 3; ++i) blocks.count[i] = std::min(piece[i], groups[i] - blocks.first[i]);
+        uint64_t state = 0;
+        if (const auto status = services->ownState(blocks, ownMemory, commands, state); status != vk::Status::Ok)
+          return status;
+        std::memcpy(filled + offsetof(abi::PushHeader, launchState), &state, sizeof(state));
+        if (x + y + z != 0) commands.barrier();  // it takes the memory of those before
+        commands.dispatch(*pipeline, filled, pushBytes, blocks.count, blocks.first);
+      }
+  return vk::Status::Ok;
+}
+
+Error prepare(Function& function, const Launch& launch, const Arguments& arguments, Context& context,
+              KernelLaunch& out) {
   if (&function.module().context() != &context) return Error::InvalidHandle;
   const KernelInfo* kernel = nullptr;
   if (const Error error = function.info(kernel); error != Error::Success) return error;
   if (const Error error = check(launch, *kernel, function, context.device().shape()); error != Error::Success)
     return error;
 
-  Dispatch dispatch;
   PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
   if (kernel->stackCount != 0) {
     size_t limit = 0;
@@ -165,35 +153,46 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
   if (const Error error = placeMemory(launch, function, context.vulkan().profile(), variant, kernel);
       error != Error::Success)
     return error;
-  if (const Error error = function.pipeline(variant, dispatch.pipeline); error != Error::Success) return error;
-  dispatch.kernel = kernel;
-  dispatch.services = &context.services();
-  dispatch.constants = function.module().dataMemory();
-  std::copy_n(launch.grid, 3, dispatch.groups);
-  dispatch.scratchBytes = scratchBytes(launch, *kernel, variant.stackBytes);
-  dispatch.isCooperative = launch.isCooperative;
+  if (const Error error = function.pipeline(variant, out.pipeline); error != Error::Success) return error;
+  out.kernel = kernel;
+  out.services = &context.services();
+  out.constants = function.module().dataMemory();
+  std::copy_n(launch.grid, 3, out.groups);
+  out.scratchBytes = scratchBytes(launch, *kernel, variant.stackBytes);
+  out.isCooperative = launch.isCooperative;
 
   abi::PushHeader header{};
   if (const Error error = context.services().launchState(*kernel, header.launchState); error != Error::Success)
     return error;
   header.moduleData = function.module().dataAddress();
   std::copy_n(launch.grid, 3, header.gridDim);
-  std::memcpy(dispatch.push, &header, sizeof(header));
-  uint8_t* parameters = dispatch.push + abi::parameterOffset;
+  std::memcpy(out.push, &header, sizeof(header));
+  uint8_t* parameters = out.push + abi::parameterOffset;
   uint32_t parameterBytes = kernel->parameterBytes;
+  std::shared_ptr<std::vector<uint8_t>> buffer;
   if (kernel->parametersInBuffer) {
-    dispatch.parameters = std::make_shared<std::vector<uint8_t>>(kernel->parameterBytes, uint8_t(0));
-    parameters = dispatch.parameters->data();
+    buffer = std::make_shared<std::vector<uint8_t>>(kernel->parameterBytes, uint8_t(0));
+    parameters = buffer->data();
     parameterBytes = sizeof(uint64_t);
-  } else if (abi::parameterOffset + parameterBytes > sizeof(dispatch.push)) {
+  } else if (abi::parameterOffset + parameterBytes > sizeof(out.push)) {
     return Error::InvalidImage;
   } else {
     std::memset(parameters, 0, parameterBytes);
   }
   if (const Error error = gather(*kernel, arguments, parameters); error != Error::Success) return error;
-  dispatch.pushBytes = (abi::parameterOffset + parameterBytes + 3) / 4 * 4;
+  out.parameters = std::move(buffer);
+  out.pushBytes = (abi::parameterOffset + parameterBytes + 3) / 4 * 4;
+  return prepareOwnMemory(out);
+}
 
-  if (const Error error = stream.enqueue(dispatch); error != Error::Success) return error;
+Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream) {
+  Context& context = stream.context();
+  if (const Error error = context.error(); error != Error::Success) return error;
+  DeviceWork work{std::in_place_type<KernelLaunch>};
+  if (const Error error = prepare(function, launch, arguments, context, std::get<KernelLaunch>(work));
+      error != Error::Success)
+    return error;
+  if (const Error error = stream.enqueue(work); error != Error::Success) return error;
   return util::environment().launchBlocking ? stream.synchronize() : Error::Success;
 }
 

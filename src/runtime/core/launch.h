@@ -3,11 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "runtime/core/error.h"
+#include "runtime/core/kernel_services.h"
+#include "runtime/vk/commands.h"
+#include "runtime/vk/pipeline.h"
 
 namespace mulciber::core {
 
+class Context;
 class Function;
 class Stream;
 
@@ -25,6 +31,34 @@ struct Arguments {
   const void* packed = nullptr;
   size_t packedBytes = 0;
 };
+
+// A launch with everything it needs, checked and gathered: it may be recorded after the call has returned.
+struct KernelLaunch {
+  static constexpr size_t mostPushBytes =
+      256;  // of what a launch carries with it; devices that take more are not asked
+
+  std::shared_ptr<const vk::Pipeline> pipeline;
+  const KernelInfo* kernel = nullptr;
+  KernelServices* services = nullptr;
+  vk::Memory constants;
+  uint32_t groups[3];
+  uint32_t pushBytes = 0;
+  bool isCooperative = false;
+  uint64_t scratchBytes = 0;                               // for each block; 0 when it needs none
+  uint32_t piece[3];                                       // how many blocks run at once: all where it needs no scratch
+  KernelServices::OwnMemory ownMemory;                     // of scratch and of cooperative launches
+  std::shared_ptr<const std::vector<uint8_t>> parameters;  // when they go to a buffer
+  alignas(8) uint8_t push[mostPushBytes];
+
+  vk::Status record(vk::Commands& commands) const;
+
+ private:
+  vk::Status recordPieces(vk::Commands& commands, uint8_t* push) const;
+};
+
+// Checks the launch and gathers what it needs.
+Error prepare(Function& function, const Launch& launch, const Arguments& arguments, Context& context,
+              KernelLaunch& out);
 
 Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream);
 

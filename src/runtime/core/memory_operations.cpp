@@ -1,6 +1,7 @@
 #include "runtime/core/memory_operations.h"
 
-#include <cstring>
+#include <memory>
+#include <vector>
 
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
@@ -43,32 +44,22 @@ Error checkWord(uint64_t address, uint32_t bytes) {
 Error waitForWord(Stream& stream, const WordWait& wait) {
   if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
   const AllocationRef allocation = Platform::get().memory().find(wait.address, wait.bytes);
-  return stream.waitUntil(
-      [&context = stream.context(), allocation, wait] {
-        uint64_t word = 0;
-        return read(context, *allocation, wait.address, wait.bytes, word) && wait.isMet(word);
-      },
-      Stream::Awaits::Word);
+  return stream.waitForWord(allocation, wait);
+}
+
+bool isMet(Context& context, const Allocation& allocation, const WordWait& wait) {
+  uint64_t word = 0;
+  return read(context, allocation, wait.address, wait.bytes, word) && wait.isMet(word);
 }
 
 Error writeWord(Stream& stream, const WordWrite& write) {
   if (const Error error = checkWord(write.address, write.bytes); error != Error::Success) return error;
   const AllocationRef allocation = Platform::get().memory().find(write.address, write.bytes);
   const uint64_t address = allocation->deviceAddress + allocation->offsetOf(write.address);
-  if (write.bytes == 4)
-    return stream.enqueue([address, write](vk::Recorder& recorder) {
-      recorder.fill({address, static_cast<uint32_t>(write.value), 4, 1});
-      return vk::Status::Ok;
-    });
+  if (write.bytes == 4) return stream.enqueue(vk::FillRegion{address, static_cast<uint32_t>(write.value), 4, 1});
   // A copy of one unit of eight bytes: nobody sees half of it.
-  return stream.enqueue([address, write](vk::Recorder& recorder) {
-    void* host = nullptr;
-    uint64_t source = 0;
-    if (const auto status = recorder.upload(8, host, source); status != vk::Status::Ok) return status;
-    std::memcpy(host, &write.value, 8);
-    recorder.copy({address, source, 8});
-    return vk::Status::Ok;
-  });
+  const auto* const bytes = reinterpret_cast<const char*>(&write.value);
+  return stream.enqueue(Upload{{address, 0, 8}, std::make_shared<std::vector<char>>(bytes, bytes + 8)});
 }
 
 }  // namespace mulciber::core

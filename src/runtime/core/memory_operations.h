@@ -7,7 +7,9 @@
 
 namespace mulciber::core {
 
+class Context;
 class Stream;
+struct Allocation;
 
 struct WordWait {
   enum class Condition : uint8_t { GreaterOrEqual, Equal, And, Nor };  // as CU_STREAM_WAIT_VALUE_* numbers them
@@ -27,6 +29,8 @@ struct WordWrite {
 // What follows in the stream waits for the word, and nothing else does: streams that share the queue go on.
 Error waitForWord(Stream& stream, const WordWait& wait);
 Error writeWord(Stream& stream, const WordWrite& write);
+// Whether the word is now as the wait wants it.
+bool isMet(Context& context, const Allocation& allocation, const WordWait& wait);
 // Whether a program may use a word there: InvalidValue when not.
 Error checkWord(uint64_t address, uint32_t bytes);
 

@@ -1,7 +1,6 @@
 #include "runtime/core/stream.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
@@ -15,35 +14,6 @@ namespace mulciber::core {
 
 namespace {
 std::atomic<uint64_t> nextStreamId{1};
-}
-
-void Marker::resolve(const vk::Point& point, vk::TimestampRef timestamp) {
-  {
-    std::lock_guard lock(mutex_);
-    point_ = point;
-    timestamp_ = std::move(timestamp);
-    resolved_.store(true, std::memory_order_release);
-  }
-  changed_.notify_all();
-}
-
-vk::Status Marker::waitResolved() const {
-  constexpr auto slice = std::chrono::milliseconds(100);  // between looks at whether the process is ending
-  if (isResolved()) return vk::Status::Ok;
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, slice, [this] { return isResolved(); }))
-    if (util::mustLeave()) return vk::Status::Ended;
-  return vk::Status::Ok;
-}
-
-vk::Status Marker::poll() const {
-  if (const vk::Status status = point_.queue->submit(point_.value); status != vk::Status::Ok) return status;
-  const vk::Status status = point_.queue->poll(point_.value);
-  return status == vk::Status::NotReady && timestamp_ && timestamp_->isWritten() ? vk::Status::Ok : status;
-}
-
-vk::Status Marker::wait(vk::WaitMode mode) const {
-  return timestamp_ ? point_.queue->wait(point_.value, *timestamp_, mode) : point_.queue->wait(point_.value, mode);
 }
 
 Stream::Stream(Context& context, Role role, uint32_t flags, int priority, vk::Queue& queue)
@@ -69,6 +39,37 @@ Error Stream::after(vk::Status status) {
   return error;
 }
 
+// The caller holds the lock.
+vk::Status Stream::give(const DeviceWork& work) {
+  const vk::Status status =
+      queue_.record(position_, [&](vk::Commands& commands) { return core::record(work, commands); });
+  wasRecorded(work, position_.last);
+  return status;
+}
+
+Error Stream::enqueue(const DeviceWork& work) {
+  if (const Error error = before(); error != Error::Success) return error;
+  vk::Status status = vk::Status::Ok;
+  {
+    std::lock_guard lock(mutex_);
+    if (const Error error = broken(); error != Error::Success) return error;
+    if (pending_.empty()) status = give(work);
+    else pending_.emplace_back(work);
+  }
+  return after(status);
+}
+
+// For what the worker carries out: it is kept back even when nothing is before it.
+Error Stream::keepBack(Operation operation) {
+  if (const Error error = before(); error != Error::Success) return error;
+  {
+    std::lock_guard lock(mutex_);
+    pending_.push_back(std::move(operation));
+  }
+  context_.worker().add(*this);
+  return after(vk::Status::Ok);
+}
+
 bool Stream::isDeferred() const {
   std::lock_guard lock(mutex_);
   return !pending_.empty();
@@ -78,9 +79,9 @@ bool Stream::isDeferred() const {
 void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp) {
   if (timestamp || !position_.waits.empty())
     // A failure means that the device is lost, which whoever waits for the marker finds out.
-    (void)queue_.record(position_, [&](vk::Recorder& recorder) {
-      recorder.mark();
-      if (timestamp) recorder.write(timestamp);
+    (void)queue_.record(position_, [&](vk::Commands& commands) {
+      commands.mark();
+      if (timestamp) commands.write(timestamp);
       return vk::Status::Ok;
     });
   marker.resolve(precision == Precision::Exact ? queue_.seal(position_) : position_.last, timestamp);
@@ -99,7 +100,7 @@ Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   out = std::make_shared<Marker>();
   std::lock_guard lock(mutex_);
   if (pending_.empty()) resolve(*out, precision, timestamp);
-  else pending_.push_back({Pending::Kind::Resolve, nullptr, nullptr, out, precision, timestamp});
+  else pending_.emplace_back(ResolveMarker{out, precision, timestamp});
   return Error::Success;
 }
 
@@ -117,7 +118,7 @@ void Stream::follow(const std::shared_ptr<Marker>& marker) {
       position_.after(marker->point());
       return;
     }
-    pending_.push_back({Pending::Kind::Follow, nullptr, nullptr, marker});
+    pending_.emplace_back(WaitForMarker{marker});
   }
   context_.worker().add(*this);
 }
@@ -182,35 +183,18 @@ Error Stream::record(Event& event) {
 Error Stream::wait(const Event& event) {
   const std::shared_ptr<Marker> marker = event.marker();
   // Timelines belong to one device: for that of another the worker waits.
-  if (marker && &event.context().vulkan() != &context_.vulkan())
-    return waitUntil([marker] { return marker->isResolved() && marker->poll() != vk::Status::NotReady; },
-                     Awaits::Event);
+  if (marker && &event.context().vulkan() != &context_.vulkan()) return keepBack(WaitForDevice{marker});
   if (const Error error = before(); error != Error::Success) return error;
   follow(marker);
   return after(vk::Status::Ok);
 }
 
 Error Stream::hostFunction(std::function<void(Error status)> function) {
-  if (const Error error = before(); error != Error::Success) return error;
-  {
-    std::lock_guard lock(mutex_);
-    pending_.push_back({Pending::Kind::HostFunction, nullptr, std::move(function), nullptr});
-  }
-  context_.worker().add(*this);
-  return after(vk::Status::Ok);
+  return keepBack(HostCall{std::move(function)});
 }
 
-Error Stream::waitUntil(std::function<bool()> isMet, Awaits awaits) {
-  if (const Error error = before(); error != Error::Success) return error;
-  {
-    std::lock_guard lock(mutex_);
-    Pending condition{Pending::Kind::Condition, nullptr, nullptr, nullptr};
-    condition.isMet = std::move(isMet);
-    condition.awaits = awaits;
-    pending_.push_back(std::move(condition));
-  }
-  context_.worker().add(*this);
-  return after(vk::Status::Ok);
+Error Stream::waitForWord(const AllocationRef& allocation, const WordWait& wait) {
+  return keepBack(WaitForWord{allocation, wait});
 }
 
 bool Stream::attribute(int id, AttributeValue& value) const {
@@ -237,8 +221,8 @@ void Stream::copyAttributes(const Stream& from) {
 // Whether the device has done all that was handed to it; the caller holds the lock.
 bool Stream::isDone() {
   if (!position_.waits.empty())
-    (void)queue_.record(position_, [](vk::Recorder& recorder) {
-      recorder.mark();
+    (void)queue_.record(position_, [](vk::Commands& commands) {
+      commands.mark();
       return vk::Status::Ok;
     });
   vk::Status status = queue_.submit(position_.last.value);
@@ -247,47 +231,53 @@ bool Stream::isDone() {
   return status != vk::Status::NotReady;
 }
 
+namespace {
+
+// Whether the operation waits for something that only the host can see, and what it waits for has not come.
+bool mustWait(const Operation& operation, Context& context) {
+  if (const auto* wait = std::get_if<WaitForDevice>(&operation))
+    return !wait->marker->isResolved() || wait->marker->poll() == vk::Status::NotReady;
+  const auto* wait = std::get_if<WaitForWord>(&operation);
+  return wait && !isMet(context, *wait->allocation, wait->wait);
+}
+
+}  // namespace
+
 Stream::Progress Stream::advance() {
   std::unique_lock lock(mutex_);
   bool moved = false;
+  const auto blocked = [&] { return moved ? Progress::Done : Progress::Blocked; };
   while (!pending_.empty()) {
-    Pending& first = pending_.front();
-    switch (first.kind) {
-      case Pending::Kind::Work:
-        if (const vk::Status status = queue_.record(position_, first.work); status != vk::Status::Ok)
-          context_.setError(errorFrom(status));
-        break;
-      case Pending::Kind::Follow:
-        if (!first.marker->isResolved()) return moved ? Progress::Done : Progress::Blocked;
-        position_.after(first.marker->point());
-        break;
-      case Pending::Kind::Resolve: resolve(*first.marker, first.precision, first.timestamp); break;
-      case Pending::Kind::Condition: {
-        if (context_.error() != Error::Success) break;
-        // What the stream did before must not wait with it.
-        const bool done = isDone();
-        const auto isMet = first.isMet;
-        lock.unlock();
-        const bool met = done && isMet();
-        lock.lock();
-        if (!met) return moved ? Progress::Done : Progress::Blocked;
-        break;
+    Operation& first = pending_.front();
+    if (const auto* work = std::get_if<DeviceWork>(&first)) {
+      if (const vk::Status status = give(*work); status != vk::Status::Ok) context_.setError(errorFrom(status));
+    } else if (const auto* wait = std::get_if<WaitForMarker>(&first)) {
+      if (!wait->marker->isResolved()) return blocked();
+      position_.after(wait->marker->point());
+    } else if (const auto* resolved = std::get_if<ResolveMarker>(&first)) {
+      resolve(*resolved->marker, resolved->precision, resolved->timestamp);
+    } else if (auto* call = std::get_if<HostCall>(&first)) {
+      if (!isDone()) return blocked();
+      const auto function = std::move(call->function);
+      // It stays in front meanwhile, so that operations given now are kept behind it.
+      lock.unlock();
+      (void)context_.services().afterWait();  // what kernels did wrong is known before it is told
+      {
+        util::Outside outside;
+        function(context_.error());
       }
-      case Pending::Kind::HostFunction: {
-        if (!isDone()) return moved ? Progress::Done : Progress::Blocked;
-        const auto function = std::move(first.function);
-        // It stays in front meanwhile, so that operations given now are kept behind it.
-        lock.unlock();
-        (void)context_.services().afterWait();  // what kernels did wrong is known before it is told
-        {
-          util::Outside outside;
-          function(context_.error());
-        }
-        lock.lock();
-        // The other streams get their turn, or one that is always given more would keep the worker to itself.
-        pending_.pop_front();
-        return Progress::Done;
-      }
+      lock.lock();
+      // The other streams get their turn, or one that is always given more would keep the worker to itself.
+      pending_.pop_front();
+      return Progress::Done;
+    } else if (context_.error() == Error::Success) {
+      // What the stream did before must not wait with it.
+      const bool done = isDone();
+      const Operation awaited = first;
+      lock.unlock();
+      const bool isMet = done && !mustWait(awaited, context_);
+      lock.lock();
+      if (!isMet) return blocked();
     }
     pending_.pop_front();
     moved = true;
@@ -298,15 +288,16 @@ Stream::Progress Stream::advance() {
 bool Stream::isHeldUp() {
   std::lock_guard lock(mutex_);
   if (pending_.empty()) return true;
-  const Pending& first = pending_.front();
-  if (first.kind == Pending::Kind::Follow) return !first.marker->isResolved();
-  return first.kind == Pending::Kind::Condition && first.awaits == Awaits::Word && isDone() && !first.isMet();
+  const Operation& first = pending_.front();
+  if (const auto* wait = std::get_if<WaitForMarker>(&first)) return !wait->marker->isResolved();
+  return std::holds_alternative<WaitForWord>(first) && isDone() && mustWait(first, context_);
 }
 
 void Stream::abandon() {
   std::lock_guard lock(mutex_);
-  for (Pending& pending : pending_)
-    if (pending.kind == Pending::Kind::Resolve) pending.marker->resolve(position_.last, nullptr);
+  for (const Operation& operation : pending_)
+    if (const auto* resolved = std::get_if<ResolveMarker>(&operation))
+      resolved->marker->resolve(position_.last, nullptr);
   pending_.clear();
 }
 

@@ -1,11 +1,10 @@
 // A stream: an ordered list of operations on one device queue. Operations go straight into the queue's open batch,
-// unless something before them in the stream waits for the host: then they are kept and replayed in order by the
-// context's worker, so that a queue shared with other streams never waits for the host.
+// unless something before them in the stream waits for the host: then the stream keeps them back, and the context's
+// worker carries them out in order. So a queue that other streams share never waits for the host.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,31 +14,12 @@
 
 #include "runtime/core/error.h"
 #include "runtime/core/event.h"
+#include "runtime/core/operation.h"
 #include "runtime/vk/queue.h"
 
 namespace mulciber::core {
 
 class Context;
-
-// A place in a stream. Resolved once everything before it has gone to the queue; complete once its point has passed.
-class Marker {
- public:
-  bool isResolved() const { return resolved_.load(std::memory_order_acquire); }
-  void resolve(const vk::Point& point, vk::TimestampRef timestamp);
-  vk::Status waitResolved() const;
-  // Of a resolved marker.
-  vk::Status poll() const;  // submits first
-  vk::Status wait(vk::WaitMode mode) const;
-  const vk::Point& point() const { return point_; }
-  const vk::TimestampRef& timestamp() const { return timestamp_; }
-
- private:
-  std::atomic<bool> resolved_{false};
-  vk::Point point_;
-  vk::TimestampRef timestamp_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-};
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
@@ -62,37 +42,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error synchronize();  // also drains printf and reports what kernels did wrong
   Error record(Event& event);
   Error wait(const Event& event);
-  // Runs on the context's worker thread after all before it; what follows waits for it. It gets the error of the work
-  // before it.
+  // The context's worker thread calls it after all before it; what follows waits for it.
   Error hostFunction(std::function<void(Error status)> function);
-
-  // What follows waits until `isMet` says so: the worker asks it again and again, and drops it when the context breaks.
-  enum class Awaits : bool { Event, Word };  // a word may stay as it is for ever
-  Error waitUntil(std::function<bool()> isMet, Awaits awaits);
-
-  // Work for the device: it is called with a vk::Recorder&, now or when what it waits for is done, and gives a
-  // vk::Status. It must own what it needs.
-  using Work = std::function<vk::Status(vk::Recorder& recorder)>;
-  template <typename Record>
-  Error enqueue(Record&& record) {
-    if (const Error error = before(); error != Error::Success) return error;
-    vk::Status status = vk::Status::Ok;
-    {
-      std::lock_guard lock(mutex_);
-      if (const Error error = broken(); error != Error::Success) return error;
-      if (pending_.empty()) status = queue_.record(position_, record);
-      else pending_.push_back({Pending::Kind::Work, Work(record), nullptr, nullptr});
-    }
-    return after(status);
-  }
+  // What follows waits for the word. The worker looks at it again and again, and drops the wait when the context
+  // breaks.
+  Error waitForWord(const AllocationRef& allocation, const WordWait& wait);
+  Error enqueue(const DeviceWork& work);
 
   // Whether operations are being kept back, and so outlive the call that gives them.
   bool isDeferred() const;
 
-  // The place all work given so far ends at. Loose: later work in the same batch may delay it. Exact: it ends a batch,
-  // which costs a submission. Timed: it has a timestamp, which tells when it is passed whatever follows. Cheap: as
-  // precise as either, by a timestamp only where ending a batch would cost more.
-  enum class Precision : uint8_t { Loose, Exact, Timed, Cheap };
+  // The place all work given so far ends at.
   Error mark(Precision precision, std::shared_ptr<Marker>& out);
   // What comes next in this stream comes after the marker.
   void follow(const std::shared_ptr<Marker>& marker);
@@ -116,18 +76,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void settle() { std::lock_guard lock(mutex_); }
 
  private:
-  struct Pending {
-    enum class Kind : uint8_t { Work, HostFunction, Follow, Resolve, Condition };
-    Kind kind;
-    Work work;
-    std::function<void(Error)> function;
-    std::shared_ptr<Marker> marker;
-    Precision precision = Precision::Loose;
-    vk::TimestampRef timestamp = {};
-    std::function<bool()> isMet = {};
-    Awaits awaits = Awaits::Event;
-  };
-
+  vk::Status give(const DeviceWork& work);
+  Error keepBack(Operation operation);
   void dropPassed();  // of what the next operation waits for
   bool isDone();
   Error broken() const;  // the context's error
@@ -145,7 +95,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   mutable std::mutex mutex_;
   vk::Position position_;
-  std::deque<Pending> pending_;
+  std::deque<Operation> pending_;
   std::map<int, AttributeValue> attributes_;
 
   // For the order with the legacy default stream: see stream_order.h.

@@ -31,7 +31,7 @@ void Worker::add(Stream& stream) {
 void Worker::waitIdle() {
   for (const StreamRef& stream : deferred()) {
     std::shared_ptr<Marker> marker;
-    if (stream->mark(Stream::Precision::Loose, marker) != Error::Success) continue;
+    if (stream->mark(Precision::Loose, marker) != Error::Success) continue;
     if (marker->waitResolved() != vk::Status::Ok) return;
   }
 }
@@ -44,7 +44,7 @@ std::vector<StreamRef> Worker::deferred() {
 void Worker::finish() {
   std::vector<std::shared_ptr<Marker>> given;
   for (const StreamRef& stream : deferred())
-    if (std::shared_ptr<Marker> marker; stream->mark(Stream::Precision::Loose, marker) == Error::Success)
+    if (std::shared_ptr<Marker> marker; stream->mark(Precision::Loose, marker) == Error::Success)
       given.push_back(std::move(marker));
   const auto isHeldUp = [](const StreamRef& stream) { return stream->isHeldUp(); };
   for (unsigned looks = 0; looks < looksForWords && !util::mustLeave();) {

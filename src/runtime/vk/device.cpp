@@ -40,7 +40,7 @@ Status Device::create(const PhysicalDevice& physical, const ProbeResults* known,
   else if (Status status = probe(*device, device->probes_); status != Status::Ok) return status;
   device->fillProfile();
   // A CPU device's memory lies open. On others nothing but probes has run so far.
-  device->hostLooks_ = device->hostSeesAll_ = physical.isCpu();
+  device->hostReads_ = device->hostSeesAll_ = physical.isCpu();
   out = std::move(device);
   return Status::Ok;
 }
@@ -277,25 +277,6 @@ Status Device::timestamp(TimestampRef& out) {
   return Status::Ok;
 }
 
-Timestamp::~Timestamp() {
-  std::lock_guard lock(device_.timestampMutex_);
-  device_.freeTimestamps_.push_back({pool_, index_});
-}
-
-Status Timestamp::nanoseconds(double& out) const {
-  uint64_t ticks = 0;
-  const VkResult result = device_.api().vkGetQueryPoolResults(device_.handle(), pool_, index_, 1, sizeof(ticks), &ticks,
-                                                              sizeof(ticks), VK_QUERY_RESULT_64_BIT);
-  if (result == VK_NOT_READY) return Status::NotReady;
-  out = static_cast<double>(ticks) * static_cast<double>(device_.physical().limits().timestampPeriod);
-  return device_.status(result, "reading a timestamp");
-}
-
-bool Timestamp::isWritten() const {
-  double ignored = 0;
-  return nanoseconds(ignored) == Status::Ok;
-}
-
 Status Device::status(VkResult result, const char* what) {
   switch (result) {
     case VK_SUCCESS: return Status::Ok;
@@ -321,26 +302,26 @@ std::unique_lock<std::mutex> Device::lockFirstWork() {
   return std::unique_lock(firstWork_);
 }
 
-void Device::hostWillLook() {
-  if (hostLooks()) return;
-  std::lock_guard lock(showing_);
-  if (hostLooks_.exchange(true)) return;
-  for (const auto& queue : queues_) (void)queue->showHost();
+void Device::hostWillRead() {
+  if (hostReads()) return;
+  std::lock_guard lock(makingVisible_);
+  if (hostReads_.exchange(true)) return;
+  for (const auto& queue : queues_) (void)queue->makeVisibleToHost();
 }
 
 bool Device::hostSeesAll() {
   if (hostSeesAll_.load(std::memory_order_acquire)) return true;
   // A program that reads once or twice need not wait longer for every batch.
-  if (!hostLooks() && ++hostQuestions_ < 3) return false;
-  hostWillLook();
-  std::lock_guard lock(showing_);
+  if (!hostReads() && ++hostQuestions_ < 3) return false;
+  hostWillRead();
+  std::lock_guard lock(makingVisible_);
   for (const auto& queue : queues_)
-    if (!queue->isShown()) return false;
+    if (!queue->isVisibleToHost()) return false;
   hostSeesAll_.store(true, std::memory_order_release);
   return true;
 }
 
-void Device::rest() {
+void Device::waitIdle() {
   std::vector<std::unique_lock<std::mutex>> locks;
   for (const auto& queue : queues_) locks.push_back(queue->lock());
   (void)api_.vkDeviceWaitIdle(handle_);

@@ -42,8 +42,8 @@ class Device {
   bool isLost() const { return lost_.load(std::memory_order_acquire); }
   void setLost() { lost_.store(true, std::memory_order_release); }
   Status status(VkResult result, const char* what);  // logs failures
-  // Until nothing runs on the device any more, lost or not: it may be given up while it still works.
-  void rest();
+  // Returns when nothing runs on the device any more, lost or not: the program may drop a device that still works.
+  void waitIdle();
 
   // To be held while work is given to a queue, as long as there is one that has not been given any; else not locked.
   // On NVIDIA's driver the first work of a queue never ran if another queue got work at that moment
@@ -53,8 +53,8 @@ class Device {
 
   // Whether the host may read what kernels write: before it has memory that they reach, batches need not make their
   // writes visible to it, and a launch and its wait are 1.5 us shorter (H200).
-  bool hostLooks() const { return hostLooks_.load(std::memory_order_acquire); }
-  void hostWillLook();
+  bool hostReads() const { return hostReads_.load(std::memory_order_acquire); }
+  void hostWillRead();
   // Whether the host sees all that kernels wrote, once they are done. To be asked before a read; the answer is no
   // twice, and then until the batches under way have ended.
   bool hostSeesAll();
@@ -81,8 +81,8 @@ class Device {
   std::unique_ptr<Builtins> builtins_;
   std::vector<std::unique_ptr<Queue>> queues_;
   std::atomic<size_t> queuesWithoutWork_{0};
-  std::mutex firstWork_, showing_;
-  std::atomic<bool> hostLooks_{true}, hostSeesAll_{true};
+  std::mutex firstWork_, makingVisible_;
+  std::atomic<bool> hostReads_{true}, hostSeesAll_{true};
   std::atomic<int> hostQuestions_{0};
   ProbeResults probes_;
   TargetProfile profile_;

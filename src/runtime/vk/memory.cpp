@@ -233,8 +233,8 @@ struct Allocator::State {
     VkMemoryRequirements requirements{};
     api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
     const uint64_t bytes = roundUp(requirements.size, chunkGranularity);
-    // Memory that the driver knows to be one buffer's is reached in larger pages: on an H200 random reads of 16 to 48 MiB
-    // take 110 to 130 us instead of 250 to 300, as natively (docs/performance.md).
+    // Memory that the driver knows to be one buffer's is reached in larger pages: on an H200 random reads of 16 to 48
+    // MiB take 110 to 130 us instead of 250 to 300, as natively (docs/performance.md).
     VkMemoryDedicatedAllocateInfo dedicated{};
     dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
     dedicated.buffer = chunk.buffer;
@@ -372,7 +372,7 @@ Allocator::~Allocator() {
 
 Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
   State& state = *state_;
-  if (use == MemoryUse::Host) state.device.hostWillLook();
+  if (use == MemoryUse::Host) state.device.hostWillRead();
   if (use == MemoryUse::Staging) use = MemoryUse::Host;
   if (size > uint64_t(1) << 48) return Status::OutOfMemory;
   const uint64_t bytes = roundUp(std::max<uint64_t>(size, 1), alignment);
@@ -449,7 +449,7 @@ Status Allocator::importHost(void* pointer, uint64_t size, Memory& out) {
   Device& device = state.device;
   const uint64_t granularity = device.physical().externalHost.minImportedHostPointerAlignment;
   if (granularity == 0) return Status::Unsupported;
-  device.hostWillLook();
+  device.hostWillRead();
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const uint64_t first = address / granularity * granularity;
   constexpr auto handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;

@@ -16,7 +16,7 @@ struct Chunk;
 enum class MemoryUse : uint8_t {
   Device,   // fastest for kernels; the host may not reach it
   Host,     // the host reads and writes it, cached and coherent; at its own device address where the device can
-  Staging,  // the same, but of what the device writes the host sees only what Recorder::show() says
+  Staging,  // the same, but of what the device writes the host sees only what Commands::makeVisibleToHost() says
 };
 
 // A piece of a chunk. Plain data: whoever allocated it frees it through the allocator.

@@ -48,8 +48,8 @@ class Probe {
     if (status == Status::Ok) {
       Queue& queue = device_.queue(0);
       Position position(queue);
-      status = queue.record(position, [&](Recorder& recorder) {
-        recorder.dispatch(*pipeline, &memory.address, sizeof(memory.address), {groups, 1, 1});
+      status = queue.record(position, [&](Commands& commands) {
+        commands.dispatch(*pipeline, &memory.address, sizeof(memory.address), {groups, 1, 1});
         return Status::Ok;
       });
       if (status == Status::Ok) status = queue.wait(position.last.value, WaitMode::Block);

@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "runtime/vk/batch.h"
 #include "runtime/vk/device.h"
 #include "util/environment.h"
 #include "util/exit_gate.h"
@@ -12,8 +11,8 @@ namespace mulciber::vk {
 namespace {
 
 constexpr uint32_t firstThreshold = 4;
-// Batches submitted and not done, at most: who gives more waits, as with CUDA's own queues. So many that a device is
-// never out of work before the one who waits has woken up.
+// Batches submitted and not done, at most: a thread that gives more waits, as with CUDA's own queues. There are enough
+// of them that the device still has work when the waiting thread has woken up.
 constexpr uint64_t mostRunning = 1024;
 constexpr uint64_t sliceNanoseconds = 100'000'000;   // of a blocking wait, between looks at whether the device is lost
 constexpr uint64_t shortSliceNanoseconds = 200'000;  // when a timestamp within the batch is waited for
@@ -49,10 +48,6 @@ Status Queue::start() {
 
 Queue::~Queue() {
   stop();
-  for (auto* batches : {&closed_, &running_})
-    for (auto& batch : *batches) batch->destroy(device_);
-  for (auto& batch : free_) batch->destroy(device_);
-  if (open_) open_->destroy(device_);
   if (timeline_ != VK_NULL_HANDLE) device_.api().vkDestroySemaphore(device_.handle(), timeline_, nullptr);
 }
 
@@ -77,7 +72,7 @@ Status Queue::begin(Position& position) {
   // What is recorded next must not delay a sealed point, nor may work that waits delay the open batch.
   bool mustWait = false;
   for (const Point& point : position.waits) mustWait |= !point.queue->isKnownPassed(point.value);
-  if (open_ && open_->commands != 0 && (closeBeforeNext_ || mustWait))
+  if (hasOpenCommands() && (closeBeforeNext_ || mustWait))
     if (Status status = closeBatch(); status != Status::Ok) return status;
   closeBeforeNext_ = false;
   if (!open_)
@@ -85,18 +80,22 @@ Status Queue::begin(Position& position) {
   for (const Point& point : position.waits)
     if (!point.queue->isKnownPassed(point.value)) open_->waits.push_back({point.queue->timeline_, point.value});
   position.waits.clear();
+  open_->commands->after(position.last.epoch);
   return Status::Ok;
 }
 
 Status Queue::openBatch() {
   retire();
   if (free_.empty()) {
+    std::unique_ptr<Commands> commands;
+    if (Status status = Commands::create(device_, family_, Commands::Kind::Transient, commands); status != Status::Ok)
+      return status;
     auto batch = std::make_unique<Batch>();
-    if (Status status = batch->create(device_, family_); status != Status::Ok) return status;
+    batch->commands = std::move(commands);
     free_.push_back(std::move(batch));
   }
   // A batch that could not begin must not be recorded into.
-  if (Status status = free_.back()->begin(device_); status != Status::Ok) return status;
+  if (Status status = free_.back()->commands->begin(hazards_); status != Status::Ok) return status;
   open_ = std::move(free_.back());
   free_.pop_back();
   return Status::Ok;
@@ -104,25 +103,46 @@ Status Queue::openBatch() {
 
 Status Queue::closeBatch() {
   open_->value = openValue_++;
-  if (open_->commands == 1) wentAlone_.store(open_->value, std::memory_order_release);
-  const Status status = open_->end(device_);
+  Commands& commands = *open_->commands;
+  if (commands.count() == 1) wentAlone_.store(open_->value, std::memory_order_release);
+  hazards_ = commands.hazards();
+  const Status status = commands.end();
   closed_.push_back(std::move(open_));
   // What was recorded cannot run, so later points would never be passed: nothing can go on.
   if (status != Status::Ok) device_.setLost();
   return status;
 }
 
-uint32_t Queue::commands() const { return open_ ? open_->commands : 0; }
+// A batch of its own between those that the queue records: the open one ends before it.
+Status Queue::run(std::shared_ptr<Commands> commands, Position& position) {
+  std::unique_lock lock = prepare(position);
+  if (Status status = begin(position); status != Status::Ok) return status;
+  auto batch = std::make_unique<Batch>();
+  if (!hasOpenCommands()) batch->waits.swap(open_->waits);
+  else if (Status status = closeBatch(); status != Status::Ok) return status;
+  batch->commands = std::move(commands);
+  batch->value = openValue_++;
+  // The epoch goes on, and what depends on this run needs a barrier of all stages.
+  hazards_.transferSinceBarrier = true;
+  position.last = {this, batch->value, hazards_.epoch};
+  closed_.push_back(std::move(batch));
+  if (open_) {  // begun with the hazards of before
+    open_->commands->reset();
+    free_.push_back(std::move(open_));
+  }
+  return submitAll();
+}
 
 Status Queue::appended() {
   if (stopping_ || util::isProcessEnding()) return submitAll();
   // Idle: at once, for latency. Busy: in groups that grow while it stays busy, and when the watcher sees it run dry.
   const uint64_t submitted = submitted_.load(std::memory_order_acquire);
-  if (isKnownPassed(submitted) || (open_->commands == 1 && poll(submitted) == Status::Ok)) {
+  const uint32_t commands = open_->commands->count();
+  if (isKnownPassed(submitted) || (commands == 1 && poll(submitted) == Status::Ok)) {
     threshold_ = firstThreshold;
     return submitAll();
   }
-  if (open_->commands >= threshold_ || closed_.size() >= threshold_) {
+  if (commands >= threshold_ || closed_.size() >= threshold_) {
     const auto most = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().maxBatch, 1, 65536));
     threshold_ = std::min(threshold_ * 2, most);
     return submitAll();
@@ -151,12 +171,12 @@ void Queue::watch() {
     lock.lock();
     if (waited == Status::Ended) return;  // what is given from now on is submitted at once
     if (waited == Status::NotReady) continue;
-    if (waited != Status::Ok || submitAll() != Status::Ok || commands() == 0) watching_ = false;
+    if (waited != Status::Ok || submitAll() != Status::Ok || !hasOpenCommands()) watching_ = false;
   }
 }
 
 Status Queue::submitAll() {
-  if (open_ && open_->commands != 0)
+  if (hasOpenCommands())
     if (Status status = closeBatch(); status != Status::Ok) return status;
   closeBeforeNext_ = false;
   return submitClosed();
@@ -171,7 +191,7 @@ Status Queue::submitClosed() {
   for (size_t i = 0; i < closed_.size(); ++i) {
     Batch& batch = *closed_[i];
     commandBuffers[i].sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
-    commandBuffers[i].commandBuffer = batch.commandBuffer;
+    commandBuffers[i].commandBuffer = batch.commands->handle();
     signals[i].sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
     signals[i].semaphore = timeline_;
     signals[i].value = batch.value;
@@ -214,8 +234,8 @@ Status Queue::submitClosed() {
   return open_ ? Status::Ok : openBatch();
 }
 
-// Looks at the timeline without telling the rest: a queue that has run dry since then still takes work in groups, which
-// is what makes long chains of small launches cheap.
+// Reads the timeline and does not store what it read: a queue that has run dry since then still takes work in groups,
+// which is what makes long chains of small launches cheap.
 Status Queue::waitForRoom(uint64_t last) {
   if (last <= mostRunning || isKnownPassed(last - mostRunning)) return Status::Ok;
   uint64_t now = 0;
@@ -230,16 +250,19 @@ Status Queue::waitForRoom(uint64_t last) {
 void Queue::retire() {
   const uint64_t completed = completed_.load(std::memory_order_acquire);
   while (!running_.empty() && running_.front()->value <= completed) {
-    running_.front()->reset(device_);
-    free_.push_back(std::move(running_.front()));
+    std::unique_ptr<Batch> batch = std::move(running_.front());
     running_.pop_front();
+    if (batch->commands->kind() != Commands::Kind::Transient) continue;
+    batch->commands->reset();
+    batch->waits.clear();
+    free_.push_back(std::move(batch));
   }
 }
 
 Point Queue::seal(Position& position) {
   std::lock_guard lock(mutex_);
   Point point = position.last;
-  if (point.queue == this && open_ && open_->commands != 0 && point.value == openValue_) closeBeforeNext_ = true;
+  if (point.queue == this && hasOpenCommands() && point.value == openValue_) closeBeforeNext_ = true;
   return point;
 }
 
@@ -258,14 +281,14 @@ Status Queue::waitIdle(WaitMode mode) {
   return wait(submitted_.load(std::memory_order_acquire), mode);
 }
 
-Status Queue::showHost() {
+Status Queue::makeVisibleToHost() {
   std::lock_guard lock(mutex_);
-  const bool hasWorked = openValue_ > 1 || commands() != 0;
+  const bool hasWorked = openValue_ > 1 || hasOpenCommands();
   if (!hasWorked) return Status::Ok;
   if (!open_)
     if (Status status = openBatch(); status != Status::Ok) return status;
-  ++open_->commands;
-  shownFrom_.store(openValue_, std::memory_order_release);
+  open_->commands->mark();
+  visibleFrom_.store(openValue_, std::memory_order_release);
   return submitAll();
 }
 

@@ -1,0 +1,52 @@
+#include "runtime/core/operation.h"
+
+#include <cstring>
+
+#include "runtime/core/kernel_services.h"
+
+namespace mulciber::core {
+
+namespace {
+
+vk::Status recordWork(const KernelLaunch& launch, vk::Commands& commands) { return launch.record(commands); }
+
+vk::Status recordWork(const DeviceCopy& copy, vk::Commands& commands) {
+  commands.copy(copy.region);
+  if (copy.hostReads) commands.makeVisibleToHost();
+  return vk::Status::Ok;
+}
+
+vk::Status recordWork(const BufferCopy& copy, vk::Commands& commands) {
+  commands.copyBuffer(copy.destination->memory, copy.destinationOffset, copy.source->memory, copy.sourceOffset,
+                      copy.bytes);
+  return vk::Status::Ok;
+}
+
+vk::Status recordWork(const Upload& upload, vk::Commands& commands) {
+  void* host = nullptr;
+  uint64_t address = 0;
+  if (const auto status = commands.upload(upload.bytes->size(), host, address); status != vk::Status::Ok) return status;
+  std::memcpy(host, upload.bytes->data(), upload.bytes->size());
+  vk::CopyRegion region = upload.region;
+  region.source += address;
+  commands.copy(region);
+  return vk::Status::Ok;
+}
+
+vk::Status recordWork(const vk::FillRegion& region, vk::Commands& commands) {
+  commands.fill(region);
+  return vk::Status::Ok;
+}
+
+}  // namespace
+
+vk::Status record(const DeviceWork& work, vk::Commands& commands) {
+  return std::visit([&](const auto& one) { return recordWork(one, commands); }, work);
+}
+
+void wasRecorded(const DeviceWork& work, const vk::Point& point) {
+  const auto* launch = std::get_if<KernelLaunch>(&work);
+  if (launch && launch->kernel->usesPrintf) launch->services->launchedPrinting(point);
+}
+
+}  // namespace mulciber::core

@@ -1,0 +1,75 @@
+// What a stream does, as data. An operation goes to the stream's queue at once, or stays in the stream while something
+// before it waits for the host.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "runtime/core/error.h"
+#include "runtime/core/launch.h"
+#include "runtime/core/marker.h"
+#include "runtime/core/memory_map.h"
+#include "runtime/core/memory_operations.h"
+#include "runtime/vk/commands.h"
+
+namespace mulciber::core {
+
+// Between addresses, by a shader.
+struct DeviceCopy {
+  vk::CopyRegion region;
+  bool hostReads = false;  // at the destination, in memory of MemoryUse::Staging
+};
+
+// Between host and device, by the copy engine.
+struct BufferCopy {
+  AllocationRef destination, source;
+  uint64_t destinationOffset, sourceOffset, bytes;
+};
+
+// From bytes of the program's that were taken along; region.source is the place among them.
+struct Upload {
+  vk::CopyRegion region;
+  std::shared_ptr<const std::vector<char>> bytes;
+};
+
+// Work for the device. It owns what it needs.
+using DeviceWork = std::variant<KernelLaunch, DeviceCopy, BufferCopy, Upload, vk::FillRegion>;
+
+vk::Status record(const DeviceWork& work, vk::Commands& commands);
+// To be called once the work has its place in a queue.
+void wasRecorded(const DeviceWork& work, const vk::Point& point);
+
+// A function of the program. It gets the error of the work before it.
+struct HostCall {
+  std::function<void(Error status)> function;
+};
+
+// What follows comes after a marker.
+struct WaitForMarker {
+  MarkerRef marker;
+};
+
+// The marker stands for all work given before.
+struct ResolveMarker {
+  MarkerRef marker;
+  Precision precision = Precision::Loose;
+  vk::TimestampRef timestamp;
+};
+
+// What follows waits until the worker has seen that a marker of another device has passed.
+struct WaitForDevice {
+  MarkerRef marker;
+};
+
+// What follows waits until the worker has seen the word as it must be. It may stay as it is for ever.
+struct WaitForWord {
+  AllocationRef allocation;
+  WordWait wait;
+};
+
+using Operation = std::variant<DeviceWork, HostCall, WaitForMarker, ResolveMarker, WaitForDevice, WaitForWord>;
+
+}  // namespace mulciber::core

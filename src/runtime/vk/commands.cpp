@@ -1,0 +1,241 @@
+#include "runtime/vk/commands.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "mulciber/kernel_abi.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/pipeline.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+constexpr uint64_t arenaBytes = 64u << 10;
+constexpr VkPipelineStageFlags2 computeStage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+constexpr VkPipelineStageFlags2 copyStage = VK_PIPELINE_STAGE_2_COPY_BIT;
+
+VkAccessFlags2 writes(VkPipelineStageFlags2 stages) {
+  return ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_WRITE_BIT : 0) |
+         ((stages & copyStage) != 0 ? VK_ACCESS_2_TRANSFER_WRITE_BIT : 0);
+}
+
+VkAccessFlags2 accesses(VkPipelineStageFlags2 stages) {
+  return writes(stages) |
+         ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT : 0) |
+         ((stages & copyStage) != 0 ? VK_ACCESS_2_TRANSFER_READ_BIT : 0);
+}
+
+void pipelineBarrier(const VolkDeviceTable& api, VkCommandBuffer commandBuffer, VkPipelineStageFlags2 from,
+                     VkPipelineStageFlags2 to) {
+  VkMemoryBarrier2 barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
+  barrier.srcStageMask = from;
+  barrier.srcAccessMask = writes(from);
+  barrier.dstStageMask = to;
+  barrier.dstAccessMask = accesses(to);
+  VkDependencyInfo dependency{};
+  dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
+  dependency.memoryBarrierCount = 1;
+  dependency.pMemoryBarriers = &barrier;
+  api.vkCmdPipelineBarrier2(commandBuffer, &dependency);
+}
+
+}  // namespace
+
+Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_ptr<Commands>& out) {
+  const VolkDeviceTable& api = device.api();
+  std::unique_ptr<Commands> commands(new Commands(device, kind));
+  VkCommandPoolCreateInfo poolInfo{};
+  poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+  if (kind == Kind::Transient) poolInfo.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+  poolInfo.queueFamilyIndex = family;
+  if (Status status = device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, nullptr, &commands->pool_),
+                                    "creating a command pool");
+      status != Status::Ok)
+    return status;
+  VkCommandBufferAllocateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+  info.commandPool = commands->pool_;
+  info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  info.commandBufferCount = 1;
+  if (Status status = device.status(api.vkAllocateCommandBuffers(device.handle(), &info, &commands->commandBuffer_),
+                                    "allocating a command buffer");
+      status != Status::Ok)
+    return status;
+  out = std::move(commands);
+  return Status::Ok;
+}
+
+std::unique_ptr<Commands> Commands::borrow(Device& device, VkCommandBuffer commandBuffer) {
+  std::unique_ptr<Commands> commands(new Commands(device, Kind::Borrowed));
+  commands->commandBuffer_ = commandBuffer;
+  return commands;
+}
+
+Commands::~Commands() {
+  for (const Memory& memory : moreArenas_) device_.allocator().free(memory);
+  device_.allocator().free(arena_);
+  if (pool_ != VK_NULL_HANDLE) device_.api().vkDestroyCommandPool(device_.handle(), pool_, nullptr);
+}
+
+Status Commands::begin(const Hazards& before) {
+  hazards_ = before;
+  if (kind_ == Kind::Borrowed) return Status::Ok;
+  VkCommandBufferBeginInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  info.flags = kind_ == Kind::Reusable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
+                                       : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  const Status status =
+      device_.status(device_.api().vkBeginCommandBuffer(commandBuffer_, &info), "beginning a command buffer");
+  if (status != Status::Ok || kind_ != Kind::Reusable) return status;
+  // Each run comes after other work, of which nothing is known here.
+  pipelineBarrier(device_.api(), commandBuffer_, computeStage | copyStage, computeStage | copyStage);
+  hostReads_ = true;
+  return Status::Ok;
+}
+
+// Before what follows in these stages all writes are done; and visible to the host, if it reads any.
+void Commands::finishWrites(VkPipelineStageFlags2 before) {
+  const bool hostReads = hostReads_ || device_.hostReads();
+  if (!hostReads && before == VK_PIPELINE_STAGE_2_NONE) return;
+  VkMemoryBarrier2 barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
+  barrier.srcStageMask = computeStage | copyStage;
+  barrier.dstStageMask = before;
+  if (hostReads) {
+    barrier.srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
+    barrier.dstStageMask |= VK_PIPELINE_STAGE_2_HOST_BIT;
+    barrier.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT;
+  }
+  VkDependencyInfo dependency{};
+  dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
+  dependency.memoryBarrierCount = 1;
+  dependency.pMemoryBarriers = &barrier;
+  device_.api().vkCmdPipelineBarrier2(commandBuffer_, &dependency);
+}
+
+Status Commands::end() {
+  finishWrites(VK_PIPELINE_STAGE_2_NONE);
+  if (kind_ == Kind::Borrowed) return Status::Ok;
+  return device_.status(device_.api().vkEndCommandBuffer(commandBuffer_), "ending a command buffer");
+}
+
+void Commands::reset() {
+  if (pool_ != VK_NULL_HANDLE) device_.api().vkResetCommandPool(device_.handle(), pool_, 0);
+  for (const Memory& memory : moreArenas_) device_.allocator().free(memory);
+  moreArenas_.clear();
+  kept_.clear();
+  arenaUsed_ = 0;
+  count_ = 0;
+  after_ = 0;
+  hostReads_ = false;
+  bound_ = VK_NULL_HANDLE;
+  boundConstants_ = 0;
+}
+
+// One narrow barrier when what this comes after has none behind it yet; a wider one after transfers.
+VkCommandBuffer Commands::beginCompute() {
+  if (hazards_.transferSinceBarrier || after_ == hazards_.epoch) {
+    pipelineBarrier(device_.api(), commandBuffer_,
+                    hazards_.transferSinceBarrier ? computeStage | copyStage : computeStage, computeStage);
+    hazards_.transferSinceBarrier = false;
+    ++hazards_.epoch;
+  }
+  ++count_;
+  return commandBuffer_;
+}
+
+void Commands::useConstants(const Memory& memory, uint32_t bytes) {
+  if (boundConstants_ == memory.address && boundConstantBytes_ == bytes) return;
+  VkDescriptorBufferInfo buffer{};
+  buffer.buffer = Allocator::buffer(memory);
+  buffer.offset = memory.offset;
+  buffer.range = bytes;
+  VkWriteDescriptorSet write{};
+  write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+  write.dstBinding = abi::constantBinding;
+  write.descriptorCount = 1;
+  write.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+  write.pBufferInfo = &buffer;
+  device_.api().vkCmdPushDescriptorSetKHR(commandBuffer_, VK_PIPELINE_BIND_POINT_COMPUTE, device_.layout(),
+                                          abi::constantSet, 1, &write);
+  boundConstants_ = memory.address;
+  boundConstantBytes_ = bytes;
+}
+
+void Commands::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
+                        const uint32_t (&first)[3]) {
+  const VolkDeviceTable& api = device_.api();
+  const VkCommandBuffer commandBuffer = beginCompute();
+  if (bound_ != pipeline.handle()) {
+    api.vkCmdBindPipeline(commandBuffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
+    bound_ = pipeline.handle();
+  }
+  api.vkCmdPushConstants(commandBuffer, device_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
+  // Of y and z a device takes as many blocks as CUDA does. A base beyond its limit of x is not allowed either.
+  const uint32_t most = device_.physical().limits().maxComputeWorkGroupCount[0];
+  for (uint64_t x = 0; x < groups[0]; x += most) {
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(most, groups[0] - x));
+    uint32_t base = first[0] + static_cast<uint32_t>(x);
+    if (base == 0 && first[1] == 0 && first[2] == 0) {
+      api.vkCmdDispatch(commandBuffer, count, groups[1], groups[2]);
+      continue;
+    }
+    if (device_.profile().gridsInPieces) {
+      api.vkCmdPushConstants(commandBuffer, device_.layout(), VK_SHADER_STAGE_COMPUTE_BIT,
+                             offsetof(abi::PushHeader, firstBlockX), sizeof(base), &base);
+      base = 0;
+    }
+    api.vkCmdDispatchBase(commandBuffer, base, first[1], first[2], count, groups[1], groups[2]);
+  }
+}
+
+void Commands::write(const TimestampRef& timestamp) {
+  ++count_;
+  finishWrites(VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+  device_.api().vkCmdWriteTimestamp2(commandBuffer_, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, timestamp->pool(),
+                                     timestamp->index());
+  keep(timestamp);
+}
+
+void Commands::copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source,
+                          uint64_t sourceOffset, uint64_t bytes) {
+  const VolkDeviceTable& api = device_.api();
+  pipelineBarrier(api, commandBuffer_, computeStage | copyStage, computeStage | copyStage);
+  ++hazards_.epoch;
+  hazards_.transferSinceBarrier = true;
+  ++count_;
+  VkBufferCopy region{};
+  region.srcOffset = source.offset + sourceOffset;
+  region.dstOffset = destination.offset + destinationOffset;
+  region.size = bytes;
+  api.vkCmdCopyBuffer(commandBuffer_, Allocator::buffer(source), Allocator::buffer(destination), 1, &region);
+}
+
+Status Commands::upload(uint64_t bytes, void*& host, uint64_t& address) {
+  bytes = (bytes + 255) / 256 * 256;
+  if (bytes > arenaBytes / 4) {
+    Memory memory;
+    if (Status status = device_.allocator().allocate(MemoryUse::Staging, bytes, memory); status != Status::Ok)
+      return status;
+    host = memory.host;
+    address = memory.address;
+    moreArenas_.push_back(memory);
+    return Status::Ok;
+  }
+  if (!arena_.chunk || arenaUsed_ + bytes > arena_.size) {
+    Memory memory;
+    if (Status status = device_.allocator().allocate(MemoryUse::Staging, arenaBytes, memory); status != Status::Ok)
+      return status;
+    if (arena_.chunk) moreArenas_.push_back(arena_);
+    arena_ = memory;
+    arenaUsed_ = 0;
+  }
+  host = static_cast<char*>(arena_.host) + arenaUsed_;
+  address = arena_.address + arenaUsed_;
+  arenaUsed_ += bytes;
+  return Status::Ok;
+}
+
+}  // namespace mulciber::vk

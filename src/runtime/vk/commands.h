@@ -1,0 +1,118 @@
+// A command buffer being recorded, with everything that belongs to it: what is bound, which earlier writes no barrier
+// covers yet, memory that the host fills for it, and objects that must live until it has run. It knows no queue.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/vk/memory.h"
+#include "runtime/vk/status.h"
+#include "runtime/vk/timestamp.h"
+#include "runtime/vk/volk.h"
+
+namespace mulciber::vk {
+
+class Device;
+class Pipeline;
+
+// Bytes to copy between addresses: width x height x depth, as CUDA's copies.
+struct CopyRegion {
+  uint64_t destination, source;
+  uint64_t width, height = 1, depth = 1;
+  uint64_t destinationPitch = 0, sourcePitch = 0, destinationSlice = 0, sourceSlice = 0;
+};
+
+struct FillRegion {
+  uint64_t destination;
+  uint32_t value, valueBytes;             // 1, 2 or 4
+  uint64_t width, height = 1, depth = 1;  // width in values
+  uint64_t pitch = 0, slice = 0;
+};
+
+// Which work the barriers so far have ordered. An epoch ends with each barrier: work recorded in an earlier epoch is
+// ordered already, work of the current epoch needs a barrier before what depends on it. Barriers reach over the command
+// buffers of a queue, so one command buffer goes on where the one before it ended.
+struct Hazards {
+  uint64_t epoch = 1;
+  bool transferSinceBarrier = false;  // the copy engine has worked in this epoch
+};
+
+class Commands {
+ public:
+  enum class Kind : uint8_t {
+    Transient,  // runs once; reset() makes it ready for other work
+    Reusable,   // recorded once, may run many times
+    Borrowed,   // somebody else's command buffer: begun, ended and submitted by its owner
+  };
+
+  static Status create(Device& device, uint32_t family, Kind kind, std::unique_ptr<Commands>& out);
+  static std::unique_ptr<Commands> borrow(Device& device, VkCommandBuffer commandBuffer);
+  ~Commands();
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+
+  Status begin(const Hazards& before);
+  Status end();
+  void reset();  // it must not be running
+
+  // What is recorded next comes after the work of that epoch. The pieces recorded after one call are not ordered among
+  // themselves: call barrier() between them.
+  void after(uint64_t epoch) { after_ = epoch; }
+  void barrier() { after_ = hazards_.epoch; }
+  const Hazards& hazards() const { return hazards_; }
+
+  // The workgroups from `first` on, of which the whole grid may have more.
+  void dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
+                const uint32_t (&first)[3] = {0, 0, 0});
+  // What kernels dispatched from here on read as constants: the first bytes of the memory.
+  void useConstants(const Memory& memory, uint32_t bytes);
+  void copy(const CopyRegion& region);
+  void fill(const FillRegion& region);
+  // Both pieces of memory known: the copy engine's way, for transfers between host and device.
+  void copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source, uint64_t sourceOffset,
+                  uint64_t bytes);
+  // Written once all before it is done and the host can see what that wrote.
+  void write(const TimestampRef& timestamp);
+  void mark() { ++count_; }                        // counts as a command and is none
+  void makeVisibleToHost() { hostReads_ = true; }  // the host reads what this writes
+
+  // Memory that the host fills now and the device reads when this runs. It lasts until reset().
+  Status upload(uint64_t bytes, void*& host, uint64_t& address);
+  void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
+
+  Device& device() const { return device_; }
+  Kind kind() const { return kind_; }
+  VkCommandBuffer handle() const { return commandBuffer_; }
+  uint32_t count() const { return count_; }  // commands recorded
+
+ private:
+  Commands(Device& device, Kind kind) : device_(device), kind_(kind) {}
+  VkCommandBuffer beginCompute();
+  void finishWrites(VkPipelineStageFlags2 before);
+  template <typename Body>
+  void inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body);
+  void copyUnits(const CopyRegion& region, uint32_t unitBytes);
+  void fillUnits(const FillRegion& region, uint32_t unitBytes);
+
+  Device& device_;
+  const Kind kind_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer commandBuffer_ = VK_NULL_HANDLE;
+
+  Hazards hazards_;
+  uint64_t after_ = 0;
+  uint32_t count_ = 0;
+  bool hostReads_ = false;
+  VkPipeline bound_ = VK_NULL_HANDLE;
+  uint64_t boundConstants_ = 0;  // their address, and how many bytes
+  uint32_t boundConstantBytes_ = 0;
+
+  // One block of memory that stays, and more when that is not enough.
+  Memory arena_;
+  uint64_t arenaUsed_ = 0;
+  std::vector<Memory> moreArenas_;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+}  // namespace mulciber::vk
