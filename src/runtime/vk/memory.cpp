@@ -14,6 +14,11 @@
 #include "util/log.h"
 
 namespace mulciber::vk {
+namespace {
+
+constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
 
 // One VkDeviceMemory with one buffer over all of it.
 struct Chunk {
@@ -43,14 +48,20 @@ struct Chunk {
   }
   bool isEmpty() const { return freeByOffset.size() == 1 && freeByOffset.begin()->second == size; }
 
+  // Takes the smallest free piece that holds so many bytes at an address of their alignment.
   bool take(uint64_t bytes, uint64_t& offset) {
-    const auto fit = freeBySize.lower_bound({bytes, 0});
-    if (fit == freeBySize.end()) return false;
-    const uint64_t found = fit->first;
-    offset = fit->second;
-    removeFree(offset, found);
-    if (found > bytes) addFree(offset + bytes, found - bytes);
-    return true;
+    const uint64_t alignment = Allocator::alignmentOf(bytes);
+    for (auto fit = freeBySize.lower_bound({bytes, 0}); fit != freeBySize.end(); ++fit) {
+      const auto [found, begin] = *fit;
+      offset = roundUp(address + begin, alignment) - address;
+      const uint64_t skipped = offset - begin;
+      if (skipped > found - bytes) continue;
+      removeFree(begin, found);
+      if (skipped > 0) addFree(begin, skipped);
+      if (found - skipped > bytes) addFree(offset + bytes, found - skipped - bytes);
+      return true;
+    }
+    return false;
   }
 
   void give(uint64_t offset, uint64_t bytes) {
@@ -75,18 +86,16 @@ struct Chunk {
 
 namespace {
 
-constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
-
 // Memory that the host can see takes the driver longer to allocate when it is large (H200: 7 % at 4 GiB, up to twice
 // the 7 s of 129 GB), and little of it is copied in small pieces.
 constexpr uint64_t largestWindow = uint64_t{4} << 30;
 
-constexpr uint64_t chunkGranularity = 2u << 20;
+constexpr uint64_t chunkGranularity = Allocator::largeAlignment;
 constexpr uint64_t chunkBytes(MemoryUse use) { return use == MemoryUse::Device ? 128u << 20 : 32u << 20; }
 // Allocations of that size get a chunk of their own.
 constexpr bool isLarge(uint64_t bytes, MemoryUse use) { return bytes > chunkBytes(use) / 2; }
 // Of a kept chunk beyond what is asked for, at most: that much stays free where it is of little use.
-constexpr uint64_t slackFor(uint64_t bytes) { return std::max(chunkGranularity, bytes / 16); }
+constexpr uint64_t slackFor(uint64_t bytes) { return std::max(2 * chunkGranularity, bytes / 16); }
 
 // A range of addresses that nothing else in the process may take. Null when something has it already.
 void* reserveAddresses(uint64_t address, uint64_t bytes) {
@@ -109,6 +118,7 @@ struct Allocator::State {
   std::vector<std::unique_ptr<Chunk>> chunks;
   std::array<uint64_t, VK_MAX_MEMORY_HEAPS> heapUsed{};
   uint64_t allocated = 0, frees = 0;
+  bool chunksAreAligned = true;  // until the driver has given an address that is no multiple of chunkGranularity
 
   // Whether all memory of the type's heap can be seen through the bus, and not just a part that is a heap of its own.
   bool isWindow(uint32_t type) const {
@@ -298,6 +308,20 @@ struct Allocator::State {
     return status;
   }
 
+  // A chunk of at least `least` bytes with room for `bytes` at their alignment. CPU drivers give addresses of any page, so
+  // that the piece may have to begin later.
+  Status newChunkFor(MemoryUse use, uint64_t bytes, uint64_t least, Chunk*& out) {
+    const auto needed = [&] {
+      return std::max(least, roundUp(bytes, chunkGranularity) + (chunksAreAligned ? 0 : chunkGranularity));
+    };
+    const Status status = newChunk(use, needed(), out);
+    if (status != Status::Ok || out->address % chunkGranularity == 0) return status;
+    chunksAreAligned = false;
+    if (out->size >= needed()) return status;
+    drop(out);
+    return newChunk(use, needed(), out);
+  }
+
   void drop(Chunk* chunk) {
     destroy(*chunk);
     chunks.erase(std::find_if(chunks.begin(), chunks.end(), [&](const auto& held) { return held.get() == chunk; }));
@@ -381,9 +405,9 @@ Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
   Chunk* chunk = state.take(use, bytes, offset);
   if (!chunk) {
     const bool large = isLarge(bytes, use);
-    Status status = state.newChunk(use, large ? roundUp(bytes, chunkGranularity) : chunkBytes(use), chunk);
+    Status status = state.newChunkFor(use, bytes, large ? 0 : chunkBytes(use), chunk);
     if (status == Status::OutOfMemory && (state.dropEmpty() || !large))
-      status = state.newChunk(use, roundUp(bytes, chunkGranularity), chunk);
+      status = state.newChunkFor(use, bytes, 0, chunk);
     if (status != Status::Ok) return status;
     chunk->take(bytes, offset);
   }

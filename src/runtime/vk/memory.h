@@ -29,7 +29,9 @@ struct Memory {
 
 class Allocator {
  public:
-  static constexpr uint64_t alignment = 512;  // of every allocation: what CUDA's allocator gives
+  // Of every allocation, and of those of 1 MiB and more: what CUDA's allocator gives.
+  static constexpr uint64_t alignment = 512, largeAlignment = 2u << 20;
+  static constexpr uint64_t alignmentOf(uint64_t bytes) { return bytes < 1u << 20 ? alignment : largeAlignment; }
 
   explicit Allocator(Device& device);
   ~Allocator();
