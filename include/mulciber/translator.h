@@ -109,7 +109,7 @@ class Diagnostics {
 
   void add(Message message);
   bool hasErrors() const { return errorCount_ != 0; }
-  // A module is of a PTX ISA version newer than those known, for which CUDA has an error code of its own.
+  // A module is of a PTX ISA version newer than those known. If it has errors, CUDA has a code of its own for them.
   bool hasNewerPtx() const { return hasNewerPtx_; }
   void noteNewerPtx() { hasNewerPtx_ = true; }
   bool isFull() const { return errorCount_ > kMaxErrors; }

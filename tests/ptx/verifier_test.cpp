@@ -185,18 +185,27 @@ TEST(Verifier, RefusesUnknownVersionsAndTargets) {
   EXPECT_THAT(errorsOf(".version 7.0\n.target sm_90\n"), HasSubstr("does not know .target sm_90; that came with 7.8"));
 }
 
-// Only the version is spoken of: what else is wrong with the text may be right in the newer language.
-TEST(Verifier, RefusesNewerVersionsBeforeAllElse) {
-  for (const char* version : {"9.1", "9.12", "10.0"}) {
+TEST(Verifier, TakesNewerVersionsThatUseNothingNewer) {
+  for (const char* version : {"9.1", "9.12", "10.0", "99.99"}) {
+    const std::string head = std::string("// made by a newer compiler\n.version ") + version + "\n.target sm_90\n";
     Diagnostics diagnostics;
-    EXPECT_EQ(parse(std::string("// made by a newer compiler\n.version ") + version + "\n.target sm_999\n.new { }",
-                    "t.ptx", diagnostics),
-              nullptr);
-    ASSERT_EQ(diagnostics.messages().size(), 1u);
-    EXPECT_EQ(diagnostics.messages()[0].line, 2u);
-    EXPECT_EQ(diagnostics.messages()[0].text,
-              std::string("PTX ISA version ") + version + " is newer than 9.0, the newest one supported");
+    auto module = parse(head + ".entry k() { .reg .b32 %r; redux.sync.add.s32 %r, %r, -1; ret; }", "t.ptx", diagnostics);
+    ASSERT_NE(module, nullptr) << diagnostics.toString();
+    EXPECT_TRUE(verify(module->module, module->source, diagnostics)) << diagnostics.toString();
     EXPECT_TRUE(diagnostics.hasNewerPtx());
+    ASSERT_EQ(diagnostics.messages().size(), 1u);
+    EXPECT_EQ(diagnostics.messages()[0].severity, Diagnostics::Severity::Note);
+    EXPECT_EQ(diagnostics.messages()[0].line, 2u);
+    EXPECT_THAT(diagnostics.messages()[0].text,
+                HasSubstr(std::string("PTX ISA version ") + version + " is newer than 9.0, the newest one known"));
+
+    Diagnostics refused;
+    EXPECT_EQ(parse(head + ".new { }", "t.ptx", refused), nullptr);
+    EXPECT_TRUE(refused.hasErrors() && refused.hasNewerPtx());
+    Diagnostics unknownTarget;
+    module = parse(std::string(".version ") + version + "\n.target sm_130\n", "t.ptx", unknownTarget);
+    ASSERT_NE(module, nullptr);
+    EXPECT_FALSE(verify(module->module, module->source, unknownTarget));
   }
   Diagnostics other;
   EXPECT_EQ(parse(".version 9.0\n.frobnicate\n", "t.ptx", other), nullptr);

@@ -43,8 +43,8 @@ Error parseSources(const std::vector<PtxSource>& sources, JitLog* log, ModulePtr
   ModulePtr whole;
   if (allParsed) whole = parsed.size() == 1 ? std::move(parsed.front()) : linkModules(pointers, diagnostics);
   report(diagnostics, log);
-  if (diagnostics.hasNewerPtx()) return Error::UnsupportedPtxVersion;
-  if (!whole || diagnostics.hasErrors()) return Error::InvalidPtx;
+  if (!whole || diagnostics.hasErrors())
+    return diagnostics.hasNewerPtx() ? Error::UnsupportedPtxVersion : Error::InvalidPtx;
   out = std::move(whole);
   return Error::Success;
 }

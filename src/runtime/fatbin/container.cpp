@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <cstring>
+#include <tuple>
 
 #include "runtime/fatbin/fatbin.h"
 
@@ -150,11 +151,16 @@ std::optional<std::string> ptxText(const Entry& entry, Error& error) {
 }
 
 const Entry* choosePtx(const std::vector<Entry>& entries, uint32_t computeCapability, Error& error) {
+  // The smallest is the best.
+  const auto rank = [&](const Entry& entry) {
+    const bool isAbove = entry.architecture > computeCapability;
+    const uint32_t distance =
+        isAbove ? entry.architecture - computeCapability : computeCapability - entry.architecture;
+    return std::tuple(entry.isSpecific(), isAbove, distance);
+  };
   const Entry* best = nullptr;
-  for (const Entry& entry : entries) {
-    if (entry.kind != Kind::Ptx || entry.isSpecific() || entry.architecture > computeCapability) continue;
-    if (!best || entry.architecture > best->architecture) best = &entry;
-  }
+  for (const Entry& entry : entries)
+    if (entry.kind == Kind::Ptx && (!best || rank(entry) < rank(*best))) best = &entry;
   if (best) return best;
   std::string found;
   for (const Entry& entry : entries) {
@@ -163,9 +169,8 @@ const Entry* choosePtx(const std::vector<Entry>& entries, uint32_t computeCapabi
   }
   error.code = Error::Code::NoBinaryForGpu;
   error.message = fmt::format(
-      "no PTX for compute capability {}.{} in this program (it holds {}): rebuild it with "
-      "-gencode arch=compute_75,code=compute_75, for example",
-      computeCapability / 10, computeCapability % 10, found.empty() ? "no device code" : found);
+      "no PTX in this program (it holds {}): rebuild it with -gencode arch=compute_75,code=compute_75, for example",
+      found.empty() ? "no device code" : found);
   return nullptr;
 }
 

@@ -275,11 +275,12 @@ void Parser::version() {
   const uint32_t major = number(token.text.substr(0, std::min(dot, token.text.size())));
   const uint32_t minor = dot == token.text.npos ? ~0u : number(token.text.substr(dot + 1));
   if (major == ~0u || minor == ~0u) fail(token, "expected a version such as 9.0, found " + quoted(token.text));
-  if (major > kNewestMajor || (major == kNewestMajor && minor > kNewestMinor)) {
-    // Nothing after it is judged: the language may have changed.
+  if (isNewerThanKnown(major, minor)) {
     diagnostics_.noteNewerPtx();
-    fail(token, "PTX ISA version " + std::string(token.text) + " is newer than " + std::to_string(kNewestMajor) + '.' +
-                    std::to_string(kNewestMinor) + ", the newest one supported");
+    holder_.source.report(diagnostics_, Diagnostics::Severity::Note, token.where,
+                          "PTX ISA version " + std::string(token.text) + " is newer than " +
+                              std::to_string(kNewestMajor) + '.' + std::to_string(kNewestMinor) +
+                              ", the newest one known: what came later is refused");
   }
   holder_.module.versionWhere = token.where;
   holder_.module.versionMajor = major;

@@ -17,6 +17,11 @@ std::optional<Target> parseTarget(std::string_view name);  // null unless it is 
 
 constexpr unsigned kNewestMajor = 9, kNewestMinor = 0;  // of the ISA
 
+// Modules of a newer version are taken where they use nothing that came later: the ISA only grows.
+constexpr bool isNewerThanKnown(unsigned major, unsigned minor) {
+  return major > kNewestMajor || (major == kNewestMajor && minor > kNewestMinor);
+}
+
 // The first ISA version that knows the target, as 10 * major + minor.
 uint8_t versionOf(Target target);
 

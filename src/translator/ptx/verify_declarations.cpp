@@ -95,12 +95,13 @@ bool verifyHeader(VerifierState& state) {
       "PTX ISA version " + std::to_string(module.versionMajor) + '.' + std::to_string(module.versionMinor);
   static constexpr uint8_t kLastMinor[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, kNewestMinor};
   static_assert(std::size(kLastMinor) == kNewestMajor + 1);
-  if (module.versionMajor < 1 || module.versionMajor > kNewestMajor ||
-      module.versionMinor > kLastMinor[module.versionMajor]) {
+  const bool isNewer = isNewerThanKnown(module.versionMajor, module.versionMinor);
+  if (!isNewer && (module.versionMajor < 1 || module.versionMinor > kLastMinor[module.versionMajor])) {
     state.error(module.versionWhere, name + " is not one of 1.0 to 9.0");
     return false;
   }
-  const unsigned version = module.versionMajor * 10 + module.versionMinor;
+  const unsigned version =
+      isNewer ? kNewestMajor * 10 + kNewestMinor : module.versionMajor * 10 + module.versionMinor;
   auto target = parseTarget(module.target);
   if (!target) {
     state.error(module.targetWhere, quoted(module.target) + " is not one of the targets sm_10 to sm_121");
