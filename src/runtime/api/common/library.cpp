@@ -26,7 +26,9 @@ uint32_t computeCapability() {
 }
 
 Error report(const fatbin::Error& error, core::JitLog* log) {
-  util::log().error("{}", error.message);
+  // Programs look for files where they may not be.
+  const bool isExpected = error.code == fatbin::Error::Code::FileNotFound;
+  util::log().log(isExpected ? spdlog::level::info : spdlog::level::err, "{}", error.message);
   if (log) log->errors += error.message + "\n";
   switch (error.code) {
     case fatbin::Error::Code::FileNotFound: return Error::FileNotFound;
@@ -125,7 +127,11 @@ Error Kernel::function(core::Context& context, core::Function*& out) {
     return Error::Success;
   }
   core::Module* module = nullptr;
-  if (Error error = library_.module(context, module); error != Error::Success) return error;
+  if (Error error = library_.module(context, module); error != Error::Success) {
+    if (!isReported_.exchange(true))
+      util::log().error("the kernel {} cannot be had: {}", name_, core::errorDescription(error));
+    return error;
+  }
   if (Error error = module->function(name_, out); error != Error::Success) {
     util::log().error("the program's PTX has no kernel {}", name_);
     return error;
@@ -147,6 +153,12 @@ Error Library::read(core::JitLog* log) {
   return readError_;
 }
 
+Error Library::remember(Error error) {
+  const bool isOfTheText = error == Error::InvalidPtx || error == Error::UnsupportedPtxVersion;
+  if (isOfTheText) readError_ = error;
+  return error;
+}
+
 Error Library::module(core::Context& context, core::Module*& out, core::JitLog* log) {
   std::lock_guard lock(mutex_);
   auto& slot = loaded_[context.id()];
@@ -155,7 +167,7 @@ Error Library::module(core::Context& context, core::Module*& out, core::JitLog* 
     return Error::Success;
   }
   if (Error error = read(log); error != Error::Success) return error;
-  if (Error error = loadModule(context, modules_, log, out); error != Error::Success) return error;
+  if (Error error = remember(loadModule(context, modules_, log, out)); error != Error::Success) return error;
   slot = out->weak_from_this();
   return Error::Success;
 }
@@ -184,7 +196,8 @@ Error Library::readNames(core::JitLog* log) {
   if (hasNames_) return Error::Success;
   if (Error error = read(log); error != Error::Success) return error;
   ModulePtr module;
-  if (Error error = core::parseSources(sourcesOf(modules_), log, module); error != Error::Success) return error;
+  if (Error error = remember(core::parseSources(sourcesOf(modules_), log, module)); error != Error::Success)
+    return error;
   names_ = kernelNames(*module);
   for (const ModuleData::Symbol& symbol : moduleData(*module).symbols)
     if (symbol.isManaged) managedNames_.push_back(symbol.name);

@@ -62,6 +62,7 @@ class Kernel {
   Library& library_;
   const std::string name_;
   std::atomic<const Found*> last_{nullptr};  // where most launches end their search
+  std::atomic<bool> isReported_{false};
   std::mutex mutex_;
   std::vector<std::unique_ptr<const Found>> found_;
 };
@@ -87,6 +88,8 @@ class Library {
 
  private:
   core::Error read(core::JitLog* log);
+  // What is wrong with the text stays wrong: it is said once, and every later use gets the same error.
+  core::Error remember(core::Error error);
   core::Error readNames(core::JitLog* log);
 
   std::recursive_mutex mutex_;
