@@ -228,7 +228,12 @@ TEST_F(Driver, SyntaxErrorReachesTheLog) {  // DRV-10
 }
 
 TEST_F(Driver, NewerPtxHasAnErrorOfItsOwn) {  // DRV-10
-  const char* const text = ".version 9.1\n.target sm_90\n.address_size 64\n.entry k() { ret; }\n";
+  const char* const known = ".version 9.5\n.target sm_120\n.address_size 64\n.entry k() { ret; }\n";
+  CUmodule taken = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&taken, known), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(taken), CUDA_SUCCESS);
+
+  const char* const text = ".version 9.1\n.target sm_90\n.address_size 64\n.entry k() { frobnicate.u32; }\n";
   char log[512] = {};
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
@@ -410,6 +415,17 @@ TEST_F(Driver, LegacyWorkGetsThroughWhileThreadsLaunch) {  // STR-04
 TEST_F(Driver, WhatIsMissingSaysSo) {
   void* graph = nullptr;
   EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+// Programs give up when one of these names is not found, though they never call it.
+TEST_F(Driver, FunctionsForOtherInterfacesAreThere) {  // DRV-22
+  for (const char* name : {"cuGLGetDevices", "cuGraphicsGLRegisterBuffer", "cuEGLStreamConsumerConnect",
+                           "cuGraphicsEGLRegisterImage", "cuVDPAUGetDevice", "cuGraphicsVDPAURegisterVideoSurface"}) {
+    void* entry = nullptr;
+    ASSERT_EQ(cuGetProcAddress(name, &entry, 13000, 0, nullptr), CUDA_SUCCESS) << name;
+    ASSERT_NE(entry, nullptr) << name;
+    EXPECT_EQ(reinterpret_cast<CUresult (*)()>(entry)(), CUDA_ERROR_NOT_SUPPORTED) << name;
+  }
 }
 
 }  // namespace

@@ -31,8 +31,6 @@ MISSING = [
     ("`*MultiDevice`", "one cooperative launch on several devices", "`COOPERATIVE_MULTI_DEVICE_LAUNCH` is 0"),
     ("`cuMemBatchDecompressAsync`", "no device decompresses", "`MEM_DECOMPRESS_ALGORITHM_MASK` is 0"),
     ("`*Discard*`, `*PrefetchBatch*`", "managed memory stays where it is", "calling it answers so"),
-    ("`cuParam*`, `cuLaunch`, `cuLaunchGrid*`, `cuFuncSetBlockShape`, `cuFuncSetSharedSize`",
-     "launches of before CUDA 4", "calling it answers so"),
     ("`*Checkpoint*`, `*Coredump*`, `*Logs*`, `*AsyncNotification*`, `*AtomicCapabilities`", "tools of NVIDIA's driver",
      "calling it answers so"),
     ("names without `_v2` beside one with it", "32-bit forms of before CUDA 3.2", "headers name the newer form"),
@@ -95,9 +93,11 @@ def table(out_cpp):
     versions = dict(line.split() for line in EXPORTS.joinpath("versions.txt").read_text().splitlines())
     with open(out_cpp, "w") as out:
         out.write('// Made by generate.py.\n#include "runtime/api/driver/procedures.h"\n\nextern "C" {\n')
-        out.write("".join(f"void {name}();\n" for name in names))
+        out.write("".join(f"void {name}();\n" for name in names if name in versions))
         out.write("}\n\nnamespace mulciber::api {\n\nconst Procedure procedures[] = {\n")
         for name in names:
+            if name not in versions:  # exported, and not given by name
+                continue
             thread = re.search(r"_(ptsz|ptds)$", name)
             plain = re.sub(r"_(ptsz|ptds)$", "", name)
             base = re.sub(r"_v\d+$", "", plain)

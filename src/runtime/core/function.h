@@ -38,6 +38,14 @@ struct PipelineVariant {
   bool operator==(const PipelineVariant&) const = default;
 };
 
+// What the calls from before CUDA 4 set one by one, for the launches that follow.
+struct LaunchSettings {
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t sharedBytes = 0;
+  std::vector<uint8_t> parameters;
+  size_t parameterBytes = 0;  // of them, what a launch takes
+};
+
 class Function {
  public:
   Function(Module& module, std::string name);
@@ -53,6 +61,13 @@ class Function {
   // By CUfunction_attribute number.
   Error attribute(int attribute, int& value);
   Error setAttribute(int attribute, int value);
+
+  // Changes the settings, or takes them for a launch, while no other thread does.
+  template <class Body>
+  void withSettings(Body&& body) {
+    std::lock_guard lock(settingsMutex_);
+    body(settings_);
+  }
 
   // Blocks of that size which fit one multiprocessor, by CUDA's rules and the shared memory the kernel uses.
   Error maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes, int& blocks);
@@ -76,6 +91,8 @@ class Function {
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};
+  std::mutex settingsMutex_;
+  LaunchSettings settings_;
 };
 
 }  // namespace mulciber::core
