@@ -147,6 +147,55 @@ b0:
   EXPECT_THAT(text, HasSubstr("load i32 %6 [global align 4]"));
 }
 
+// Shared memory from its end: the window and a negative distance have become one constant.
+TEST(AddressSpaces, AConstantJustBelowAWindowIsOfThatWindow) {
+  std::string text = resolve(R"(kernel @k structured ssa {
+b0:
+  %0 = input i32 DynamicSharedSize
+  %1 = zext i64 %0
+  %2 = const i64 0xFFFFFFFFFFFFF8
+  %3 = add i64 %1, %2
+  %4 = load i32 %3 [generic align 4]
+  %5 = input i64 ModuleData
+  store %5, %4 [global align 4]
+  ret
+})");
+  EXPECT_THAT(text, HasSubstr("load i32 %4 [shared align 4]"));
+}
+
+TEST(AddressSpaces, AConstantFarFromAWindowLeavesEverySpace) {
+  std::string text = resolve(R"(kernel @k structured ssa {
+b0:
+  %0 = input i64 ModuleData
+  %1 = const i64 0x5500000000000000
+  %2 = add i64 %0, %1
+  %3 = load i32 %2 [generic align 4]
+  store %0, %3 [global align 4]
+  ret
+})");
+  EXPECT_THAT(text, HasSubstr("[shared align 4]"));
+  EXPECT_THAT(text, HasSubstr("load i32 %2 [global align 4]"));
+}
+
+TEST(AddressSpaces, WordsShiftedTogetherMayBeAnAddressOfAnySpace) {
+  auto shiftedBy = [](const std::string& amount) {
+    return resolve(R"(kernel @k structured ssa {
+b0:
+  %0 = input i64 ModuleData
+  %1 = load i32 %0 [global align 4]
+  %2 = zext i64 %1
+  %3 = const i32 )" + amount + R"(
+  %4 = shl i64 %2, %3
+  %5 = add i64 %0, %4
+  %6 = load i32 %5 [generic align 4]
+  store %0, %6 [global align 4]
+  ret
+})");
+  };
+  EXPECT_THAT(shiftedBy("32"), HasSubstr("[shared align 4]"));
+  EXPECT_THAT(shiftedBy("3"), Not(HasSubstr("shared")));  // an index
+}
+
 TEST(AddressSpaces, ALoopOverSharedMemoryNeedsNoTest) {
   std::string text = resolve(R"(kernel @k structured ssa {
 b0:

@@ -21,12 +21,17 @@ constexpr Spaces bit(Space space) { return static_cast<Spaces>(1u << static_cast
 constexpr Spaces onlyGlobal = bit(Space::Global);
 constexpr unsigned windowShift = 56;
 
-Space spaceOfWindow(uint64_t address) {
-  switch (address & abi::windowMask) {
-    case abi::sharedWindow: return Space::Shared;
-    case abi::localWindow: return Space::Local;
-    case abi::paramWindow: return Space::Param;
-    default: return Space::Global;
+// The spaces that a constant of an address can stand for. It is the sum of a window and of a distance that may be
+// negative, so the window is the nearest one. What lies near none may hold a window all the same (one subtracted, or
+// one and a large number), which leaves every space.
+Spaces spacesOfConstant(uint64_t constant, Spaces existing) {
+  constexpr uint64_t half = uint64_t{1} << (windowShift - 1);
+  switch ((constant + half) & abi::windowMask) {
+    case 0: return onlyGlobal;
+    case abi::sharedWindow: return bit(Space::Shared);
+    case abi::localWindow: return bit(Space::Local);
+    case abi::paramWindow: return bit(Space::Param);
+    default: return existing;
   }
 }
 
@@ -43,23 +48,39 @@ uint64_t windowOf(Space space) {
 class Provenance {
  public:
   Provenance(const ir::Function& function, Spaces existing)
-      : existing_(existing), spaces_(function.instructionIdBound()) {
+      : existing_(existing), known_(function.instructionIdBound()) {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Block* block : function.blocks) {
         for (const Instruction* instruction : block->instructions) {
-          Spaces found = static_cast<Spaces>(spaces_[instruction->id] | (transfer(*instruction) & existing_));
-          changed |= found != spaces_[instruction->id];
-          spaces_[instruction->id] = found;
+          Origin& known = known_[instruction->id];
+          const Origin found = transfer(*instruction);
+          const Origin both{static_cast<Spaces>(known.spaces | (found.spaces & existing_)),
+                            std::max(known.pieceEnd, found.pieceEnd)};
+          changed |= both != known;
+          known = both;
         }
       }
     }
   }
 
-  Spaces of(const Instruction* value) const { return spaces_[value->id]; }
+  Spaces of(const Instruction* value) const { return known_[value->id].spaces; }
 
  private:
+  // A number that is no address may be a piece of one: bytes or words that were shifted apart to be put together again.
+  // A piece that has been shifted into the top byte makes an address of any space.
+  struct Origin {
+    Spaces spaces = 0;
+    uint8_t pieceEnd = 0;  // the bit above the highest one that a piece can have reached; at most 64
+    bool operator==(const Origin&) const = default;
+  };
+
   static bool isPlain(Spaces spaces) { return (spaces & ~onlyGlobal) == 0; }
+  static Origin piece(unsigned bits) { return {onlyGlobal, static_cast<uint8_t>(bits)}; }
+  // What is left of a value that has lost its top byte.
+  static Origin remainder(const Origin& value, unsigned bits) {
+    return piece(isPlain(value.spaces) ? std::min<unsigned>(value.pieceEnd, bits) : bits);
+  }
 
   // An address and a distance, in either order.
   Spaces sum(Spaces a, Spaces b) const {
@@ -68,57 +89,74 @@ class Provenance {
     return existing_;
   }
 
-  Spaces transfer(const Instruction& instruction) const {
-    if (instruction.type != ir::I64) return existing_;
-    const auto& operands = instruction.operands;
-    auto operand = [&](size_t i) { return spaces_[operands[i]->id]; };
+  Origin shifted(const Origin& value, unsigned amount) const {
+    if (value.pieceEnd == 0) return {isPlain(value.spaces) ? onlyGlobal : existing_};
+    const unsigned end = std::min(value.pieceEnd + amount, 64u);
+    return {isPlain(value.spaces) && end <= windowShift ? onlyGlobal : existing_, static_cast<uint8_t>(end)};
+  }
+
+  Origin transfer(const Instruction& instruction) const {
+    if (instruction.type != ir::I64) return {existing_};
+    const auto& x = instruction.operands;
+    auto spaces = [&](size_t i) { return known_[x[i]->id].spaces; };
+    auto isConstant = [&](size_t i) { return x[i]->isConstant(); };
+    unsigned pieceEnd = 0;
+    for (const Instruction* operand : x) pieceEnd = std::max<unsigned>(pieceEnd, known_[operand->id].pieceEnd);
+    auto with = [&](Spaces result) { return Origin{result, static_cast<uint8_t>(pieceEnd)}; };
     switch (instruction.op) {
-      case Op::Constant: return bit(spaceOfWindow(instruction.payload));
-      case Op::Undef: return 0;
-      case Op::Input:
+      case Op::Constant: return {spacesOfConstant(instruction.payload, existing_)};
+      case Op::Undef: return {};
+      case Op::Input: return {onlyGlobal};
       case Op::ZExt:
-      case Op::SExt: return onlyGlobal;
-      case Op::Load: return instruction.memory.space == Space::Param ? onlyGlobal : existing_;
+      case Op::SExt: return piece(x[0]->type.isBool() ? 1 : x[0]->type.bits);
+      case Op::Load: return {instruction.memory.space == Space::Param ? onlyGlobal : existing_};
       case Op::VecExtract: {
-        bool isParameter = operands[0]->op == Op::Load && operands[0]->memory.space == Space::Param;
-        return isParameter ? onlyGlobal : existing_;
+        bool isParameter = x[0]->op == Op::Load && x[0]->memory.space == Space::Param;
+        return {isParameter ? onlyGlobal : existing_};
       }
       case Op::Add:
-      case Op::Or: return sum(operand(0), operand(1));
-      case Op::Sub: return isPlain(operand(1)) ? operand(0) : existing_;
+      case Op::Or: return with(sum(spaces(0), spaces(1)));
+      case Op::Sub: return with(isPlain(spaces(1)) ? spaces(0) : existing_);
       case Op::And: {
-        const Instruction* mask = operands[1]->isConstant() ? operands[1] : operands[0];
-        const Instruction* other = mask == operands[1] ? operands[0] : operands[1];
-        if (!mask->isConstant()) return isPlain(operand(0)) && isPlain(operand(1)) ? onlyGlobal : existing_;
-        if ((mask->payload & abi::windowMask) == 0) return onlyGlobal;
-        return (mask->payload & abi::windowMask) == abi::windowMask ? spaces_[other->id] : existing_;
+        if (!isConstant(0) && !isConstant(1))
+          return with(isPlain(spaces(0)) && isPlain(spaces(1)) ? onlyGlobal : existing_);
+        const size_t mask = isConstant(1) ? 1 : 0;
+        const uint64_t window = x[mask]->payload & abi::windowMask;
+        if (window == 0)
+          return remainder(known_[x[1 - mask]->id], static_cast<unsigned>(std::bit_width(x[mask]->payload)));
+        return with(window == abi::windowMask ? spaces(1 - mask) : existing_);
       }
       case Op::Phi:
       case Op::Select: {
         Spaces result = 0;
-        for (size_t i = instruction.op == Op::Select ? 1 : 0; i < operands.size(); i++) result |= operand(i);
-        return result;
+        for (size_t i = instruction.op == Op::Select ? 1 : 0; i < x.size(); i++) result |= spaces(i);
+        return with(result);
       }
       case Op::LShr:
       case Op::AShr:
-      case Op::Shl: return isPlain(operand(0)) ? onlyGlobal : existing_;
-      case Op::Mul:
+        if (isConstant(1) && x[1]->payload >= 64 - windowShift)
+          return remainder(known_[x[0]->id], 64 - static_cast<unsigned>(x[1]->payload));
+        return with(isPlain(spaces(0)) ? onlyGlobal : existing_);
+      case Op::Shl: return shifted(known_[x[0]->id], isConstant(1) ? static_cast<unsigned>(x[1]->payload) : 64);
+      case Op::Mul: {
+        if (!isConstant(1)) return with(isPlain(spaces(0)) && isPlain(spaces(1)) ? onlyGlobal : existing_);
+        return shifted(known_[x[0]->id], static_cast<unsigned>(std::countr_zero(x[1]->payload)));
+      }
+      case Op::URem: return with(isPlain(spaces(1)) ? onlyGlobal : existing_);  // less than a distance
       case Op::UDiv:
       case Op::SDiv:
-      case Op::URem:
       case Op::SRem:
       case Op::Neg:
       case Op::Not:
       case Op::Xor:
-        return std::all_of(operands.begin(), operands.end(), [&](auto* value) { return isPlain(spaces_[value->id]); })
-                   ? onlyGlobal
-                   : existing_;
-      default: return existing_;
+        return with(std::ranges::all_of(x, [&](auto* value) { return isPlain(known_[value->id].spaces); }) ? onlyGlobal
+                                                                                                           : existing_);
+      default: return {existing_};
     }
   }
 
   Spaces existing_;
-  std::vector<Spaces> spaces_;  // by instruction id
+  std::vector<Origin> known_;  // by instruction id
 };
 
 bool isAtomic(Op op) { return op >= Op::AtomicAdd && op <= Op::AtomicFMax; }

@@ -54,13 +54,15 @@ Id MemoryEmitter::elementType(ir::Type element) {
 }
 
 // Base and offset are divided apart, so that the offset stays an immediate. The base alone may be negative (an array
-// indexed by `i - 1`, with the rest in the offset): hence the arithmetic shifts.
+// indexed by `i - 1`, with the rest in the offset): hence the arithmetic shifts. Only near offsets: with a far one, the
+// sum of base and offset may be what it is because it wraps at 2^32.
 Id MemoryEmitter::index(Address address, unsigned bytes) {
   auto shift = static_cast<uint32_t>(std::countr_zero(bytes));
   if (address.base == 0) return e_.constant(ir::I32, address.offset >> shift);
   Id base = address.base;
   auto after = static_cast<uint32_t>(static_cast<int32_t>(address.offset) >> shift);
-  if (address.offset % bytes != 0) {
+  constexpr uint32_t farthest = 1u << 24;  // beyond any shared, local or constant memory
+  if (address.offset % bytes != 0 || address.offset + farthest > 2 * farthest) {
     base = e_.op(spv::Op::OpIAdd, ir::I32, {base, e_.constant(ir::I32, address.offset)});
     after = 0;
   }
