@@ -243,5 +243,46 @@ TEST_F(AddressesPtx, SharedAndLocalAddressesWrapAt32Bits) {
           << "thread " << thread << ", place " << i;
 }
 
+// variable[register + n] counts elements; ptxas computes the distance in 32 bits.
+TEST_F(AddressesPtx, IndexedVariables) {
+  const auto found = results(R"(
+    .reg .s16 %s; .reg .u16 %u;
+    ld.global.u32 %r1, in_global[%t]; st.global.u32 [%rd0], %r1;
+    ld.const.u32 %r1, in_const[%t+5]; st.global.u32 [%rd0+4], %r1;
+    ld.shared.u32 %r1, in_shared[%t+30]; st.global.u32 [%rd0+8], %r1;
+    cvt.u64.u32 %rd1, %t; or.b64 %rd1, %rd1, 0x500000000; add.u64 %rd1, %rd1, 2;
+    ld.local.u32 %r1, in_local[%rd1+-2]; st.global.u32 [%rd0+12], %r1;
+    ld.global.u32 %r1, in_global[7]; st.global.u32 [%rd0+16], %r1;
+    ld.global.u32 %r1, in_global[0x40000003]; st.global.u32 [%rd0+20], %r1;
+    mov.u64 %rd1, in_global[%t+1]; ld.global.u32 %r1, [%rd1+4]; st.global.u32 [%rd0+24], %r1;
+    cvta.shared.u64 %rd1, in_shared[%t+9]; ld.u32 %r1, [%rd1]; st.global.u32 [%rd0+28], %r1;
+    cvt.u16.u32 %u, %t; ld.global.u32 %r1, in_global[%u+1]; st.global.u32 [%rd0+32], %r1;
+    cvt.s16.u32 %s, %t; neg.s16 %s, %s; ld.shared.u32 %r1, in_shared[%s+40]; st.global.u32 [%rd0+36], %r1;
+    ld.global.u8 %r1, in_global[%t]; st.global.u32 [%rd0+40], %r1;
+    add.u32 %r2, %t, %t; ld.shared.v2.u32 {%r3, %r1}, in_shared[%r2]; st.global.u32 [%rd0+44], %r1;
+    ld.param.u8 %r1, in_param[%t]; st.global.u32 [%rd0+48], %r1;
+    st.local.u32 in_local[%t+3], %t; ld.local.u32 %r1, in_local[%t+3]; st.global.u32 [%rd0+52], %r1;
+    mov.u32 %r2, 0xFFFFFFFE; ld.local.u32 %r1, in_local[%r2+12]; st.global.u32 [%rd0+56], %r1;
+  )");
+  for (uint32_t t = 0; t < threads; ++t) {
+    const std::vector<uint32_t> expected{wordOf(Space::Global, t, t),
+                                         wordOf(Space::Const, t + 5, t),
+                                         wordOf(Space::Shared, t + 30, t),
+                                         wordOf(Space::Local, t, t),
+                                         wordOf(Space::Global, 7, t),
+                                         wordOf(Space::Global, 3, t),
+                                         wordOf(Space::Global, t + 2, t),
+                                         wordOf(Space::Shared, t + 9, t),
+                                         wordOf(Space::Global, t + 1, t),
+                                         wordOf(Space::Shared, 40 - t, t),
+                                         0,
+                                         wordOf(Space::Shared, 2 * t + 1, t),
+                                         wordOf(Space::Param, t / 4, t) >> (t % 4 * 8) & 255,
+                                         t,
+                                         t + 3 == 10 ? t : wordOf(Space::Local, 10, t)};
+    EXPECT_EQ(std::vector<uint32_t>(found.begin() + t * 16, found.begin() + t * 16 + 15), expected) << "thread " << t;
+  }
+}
+
 }  // namespace
 }  // namespace mulciber::test

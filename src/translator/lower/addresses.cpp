@@ -49,7 +49,18 @@ FunctionLowering::Address FunctionLowering::offset(const Address& base, int64_t 
   return {sum, base.space, alignmentOf(bytes, base.knownAlignment)};
 }
 
+// As ptxas computes it: in 32 bits, whatever the index's register is.
+FunctionLowering::Address FunctionLowering::element(const ptx::Operand& operand) {
+  const ptx::Register& index = function_.registers[operand.reg];
+  const auto size = static_cast<uint32_t>(ptx::scalarSize(operand.variable->type));
+  ir::Instruction* position = fit(b.read(variableOf(operand.reg)), ir::I32, ptx::isSigned(index.type));
+  ir::Instruction* bytes = b.add(b.mul(position, b.i32(size)), b.i32(static_cast<uint32_t>(operand.offset)));
+  const Address base = locate(*operand.variable);
+  return {b.add(base.value, fit(bytes, base.value->type)), base.space, std::min(base.knownAlignment, size)};
+}
+
 FunctionLowering::Address FunctionLowering::address(const ptx::Operand& operand, ptx::StateSpace space) {
+  if (operand.isIndexed) return element(operand);
   if (operand.kind == ptx::Operand::Kind::Address && !operand.hasRegister && operand.variable) {
     Address base = locate(*operand.variable);
     return offset(base, operand.offset);

@@ -71,6 +71,7 @@ class FunctionLowering {
   Address offset(const Address& base, int64_t bytes);
 
   Address locate(const ptx::Variable& variable);
+  Address element(const ptx::Operand& operand);  // variable[register + n]
   ir::Instruction* generic(const Address& address);  // i64
 
   // The address of a variable as a value of mov or cvta, i64: in its own space, or as a generic address.

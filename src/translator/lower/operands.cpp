@@ -87,6 +87,7 @@ ir::Instruction* FunctionLowering::value(const ptx::Operand& operand, ir::Type t
     case Kind::Integer:
     case Kind::Float: return constant(operand, type);
     case Kind::Symbol: {
+      if (operand.isIndexed) return fit(fit(element(operand).value, ir::I64), type);
       ir::Instruction* address = addressOf(*operand.variable, false);
       if (operand.offset != 0) address = b.add(address, b.i64(static_cast<uint64_t>(operand.offset)));
       return fit(address, type);

@@ -52,12 +52,12 @@ std::unordered_map<const ptx::Variable*, ParameterShape> parameterShapes(const p
   std::unordered_map<const ptx::Variable*, ParameterShape> shapes;
   forEachOperand(function, [&](const ptx::Instruction& instruction, const ptx::Operand& operand) {
     using Kind = ptx::Operand::Kind;
-    bool isAddress = operand.kind == Kind::Address && !operand.hasRegister;
+    bool isAddress = operand.kind == Kind::Address;
     if (!(isAddress || operand.kind == Kind::Symbol) || !operand.variable) return;
     if (!isCallParameter(function, *operand.variable)) return;
     ParameterShape& shape = shapes[operand.variable];
     bool isAccess = instruction.opcode == ptx::Opcode::Ld || instruction.opcode == ptx::Opcode::St;
-    if (isAddress && isAccess && operand.offset >= 0) {
+    if (isAddress && isAccess && !operand.isIndexed && operand.offset >= 0) {
       addPieces(shape, instruction, operand.offset);
     } else if (instruction.opcode != ptx::Opcode::Call) {
       shape.inFrame = true;

@@ -76,6 +76,7 @@ enum class Type : uint8_t {
 };
 
 uint32_t bitWidth(Type type);          // 0 for None and the opaque references, 1 for Pred and B1
+uint64_t scalarSize(Type type);        // in bytes: what an index into an array counts, also of vectors
 bool isFloat(Type type);               // f16 f16x2 bf16 bf16x2 tf32 f32 f32x2 f64 and the 4- to 8-bit floats
 bool isSigned(Type type);              // s8 .. s64, s16x2
 bool isUnsigned(Type type);            // u8 .. u64, u16x2
@@ -136,8 +137,8 @@ struct Operand {
   bool isSingle = false;      // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
   bool isUnsigned = false;    // Integer: written with U, or too large for int64
   bool hasRegister = false;   // Address: base is `reg`
-  bool isIndexed = false;     // Symbol, Address: variable[reg + n]. `reg`, its low 32 bits taken as unsigned, counts
-                              // scalars of the variable's type; `offset` is in bytes already
+  bool isIndexed = false;     // Symbol, Address: variable[reg + n]. `reg` counts scalars of the variable's type, `offset`
+                              // is in bytes already; their sum is taken modulo 2^32 and unsigned
   bool isUnified = false;     // Address: [a].unified
   SpecialRegister special{};  // SpecialRegister
   SourceOffset where = 0;

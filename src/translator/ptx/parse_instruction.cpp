@@ -19,6 +19,16 @@ std::string suggestModifier(Opcode opcode, std::string_view misspelt) {
   return suggestion.best().empty() ? suggest(misspelt, modifierWords(), ".") : suggestion.phrase(".");
 }
 
+// Whether a memory operand may be written as array[index].
+bool takesIndexedPlace(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::Ld:
+    case Opcode::Ldu: return true;
+    case Opcode::St: return !instruction.has(Mod::async) && !instruction.has(Mod::bulk);
+    default: return false;
+  }
+}
+
 }  // namespace
 // ---- Instructions
 
@@ -66,9 +76,11 @@ void Parser::instruction(Operand* condition, const Token& opcode) {
         continue;
       }
       Operand next = operand();
-      // Old PTX lets memory operands be written as array[index], without brackets around them.
-      if (next.kind == Operand::Kind::Symbol && next.isIndexed && *found != Opcode::Mov && *found != Opcode::Cvta)
+      // Loads and stores may name their place as array[index], without brackets around it.
+      if (next.kind == Operand::Kind::Symbol && next.isIndexed && *found != Opcode::Mov && *found != Opcode::Cvta) {
+        if (!takesIndexedPlace(*made)) error(next.where, "only ld, ldu, st, mov and cvta take an indexed variable");
         next.kind = Operand::Kind::Address;
+      }
       if (!next.hasRegister) next.isIndexed = false;
       operands_.push_back(next);
     } while (accept(Kind::Comma));
@@ -327,6 +339,9 @@ void Parser::index(Operand& operand) {
   if (token_.is(Kind::Word) && token_.text != "WARP_SZ") {
     const Operand position = nameOperand();
     if (position.kind == Operand::Kind::Register) {
+      const Type type = registers_[position.reg].type;
+      const bool isWord = bitWidth(type) <= 64 && type != Type::Pred && !isFloat(type);
+      if (!isWord || position.select != Operand::Select::Whole) error(position.where, "an index must be an integer");
       operand.isIndexed = true;
       operand.hasRegister = true;
       operand.reg = position.reg;
@@ -336,11 +351,11 @@ void Parser::index(Operand& operand) {
     if (token_.is(Kind::Plus)) operand.offset = offset();
   } else {
     operand.isIndexed = true;
-    operand.offset = constantOperand().offset;
+    const Operand position = constantOperand();
+    if (position.kind != Operand::Kind::Integer) error(position.where, "an index must be an integer");
+    operand.offset = position.offset;
   }
-  // Unsigned, so that an absurd index is no undefined behaviour here.
-  const uint64_t size = std::max<uint64_t>(bitWidth(variable.type) / 8, 1);
-  operand.offset = static_cast<int64_t>(static_cast<uint64_t>(operand.offset) * size);
+  operand.offset = static_cast<uint32_t>(static_cast<uint64_t>(operand.offset) * scalarSize(variable.type));
   expect(Kind::RightBracket, "']'");
 }
 

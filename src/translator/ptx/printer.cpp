@@ -11,9 +11,6 @@
 namespace mulciber::ptx {
 namespace {
 
-// What an index counts: scalars, also in arrays of vectors.
-uint64_t scalarSize(const Variable& variable) { return std::max<uint64_t>(bitWidth(variable.type) / 8, 1); }
-
 class Printer {
  public:
   std::string text;
@@ -499,7 +496,7 @@ void Printer::symbol(const Operand& operand) {
   if (!operand.isIndexed) return offset(operand.offset);
   put('[');
   put(function_->registers[operand.reg].name);
-  offset(operand.offset / static_cast<int64_t>(scalarSize(*operand.variable)));
+  offset(operand.offset / static_cast<int64_t>(scalarSize(operand.variable->type)));
   put(']');
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "translator/ptx/ast.h"
@@ -44,6 +45,7 @@ constexpr const Row& row(Type type) { return kRows[static_cast<size_t>(type)]; }
 }  // namespace
 
 uint32_t bitWidth(Type type) { return row(type).bits; }
+uint64_t scalarSize(Type type) { return std::max<uint64_t>(bitWidth(type) / 8, 1); }
 bool isFloat(Type type) { return row(type).kind == Kind::Float; }
 bool isSigned(Type type) { return row(type).kind == Kind::Signed; }
 bool isUnsigned(Type type) { return row(type).kind == Kind::Unsigned; }
