@@ -13,7 +13,7 @@ What is counted, and how much more than expected is a failure (less is good news
   all of them, and those of memory, atomics, barriers and subgroups       {SPIRV:.0%}, and {SLACK} instructions
   instructions executed to translate them, by callgrind                   {EXECUTED:.0%}
   Vulkan calls of one operation on a busy stream                          {CALLS:.0%}
-NAME.ptx here is bench/NAME.cu: nvcc -std=c++17 -O3 -arch=compute_90 -ptx bench/NAME.cu
+NAME.ptx here is made of NAME.cu in bench: nvcc -std=c++17 -O3 -arch=compute_90 -ptx NAME.cu
 """
 import json
 import pathlib
