@@ -5,7 +5,9 @@
 namespace mulciber::interpreter {
 
 std::span<const Family> families() {
-  static constexpr std::array kFamilies = {decodeMove, decodeAccess, decodeControl, decodeInteger};
+  static constexpr std::array kFamilies = {decodeMove,    decodeAccess, decodeControl,  decodeWarp,
+                                           decodeBarrier, decodeAtomic, decodeConvert,  decodeCompare,
+                                           decodeInteger, decodeBits,   decodeFloating, decodeVideo};
   return kFamilies;
 }
 

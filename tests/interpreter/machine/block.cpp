@@ -115,18 +115,19 @@ bool Block::releaseLanes(Warp& warp) {
     if ((mask & live & ~members) == 0) release(op, members);
   }
   if (hasReleased || canMove) return hasReleased;
-  for (const Thread* thread : warp.lanes) {
-    if (!thread || thread->state != Thread::State::Waiting || !thread->waitingAt->together) continue;
-    const Op& op = *thread->waitingAt;
-    if (maskOf(*thread, op) != 0) continue;
-    uint32_t members = 0;
-    for (unsigned i = 0; i < kWarpLanes; ++i)
-      if (warp.lanes[i] && warp.lanes[i]->state == Thread::State::Waiting && warp.lanes[i]->waitingAt == &op)
-        members |= 1u << i;
-    release(op, members);
-    return true;
-  }
-  return false;
+  // Those that are furthest behind: the others may wait where these come to.
+  const Op* first = nullptr;
+  for (const Thread* thread : warp.lanes)
+    if (thread && thread->state == Thread::State::Waiting && thread->waitingAt->together &&
+        maskOf(*thread, *thread->waitingAt) == 0 && (!first || thread->waitingAt < first))
+      first = thread->waitingAt;
+  if (!first) return false;
+  uint32_t members = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if (warp.lanes[i] && warp.lanes[i]->state == Thread::State::Waiting && warp.lanes[i]->waitingAt == first)
+      members |= 1u << i;
+  release(*first, members);
+  return true;
 }
 
 void Block::arrive(Thread& thread, unsigned number, uint32_t expected, bool isTrue, bool waits) {

@@ -15,6 +15,13 @@ uint64_t maskOfBits(unsigned bits) { return bits >= 64 ? ~uint64_t(0) : (uint64_
 
 }  // namespace
 
+Rounding roundingIn(const Instruction& i) {
+  if (i.has(".rz") || i.has(".rzi")) return Rounding::Zero;
+  if (i.has(".rm") || i.has(".rmi")) return Rounding::Down;
+  if (i.has(".rp") || i.has(".rpi")) return Rounding::Up;
+  return i.has(".rna") ? Rounding::NearestAway : Rounding::Nearest;
+}
+
 Space spaceIn(const Instruction& instruction) {
   for (const std::string& word : instruction.modifiers) {
     if (word == ".global") return Space::Global;

@@ -8,6 +8,8 @@
 
 namespace mulciber::interpreter {
 
+// The rounding among the modifiers: to nearest when there is none.
+Rounding roundingIn(const Instruction& instruction);
 // The state space among the modifiers.
 Space spaceIn(const Instruction& instruction);
 // The bits of a floating-point constant of any spelling in a type.

@@ -39,7 +39,7 @@ struct Op {
   Rounding rounding = Rounding::Nearest;
   Compare compare = Compare::Eq;
   Combine combine = Combine::None;
-  bool ftz = false, sat = false, relu = false, nan = false, xorsign = false;
+  bool ftz = false, sat = false, relu = false, nan = false, xorsign = false, keepsNans = false;
   uint8_t mode = 0;  // what else the family tells apart
   bool writesCarry = false;
   uint64_t mask = 0;            // of the bits of the destination's register

@@ -101,7 +101,8 @@ uint32_t Warp::live() const {
 }
 
 void waitForLanes(Thread& thread, const Op& op) {
-  if (const auto mask = static_cast<uint32_t>(thread.registers[op.e]); mask != 0 && !(mask >> thread.lane & 1))
+  const auto mask = static_cast<uint32_t>(thread.registers[op.e]);
+  if (!(mask >> thread.lane & 1) && op.source->opcode != "activemask")
     throw Fault(Status::Undefined, "the lane is not in its own mask");
   thread.state = Thread::State::Waiting;
   thread.waitingAt = &op;
