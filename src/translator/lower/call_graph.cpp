@@ -1,7 +1,5 @@
 #include "translator/lower/call_graph.h"
 
-#include <unordered_set>
-
 #include <algorithm>
 
 #include "translator/lower/operand_walk.h"
@@ -92,7 +90,6 @@ CallGraph::CallGraph(const ptx::Function& kernel, const ModuleLayout& layout) : 
   for (const ptx::Function* function : callersFirst_) {
     FunctionInfo& info = infos_.at(function);
     layOutFrame(*function, info);
-    info.isRecursive = reachesItself(*function);
     info.mayEndThread |= info.isRecursive;  // when the stack is full
   }
   placeFrames();
@@ -162,45 +159,53 @@ std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Function& cal
   return found;
 }
 
-// Depth first, callees before their callers except along cycles.
+// Depth first, callees before their callers except along cycles. Functions on a cycle may call themselves: they are the
+// strongly connected components, found by Tarjan's algorithm.
 void CallGraph::order(const ptx::Function& kernel) {
-  enum class State { New, Open, Done };
   struct Visit {
     const ptx::Function* function;
     size_t next = 0;
   };
-  std::unordered_map<const ptx::Function*, State> states;
-  std::vector<Visit> path{{&kernel}};
-  states[&kernel] = State::Open;
+  struct Mark {
+    size_t number, low;
+    bool isOpen;
+  };
+  std::unordered_map<const ptx::Function*, Mark> marks;
+  std::vector<Visit> path;
+  std::vector<const ptx::Function*> open;
+  const auto enter = [&](const ptx::Function* function) {
+    marks[function] = {marks.size(), marks.size(), true};
+    open.push_back(function);
+    path.push_back({function});
+  };
+  enter(&kernel);
   while (!path.empty()) {
     Visit& visit = path.back();
-    const auto& callees = infos_.at(visit.function).callees;
-    if (visit.next == callees.size()) {
-      states[visit.function] = State::Done;
-      callersFirst_.push_back(visit.function);
-      path.pop_back();
+    const ptx::Function* function = visit.function;
+    Mark& mark = marks[function];
+    FunctionInfo& info = infos_.at(function);
+    if (visit.next < info.callees.size()) {
+      const ptx::Function* callee = info.callees[visit.next++];
+      info.isRecursive |= callee == function;
+      const auto seen = marks.find(callee);
+      if (seen == marks.end()) enter(callee);
+      else if (seen->second.isOpen) mark.low = std::min(mark.low, seen->second.number);
       continue;
     }
-    const ptx::Function* callee = callees[visit.next++];
-    State& state = states[callee];
-    if (state != State::New) continue;
-    state = State::Open;
-    path.push_back({callee});
-  }
-}
-
-bool CallGraph::reachesItself(const ptx::Function& function) const {
-  std::unordered_set<const ptx::Function*> reached;
-  std::vector<const ptx::Function*> work{&function};
-  while (!work.empty()) {
-    const FunctionInfo& info = infos_.at(work.back());
-    work.pop_back();
-    for (const ptx::Function* callee : info.callees) {
-      if (callee == &function) return true;
-      if (reached.insert(callee).second) work.push_back(callee);
+    callersFirst_.push_back(function);
+    path.pop_back();
+    if (!path.empty()) {
+      size_t& above = marks[path.back().function].low;
+      above = std::min(above, mark.low);
+    }
+    if (mark.low != mark.number) continue;
+    const bool isAlone = open.back() == function;
+    for (const ptx::Function* member = nullptr; member != function; open.pop_back()) {
+      member = open.back();
+      marks[member].isOpen = false;
+      infos_.at(member).isRecursive |= !isAlone;
     }
   }
-  return false;
 }
 
 // Each frame begins where those of all possible callers end. Frames of recursive functions lie on a stack behind all

@@ -50,7 +50,6 @@ class CallGraph {
   void scan(const ptx::Function& function);
   void scanBarrier(const ptx::Instruction& instruction);
   void order(const ptx::Function& function);
-  bool reachesItself(const ptx::Function& function) const;
   void layOutFrame(const ptx::Function& function, FunctionInfo& info);
   void placeFrames();
 

@@ -30,7 +30,7 @@ std::string checkSize(const std::string& name, size_t instructions) {
 }
 
 // Ends `block` before its instruction `index`, a call, and goes through the callee's body to what followed.
-Block* inlineCall(Function& caller, Block* block, size_t index) {
+void inlineCall(Function& caller, Block* block, size_t index) {
   const Instruction& call = *block->instructions[index];
   Block* after = caller.addBlock();
   BodyCopy body(caller, *call.callee);
@@ -48,7 +48,6 @@ Block* inlineCall(Function& caller, Block* block, size_t index) {
   for (size_t i = 0; i < call.operands.size(); ++i)
     b.write(body.variable(call.callee->parameters[i]), call.operands[i]);
   b.branch(body.entry());
-  return after;
 }
 
 // All calls but those that are to share a body.
@@ -56,58 +55,63 @@ class Inliner {
  public:
   explicit Inliner(const std::vector<Function*>& shared) : shared_(shared.begin(), shared.end()) {}
 
-  // Into `root` and, before that, into all that it calls. Empty, or why it cannot be.
-  std::string run(Function* root) {
-    if (states_[root] == State::New) enter(root);
-    while (!path_.empty()) {
-      Visit& visit = path_.back();
-      if (visit.next < visit.callees.size()) {
-        Function* callee = visit.callees[visit.next++];
-        State state = states_[callee];
-        if (state == State::Open) return "function '" + callee->name + "' calls itself";
-        if (state == State::New) enter(callee);
-        continue;
-      }
-      size_t size = countInstructions(*visit.function);
-      for (const Function* callee : visit.callees) size += countInstructions(*callee);
-      if (std::string refusal = checkSize(visit.function->name, size); !refusal.empty()) return refusal;
-      inlineInto(*visit.function);
-      states_[visit.function] = State::Done;
-      path_.pop_back();
-    }
+  // Into `root`, and into what is put there. Empty, or why it cannot be.
+  std::string run(Function& root) {
+    if (std::string refusal = measure(&root); !refusal.empty()) return refusal;
+    // Each body is copied from the function as it was, and its own calls are found when its blocks come up.
+    for (size_t i = 0; i < root.blocks.size(); ++i) inlineInto(root, root.blocks[i]);
     return {};
   }
 
  private:
-  enum class State : uint8_t { New, Open, Done };
   struct Visit {
-    Function* function;
-    std::vector<Function*> callees;
+    const Function* function;
+    std::vector<const Function*> callees;
     size_t next = 0;
+    size_t size = 0;
   };
 
-  void enter(Function* function) {
-    states_[function] = State::Open;
-    path_.push_back({function, calleesOf(*function)});
+  // Finds out how large a function and all that it calls become.
+  std::string measure(const Function* root) {
+    std::vector<Visit> path;
+    const auto enter = [&](const Function* function) {
+      sizes_[function] = 0;  // while it is on the path
+      path.push_back({function, calleesOf(*function), 0, countInstructions(*function)});
+    };
+    enter(root);
+    while (!path.empty()) {
+      Visit& visit = path.back();
+      if (visit.next < visit.callees.size()) {
+        const Function* callee = visit.callees[visit.next];
+        const auto known = sizes_.find(callee);
+        if (known == sizes_.end()) {
+          enter(callee);
+          continue;
+        }
+        if (known->second == 0) return "function '" + callee->name + "' calls itself";
+        visit.size += known->second;
+        ++visit.next;
+        continue;
+      }
+      if (std::string refusal = checkSize(visit.function->name, visit.size); !refusal.empty()) return refusal;
+      sizes_[visit.function] = visit.size;
+      path.pop_back();
+    }
+    return {};
   }
 
   bool isInlined(const Instruction& instruction) const {
     return instruction.op == Op::Call && !shared_.contains(instruction.callee);
   }
 
-  void inlineInto(Function& caller) {
-    for (size_t i = 0, count = caller.blocks.size(); i < count; ++i) {
-      Block* block = caller.blocks[i];
-      for (size_t at = 0; at < block->instructions.size(); ++at) {
-        if (!isInlined(*block->instructions[at])) continue;
-        block = inlineCall(caller, block, at);
-        at = SIZE_MAX;  // from the start of what followed; the copied body holds no such calls
-      }
-    }
+  // The last call first: what follows a call moves to another block.
+  void inlineInto(Function& caller, Block* block) {
+    for (size_t at = block->instructions.size(); at-- > 0;)
+      if (isInlined(*block->instructions[at])) inlineCall(caller, block, at);
   }
 
-  std::vector<Function*> calleesOf(const Function& function) const {
-    std::vector<Function*> callees;
+  std::vector<const Function*> calleesOf(const Function& function) const {
+    std::vector<const Function*> callees;
     for (const Block* block : function.blocks)
       for (const Instruction* instruction : block->instructions)
         if (isInlined(*instruction)) callees.push_back(instruction->callee);
@@ -115,8 +119,7 @@ class Inliner {
   }
 
   std::unordered_set<const Function*> shared_;
-  std::unordered_map<const Function*, State> states_;
-  std::vector<Visit> path_;
+  std::unordered_map<const Function*, size_t> sizes_;
 };
 
 }  // namespace
@@ -126,8 +129,8 @@ std::string inlineCalls(ir::Program& program, uint32_t limit) {
   const std::vector<Function*> shared = functionsToShare(program, limit);
   Inliner inliner(shared);
   for (Function* function : shared)
-    if (std::string refusal = inliner.run(function); !refusal.empty()) return refusal;
-  if (std::string refusal = inliner.run(&kernel); !refusal.empty()) return refusal;
+    if (std::string refusal = inliner.run(*function); !refusal.empty()) return refusal;
+  if (std::string refusal = inliner.run(kernel); !refusal.empty()) return refusal;
   for (const Function* function : shared) {
     shareCalls(kernel, *function);
     if (std::string refusal = checkSize(kernel.name, countInstructions(kernel)); !refusal.empty()) return refusal;

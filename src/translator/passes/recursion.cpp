@@ -35,6 +35,7 @@ void forEachCall(Function& function, Visitor visit) {
       if (instruction->op == Op::Call) visit(*instruction);
 }
 
+// Of functions that may call themselves; others do not lead back.
 FunctionSet reachableFrom(Function* function) {
   FunctionSet reached;
   std::vector<Function*> work{function};
@@ -42,7 +43,7 @@ FunctionSet reachableFrom(Function* function) {
     Function* caller = work.back();
     work.pop_back();
     forEachCall(*caller, [&](Instruction& call) {
-      if (reached.insert(call.callee).second) work.push_back(call.callee);
+      if (call.callee->frame && reached.insert(call.callee).second) work.push_back(call.callee);
     });
   }
   return reached;
@@ -311,12 +312,14 @@ uint32_t reserveBytes(const std::vector<Member>& members) {
 
 bool removeRecursion(ir::Program& program) {
   std::unordered_map<const Function*, FunctionSet> reaches;
-  for (const auto& function : program.functions) reaches[function.get()] = reachableFrom(function.get());
+  for (const auto& function : program.functions)
+    if (function->frame) reaches[function.get()] = reachableFrom(function.get());
 
   std::vector<std::vector<Function*>> groups;
   FunctionSet grouped;
   for (const auto& function : program.functions) {
-    if (!reaches[function.get()].contains(function.get()) || grouped.contains(function.get())) continue;
+    if (!function->frame || !reaches[function.get()].contains(function.get()) || grouped.contains(function.get()))
+      continue;
     groups.emplace_back();
     for (const auto& other : program.functions)
       if (reaches[function.get()].contains(other.get()) && reaches[other.get()].contains(function.get())) {

@@ -11,8 +11,9 @@ using ir::Block;
 
 namespace {
 
-// SPIR-V allows 1023 levels and compilers recurse on them: deeper code is moved out, to behind the code around it.
-constexpr uint32_t maxNesting = 96;
+// SPIR-V allows 1023 levels, and Mesa's compiler for CPUs crashes from about 80 on: deeper code is moved out, to behind
+// the code around it. Code cannot leave its loop, so each loop may have some more levels.
+constexpr uint32_t maxNesting = 64, nestingInLoop = 12;
 
 }  // namespace
 
@@ -63,7 +64,7 @@ void RegionTree::findParents() {
     uint32_t loop = forest_.loopOf(block);
     if (forest_.isHeader(block)) loop = forest_.loops[loop].parent;
     Block* root = loop == LoopForest::none ? order.front() : forest_.loops[loop].header;
-    if (n.depth <= depthInside(root) + maxNesting) continue;
+    if (n.depth <= std::max(maxNesting, depthInside(root) + nestingInLoop)) continue;
     hoist(block, root);
     n.depth = depthInside(root);
   }

@@ -45,14 +45,18 @@ class Analysis {
   BarrierHazards run() {
     BarrierHazards hazards;
     for (const ir::Block* block : function_.blocks) {
-      uint8_t before = before_[block];
-      for (size_t n = 0; n < block->instructions.size(); ++n) {
+      std::vector<uint8_t> before;  // of each instruction
+      uint8_t since = before_[block];
+      for (const ir::Instruction* i : block->instructions) {
+        before.push_back(since);
+        since = (i->op == Op::Barrier ? 0 : since) | accessOf(i);
+      }
+      uint8_t after = 0;
+      for (const ir::Block* target : block->terminator.targets) after |= from_[target];
+      for (size_t n = block->instructions.size(); n-- > 0;) {
         const ir::Instruction* i = block->instructions[n];
-        if (i->op == Op::Barrier) {
-          hazards[i] = judge(before, restOf(*block, n + 1));
-          before = 0;
-        }
-        before |= accesses_[i];
+        if (i->op == Op::Barrier) hazards[i] = judge(before[n], after);
+        after |= accessOf(i);
       }
     }
     return hazards;
@@ -83,29 +87,35 @@ class Analysis {
     return found != sinceBarrier_.end() ? found->second : before_[block] | inBlock_[block];
   }
 
-  // Forwards what may have happened before each block, backwards what may happen in it and after it.
+  // Forwards what may have happened before each block, backwards what may happen in it and after it. A set grows a few
+  // times at most, and only then are its block's neighbours looked at again.
   void propagate() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      auto widen = [&](uint8_t& set, uint8_t more) {
-        changed |= (set | more) != set;
-        set |= more;
-      };
-      for (const ir::Block* block : function_.blocks) {
-        widen(from_[block], inBlock_[block]);
-        for (const ir::Block* target : block->terminator.targets) {
-          widen(before_[target], behind(block));
-          widen(from_[block], from_[target]);
-        }
-      }
+    const auto& blocks = function_.blocks;
+    std::vector<const ir::Block*> work(blocks.rbegin(), blocks.rend());
+    auto widen = [](uint8_t& set, uint8_t more) {
+      const bool grows = (set | more) != set;
+      set |= more;
+      return grows;
+    };
+    while (!work.empty()) {
+      const ir::Block* block = work.back();
+      work.pop_back();
+      for (const ir::Block* target : block->terminator.targets)
+        if (widen(before_[target], behind(block))) work.push_back(target);
+    }
+    work.assign(blocks.begin(), blocks.end());
+    while (!work.empty()) {
+      const ir::Block* block = work.back();
+      work.pop_back();
+      uint8_t from = inBlock_[block];
+      for (const ir::Block* target : block->terminator.targets) from |= from_[target];
+      if (widen(from_[block], from)) work.insert(work.end(), block->predecessors.begin(), block->predecessors.end());
     }
   }
 
-  uint8_t restOf(const ir::Block& block, size_t first) {
-    uint8_t rest = 0;
-    for (size_t n = first; n < block.instructions.size(); ++n) rest |= accesses_[block.instructions[n]];
-    for (const ir::Block* target : block.terminator.targets) rest |= from_[target];
-    return rest;
+  uint8_t accessOf(const ir::Instruction* i) const {
+    const auto found = accesses_.find(i);
+    return found != accesses_.end() ? found->second : 0;
   }
 
   static BarrierHazard judge(uint8_t before, uint8_t after) {
@@ -122,6 +132,11 @@ class Analysis {
 
 }  // namespace
 
-BarrierHazards findBarrierHazards(const ir::Function& function) { return Analysis(function).run(); }
+BarrierHazards findBarrierHazards(const ir::Function& function) {
+  const bool hasBarriers = std::ranges::any_of(function.blocks, [](const ir::Block* block) {
+    return std::ranges::any_of(block->instructions, [](const ir::Instruction* i) { return i->op == Op::Barrier; });
+  });
+  return hasBarriers ? Analysis(function).run() : BarrierHazards();
+}
 
 }  // namespace mulciber::spirv

@@ -1,0 +1,123 @@
+// How the work of the translator and of the driver's compiler grows with kernels of each shape
+// (tests/support/kernel_shapes.h): processor time, memory and size at growing counts, a line each.
+//
+//   bench_growth [--translate] [SHAPE [COUNT...]]     --translate: without the driver
+//
+// MESA_SHADER_CACHE_DISABLE=1 keeps Mesa from taking what it compiled before.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "mulciber/kernel_abi.h"
+#include "mulciber/translator.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/instance.h"
+#include "support/kernel_shapes.h"
+
+using namespace mulciber;
+
+namespace {
+
+double processorSeconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) / 1e6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Some drivers compile at the first dispatch only: the kernel runs once, over zeros, with which it does nothing.
+bool compile(vk::Device& device, const std::vector<uint32_t>& spirv) {
+  constexpr uint32_t threads = 64, grid[3] = {1, 1, 1};
+  vk::PipelineDescription description;
+  description.spirv = spirv;
+  description.isKernel = description.needsWarps = true;
+  description.block[0] = threads;
+  std::vector<uint8_t> cache;
+  std::unique_ptr<vk::Pipeline> pipeline;
+  vk::Memory words;
+  if (vk::Pipeline::create(device, description, cache, pipeline) != vk::Status::Ok ||
+      device.allocator().allocate(vk::MemoryUse::Host, threads * 4, words) != vk::Status::Ok)
+    return false;
+  std::memset(words.host, 0, threads * 4);
+  struct {
+    abi::PushHeader header;
+    uint64_t array;
+  } push = {};
+  std::copy_n(grid, 3, push.header.gridDim);
+  push.array = words.address;
+  vk::Queue& queue = device.queue(0);
+  vk::Position position(queue);
+  const auto record = [&](vk::Recorder& recorder) {
+    recorder.dispatch(*pipeline, &push, sizeof push, grid);
+    return vk::Status::Ok;
+  };
+  const bool hasRun = queue.record(position, record) == vk::Status::Ok &&
+                      queue.wait(position.last.value, vk::WaitMode::Auto) == vk::Status::Ok;
+  device.allocator().free(words);
+  return hasRun;
+}
+
+// In a process of its own, so that its memory is its own: prints one line.
+void measure(const test::KernelShape& shape, unsigned count, bool withDriver) {
+  const std::string text = shape.text(count);
+  const double begin = processorSeconds();
+  Diagnostics diagnostics;
+  const ModulePtr module = parseModule(text, "k.ptx", diagnostics);
+  const auto profile = *builtinProfile("lavapipe");
+  const auto kernel = module ? translate(*module, "k", profile, {}, diagnostics) : std::nullopt;
+  const double translated = processorSeconds();
+  if (!kernel) {
+    std::printf("%-16s %7u  refused: %s\n", shape.name.data(), count, diagnostics.toString().substr(0, 200).c_str());
+    return;
+  }
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("%-16s %7u %9.3f s %7ld MiB %9.1f KiB", shape.name.data(), count, translated - begin,
+              usage.ru_maxrss / 1024, double(kernel->spirv.size()) / 256);
+  std::fflush(stdout);
+  std::shared_ptr<vk::Device> device;
+  if (withDriver && vk::Device::create(*vk::Instance::get().devices().front(), nullptr, device) == vk::Status::Ok) {
+    const double begun = processorSeconds();
+    const bool isCompiled = compile(*device, kernel->spirv);
+    getrusage(RUSAGE_SELF, &usage);
+    std::printf(" %9.3f s %7ld MiB%s", processorSeconds() - begun, usage.ru_maxrss / 1024,
+                isCompiled ? "" : " (no pipeline)");
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  const bool withDriver = std::erase(words, "--translate") == 0;
+  std::vector<unsigned> counts;
+  for (size_t i = 1; i < words.size(); ++i) counts.push_back(static_cast<unsigned>(std::stoul(words[i])));
+  std::printf("%-16s %7s %11s %11s %13s%s\n", "shape", "count", "translator", "memory", "SPIR-V",
+              withDriver ? "      driver      memory" : "");
+  for (const test::KernelShape& shape : test::kernelShapes()) {
+    if (!words.empty() && words[0] != shape.name) continue;
+    const std::vector<unsigned> sizes =
+        counts.empty() ? std::vector{shape.count / 8, shape.count / 4, shape.count / 2} : counts;
+    for (const unsigned size : sizes) {
+      std::fflush(stdout);
+      const pid_t child = fork();
+      if (child == 0) {
+        measure(shape, size, withDriver);
+        std::fflush(stdout);
+        _exit(0);
+      }
+      int status = 0;
+      waitpid(child, &status, 0);
+      if (status != 0) std::printf("%-16s %7u  ended by %d\n", shape.name.data(), size, status);
+    }
+  }
+  return 0;
+}
