@@ -54,8 +54,8 @@ bool compile(vk::Device& device, const std::vector<uint32_t>& spirv) {
   push.array = words.address;
   vk::Queue& queue = device.queue(0);
   vk::Position position(queue);
-  const auto record = [&](vk::Recorder& recorder) {
-    recorder.dispatch(*pipeline, &push, sizeof push, grid);
+  const auto record = [&](vk::Commands& commands) {
+    commands.dispatch(*pipeline, &push, sizeof push, grid);
     return vk::Status::Ok;
   };
   const bool hasRun = queue.record(position, record) == vk::Status::Ok &&
