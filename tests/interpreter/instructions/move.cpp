@@ -50,6 +50,8 @@ void copyVector(Thread& t, const Op& op) {
 
 void toGeneric(Thread& t, const Op& op) { t.registers[op.d] = (t.registers[op.a] + op.immediate) & op.mask; }
 
+void moveAddress(Thread& t, const Op& op) { t.registers[op.d] = addressOf(t, op) & op.mask; }
+
 void isInWindow(Thread& t, const Op& op) {
   const uint64_t address = t.registers[op.a];
   t.registers[op.d] = op.space == Space::Global ? address < kSharedWindow : address - windowOf(op.space) < kWindow;
@@ -79,7 +81,15 @@ void decodeMov(Decoder& decoder, const Instruction& i, Op& op) {
 }  // namespace
 
 bool decodeMove(Decoder& decoder, const Instruction& i, Op& op) {
-  if (i.opcode == "mov") {
+  const bool isIndexed = i.operands.size() == 2 && i.operands[1].isIndexed;
+  if ((i.opcode == "mov" || i.opcode == "cvta") && isIndexed) {
+    // mov gives the address within its space; cvta one of every space.
+    op.space = i.opcode == "mov" ? Space::Global : Space::Generic;
+    decoder.address(i.operands[1], op);
+    op.d = decoder.destination(i.operands[0]);
+    op.mask = decoder.maskOf(i.operands[0]);
+    op.execute = moveAddress;
+  } else if (i.opcode == "mov") {
     decodeMov(decoder, i, op);
   } else if (i.opcode == "cvta") {
     decoder.operands(i, op, op.type);

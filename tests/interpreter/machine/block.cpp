@@ -38,26 +38,23 @@ Block::Block(Grid& ofGrid, const Code& code, std::array<uint32_t, 3> blockIndex)
 }
 
 void Block::run(Thread& thread) {
-  unsigned left = kTurn;
+  unsigned done = 0;
   const Op* op = nullptr;
   try {
-    while (left != 0 && thread.state == Thread::State::Running) {
+    for (; done < kTurn && thread.state == Thread::State::Running; ++done) {
       op = thread.next++;
-      --left;
-      if ((thread.registers[op->guard] != 0) == op->isGuardNegated) continue;
-      op->execute(thread, *op);
+      if ((thread.registers[op->guard] != 0) != op->isGuardNegated) op->execute(thread, *op);
     }
+    if (grid.instructions += done; grid.instructions > grid.launch.mostInstructions)
+      throw Fault(Status::TooLong,
+                  "the kernel executes more than " + std::to_string(grid.launch.mostInstructions) + " instructions");
   } catch (Fault& fault) {
-    const std::string name = op && op->source ? op->source->name() : "";
+    const std::string name = op->source ? op->source->name() : "";
     throw Fault(fault.status, name + " in thread " + std::to_string(thread.linear) + ": " + fault.what(),
-                fault.line         ? fault.line
-                : op && op->source ? op->source->line
-                                   : 0);
+                fault.line   ? fault.line
+                : op->source ? op->source->line
+                             : 0);
   }
-  grid.instructions += kTurn - left;
-  if (grid.instructions > grid.launch.mostInstructions)
-    throw Fault(Status::TooLong,
-                "the kernel executes more than " + std::to_string(grid.launch.mostInstructions) + " instructions");
 }
 
 bool Block::step() {

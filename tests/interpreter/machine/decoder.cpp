@@ -216,7 +216,8 @@ uint32_t Decoder::source(const Operand& operand, Type type) {
     return constant(found->second.address + operand.bits);
   if (const auto function = program_.addressOfFunction(operand.name)) return constant(*function);
   if (operand.name == "WARP_SZ") return constant(32);
-  if (operand.name[0] == '%') return preset(operand.name + operand.selector, 0);
+  if (operand.name[0] == '%' && isSpecialRegister(operand.name + operand.selector))
+    return preset(operand.name + operand.selector, 0);
   throw Fault(Status::InvalidText, "nothing declares " + operand.name);
 }
 
@@ -252,7 +253,35 @@ void Decoder::sources(const Instruction& instruction, Op& op, Type type, size_t 
   }
 }
 
+// variable[register + n]: n counts elements too.
+void Decoder::indexed(const Operand& operand, Op& op) {
+  Symbol variable;
+  if (const Symbol* symbol = find(operand.name)) {
+    variable = *symbol;
+  } else if (const auto found = program_.variables.find(operand.name); found != program_.variables.end()) {
+    variable = {found->second.space, found->second.type, found->second.address, false, found->second.bytes};
+  } else {
+    throw Fault(Status::InvalidText, "nothing declares " + operand.name);
+  }
+  const unsigned size = bytesOf(variable.type);
+  const auto distance = static_cast<uint32_t>(operand.bits) * size;
+  if (op.space == Space::Generic) op.immediate = windowOf(variable.space);
+  op.isNarrowAddress = variable.space != Space::Global;
+  op.isIndexed = true;
+  op.elementBytes = size;
+  if (operand.parts.empty()) {
+    op.a = addressOf(variable, distance);
+    op.index = constant(0);
+    return;
+  }
+  const Symbol& index = registerNamed(operand.parts[0].name);
+  op.index = static_cast<uint32_t>(index.place);
+  op.indexType = index.type;
+  op.a = addressOf(variable, distance);
+}
+
 void Decoder::address(const Operand& operand, Op& op) {
+  if (operand.isIndexed) return indexed(operand, op);
   if (operand.kind != Operand::Kind::Address) throw Fault(Status::InvalidText, "an address is missing");
   op.immediate = operand.bits;
   if (operand.parts.empty()) {

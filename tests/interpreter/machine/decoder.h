@@ -59,6 +59,7 @@ class Decoder {
   uint32_t newRegister(Type type);
   uint32_t preset(const std::string& special, uint64_t offset);
   uint32_t addressOf(const Symbol& symbol, uint64_t offset);
+  void indexed(const Operand& operand, Op& op);
   Op decode(const Instruction& instruction);
   std::vector<Slot> slots(const Operand& operand, const std::vector<Variable>& formal);
 

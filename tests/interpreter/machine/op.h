@@ -35,7 +35,10 @@ struct Op {
   Type type = Type::B32, sourceType = Type::B32;
   Space space = Space::Generic;
   bool isNarrowAddress = false;  // a 32-bit register holds it
-  uint8_t count = 1;             // elements of a vector
+  bool isIndexed = false;        // of an element: a register's index times the element's size is added
+  uint32_t index = 0, elementBytes = 0;
+  Type indexType = Type::B32;
+  uint8_t count = 1;  // elements of a vector
   Rounding rounding = Rounding::Nearest;
   Compare compare = Compare::Eq;
   Combine combine = Combine::None;

@@ -37,7 +37,7 @@ void Program::placeVariables() {
     std::vector<uint8_t>& bytes = one.space == Space::Global ? globals : constants;
     const uint64_t at = alignedTo(bytes.size(), one.aligned());
     bytes.resize(at + one.bytes());
-    variables[one.name] = {one.space, one.space == Space::Global ? kGlobalVariables + at : at, one.bytes()};
+    variables[one.name] = {one.space, one.space == Space::Global ? kGlobalVariables + at : at, one.bytes(), one.type};
   }
   for (const Function& function : tree.functions)
     for (const Statement& statement : function.statements)
@@ -47,7 +47,7 @@ void Program::placeVariables() {
   for (const Variable& one : tree.variables)
     if (one.space == Space::Shared) {
       if (one.bytes() == 0) sharedOf[&one] = sharedBytes;
-      variables[one.name] = {Space::Shared, sharedOf.at(&one), one.bytes()};
+      variables[one.name] = {Space::Shared, sharedOf.at(&one), one.bytes(), one.type};
     } else if (!one.isExtern) {
       initialise(one, variables.at(one.name));
     }

@@ -29,6 +29,7 @@ struct Program {
     Space space;
     uint64_t address;  // within its space
     uint64_t bytes;
+    Type type;
   };
 
   explicit Program(std::string_view text);

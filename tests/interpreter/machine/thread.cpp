@@ -1,6 +1,7 @@
 #include "interpreter/machine/thread.h"
 
 #include <cstring>
+#include <set>
 
 #include "interpreter/syntax/lexer.h"
 
@@ -90,7 +91,46 @@ uint64_t Thread::special(const std::string& name) const {
   if (name == "%lanemask_ge") return ~laneMaskBelow(lane);
   if (name == "%dynamic_smem_size") return launch.dynamicSharedBytes;
   if (name == "%total_smem_size") return block->shared.size();
-  throw Fault(Status::UnknownInstruction, "what " + name + " holds is not known");
+  return block->shared.size();  // %total_smem_size
+}
+
+bool isSpecialRegister(const std::string& name) {
+  static const std::set<std::string> kKnown = {"%tid.x",
+                                               "%tid.y",
+                                               "%tid.z",
+                                               "%ntid.x",
+                                               "%ntid.y",
+                                               "%ntid.z",
+                                               "%ctaid.x",
+                                               "%ctaid.y",
+                                               "%ctaid.z",
+                                               "%nctaid.x",
+                                               "%nctaid.y",
+                                               "%nctaid.z",
+                                               "%lanemask_eq",
+                                               "%lanemask_lt",
+                                               "%lanemask_le",
+                                               "%lanemask_gt",
+                                               "%lanemask_ge",
+                                               "%laneid",
+                                               "%dynamic_smem_size",
+                                               "%total_smem_size"};
+  for (const char* device :
+       {"%clock", "%globaltimer", "%smid", "%nsmid", "%warpid", "%nwarpid", "%gridid", "%pm", "%envreg", "%cluster",
+        "%ncluster", "%is_explicit_cluster", "%aggr_smem_size", "%reserved_smem", "%current_graph_exec"})
+    if (name.starts_with(device))
+      throw Fault(Status::UnknownInstruction, "what " + name + " holds only the device knows");
+  return kKnown.contains(name);
+}
+
+// The distance is computed in 32 bits, whatever the index has; op.immediate is the window of a generic address.
+uint64_t addressOfElement(const Thread& thread, const Op& op) {
+  auto index = static_cast<uint32_t>(thread.registers[op.index]);
+  if (op.indexType == Type::S16) index = static_cast<uint32_t>(static_cast<int32_t>(static_cast<int16_t>(index)));
+  const uint32_t distance = index * op.elementBytes;
+  const uint64_t base = thread.registers[op.a];
+  const uint64_t address = op.isNarrowAddress ? static_cast<uint32_t>(base + distance) : base + distance;
+  return address + op.immediate;
 }
 
 uint32_t Warp::live() const {

@@ -48,7 +48,9 @@ struct Thread {
   std::vector<uint64_t> stack_;
 };
 
+uint64_t addressOfElement(const Thread& thread, const Op& op);
 inline uint64_t addressOf(const Thread& thread, const Op& op) {
+  if (op.isIndexed) return addressOfElement(thread, op);
   const uint64_t address = thread.registers[op.a] + op.immediate;
   return op.isNarrowAddress ? static_cast<uint32_t>(address) : address;
 }
@@ -97,6 +99,8 @@ struct Block {
   std::array<Barrier, 16> barriers_;
 };
 
+// Whether the interpreter knows what a special register holds. Throws Fault for one that only the device knows.
+bool isSpecialRegister(const std::string& name);
 // What a wait is told apart by: lanes that execute the same thing with the same mask do it together.
 void waitForLanes(Thread& thread, const Op& op);
 void returnFromFunction(Thread& thread, const Op& op);

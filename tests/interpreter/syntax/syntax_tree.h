@@ -18,6 +18,7 @@ struct Operand {
   unsigned floatBits = 0;         // as in Token
   bool isNegated = false;         // !p
   bool isMinus = false;           // -a
+  bool isIndexed = false;         // name[index]: of the index a register is the part, a constant the bits
   std::vector<Operand> parts;     // of a vector or a list; an address is its base and what is added
   std::shared_ptr<Operand> pair;  // q of p|q
 };

@@ -157,6 +157,12 @@ Operand TokenReader::operand() {
   if (is(Token::Kind::DotWord)) made.selector = take().text;
   if (made.kind == Operand::Kind::Name && is("+") && peek(1).kind == Token::Kind::Integer)
     made.bits = (take(), expectInteger());
+  if (made.kind == Operand::Kind::Name && is("[")) {
+    const Operand index = address();
+    made.isIndexed = true;
+    made.parts = index.parts;
+    made.bits = index.bits;
+  }
   if (takeIf("|")) made.pair = std::make_shared<Operand>(operand());
   return made;
 }
