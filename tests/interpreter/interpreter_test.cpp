@@ -146,6 +146,25 @@ TEST(Interpreter, LanesWaitForEachOtherThroughMemory) {
   EXPECT_EQ(wordsOf(made), expected(40, [](uint32_t i) { return 39 - i; }));
 }
 
+TEST(Interpreter, CopiesAndArrivesAtBarriersInMemory) {
+  // Thread 63 copies for all, the other waits for its arrival and for eight bytes; twice, so that the parity turns.
+  const Execution made = execute(
+      ".shared .align 16 .u32 copied[8];\n.shared .align 8 .b64 barrier;\nsetp.eq.u32 %p0, %r0, 63;\n"
+      "@%p0 mbarrier.init.shared.b64 [barrier], 1;\nbar.sync 0;\nmov.u32 %r7, 0;\nmov.u32 %r6, 0;\nround:\n"
+      "@!%p0 bra wait;\nsetp.eq.u32 %p2, %r7, 1;\n"
+      "cp.async.cg.shared.global [copied], [source], 16;\ncp.async.ca.shared.global [copied+16], [source+16], 8, 4;\n"
+      "cp.async.ca.shared.global [copied+24], [source+24], 8, %p2;\ncp.async.wait_all;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 %rd2, [barrier], 8;\nmbarrier.complete_tx.shared.b64 [barrier], 8;\n"
+      "wait:\nmbarrier.try_wait.parity.shared.b64 %p1, [barrier], %r7;\n@!%p1 bra wait;\n"
+      "and.b32 %r3, %r0, 7;\nld.shared.u32 %r4, copied[%r3];\nmad.lo.u32 %r6, %r6, 100, %r4;\nbar.sync 0;\n"
+      "add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p1, %r7, 2;\n@%p1 bra round;\nst.global.u32 [%rd1], %r6;\n",
+      launchOf(64), ".global .align 16 .u32 source[8] = {11, 12, 13, 14, 15, 16, 17, 18};\n");
+  EXPECT_EQ(wordsOf(made), expected(64, [](uint32_t i) {
+              const uint32_t n = i % 8;
+              return (n == 5 ? 0 : n + 11) * 100 + (n < 5 ? n + 11 : 0);
+            }));
+}
+
 TEST(Interpreter, VariablesKeepTheirValues) {
   Module module;
   ASSERT_TRUE(
@@ -180,6 +199,7 @@ TEST(Interpreter, SaysWhatIsWrong) {
       {"add.u32 %r3 %r4;\n", Status::InvalidText, "expected"},
       {"trap;\n", Status::Trapped, "trap"},
       {"again:\nbra again;\n", Status::TooLong, "instructions"},
+      {".shared .b64 barrier;\nmbarrier.arrive.shared.b64 %rd2, [barrier];\n", Status::Undefined, "mbarrier.arrive"},
       {"setp.eq.u32 %p0, %r0, 0;\n@%p0 bar.sync 0, 64;\n", Status::Deadlock, "bar.sync"},
       {"bar.warp.sync 1;\n", Status::Undefined, "bar.warp.sync"},
       {"setp.lt.u32 %p0, %r0, 2;\n@%p0 shfl.sync.idx.b32 %r3, %r3, 9, 31, 3;\n", Status::Undefined, "has exited"},

@@ -5,9 +5,9 @@
 namespace mulciber::interpreter {
 
 std::span<const Family> families() {
-  static constexpr std::array kFamilies = {decodeMove,    decodeAccess, decodeControl,  decodeWarp,
-                                           decodeBarrier, decodeAtomic, decodeConvert,  decodeCompare,
-                                           decodeInteger, decodeBits,   decodeFloating, decodeVideo};
+  static constexpr std::array kFamilies = {decodeMove,   decodeAccess,   decodeControl, decodeWarp,    decodeBarrier,
+                                           decodeAtomic, decodeAsync,    decodeConvert, decodeCompare, decodeInteger,
+                                           decodeBits,   decodeFloating, decodeVideo};
   return kFamilies;
 }
 

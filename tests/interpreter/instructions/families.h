@@ -16,6 +16,7 @@ bool decodeControl(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeWarp(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeBarrier(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeAtomic(Decoder& decoder, const Instruction& instruction, Op& op);
+bool decodeAsync(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeConvert(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeCompare(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeInteger(Decoder& decoder, const Instruction& instruction, Op& op);

@@ -235,6 +235,11 @@ uint64_t Decoder::maskOf(const Operand& operand) const {
   return maskOfBits(bitsOf((element ? *element : registerNamed(operand.name)).type));
 }
 
+bool Decoder::isPredicate(const Operand& operand) const {
+  const Symbol* symbol = find(operand.name);
+  return symbol && symbol->space == Space::Reg && symbol->type == Type::Pred;
+}
+
 void Decoder::operands(const Instruction& instruction, Op& op, Type type) {
   if (instruction.operands.empty()) throw Fault(Status::InvalidText, instruction.name() + " has no operands");
   const Operand& first = instruction.operands[0];

@@ -28,6 +28,7 @@ class Decoder {
   uint32_t source(const Operand& operand, Type type);
   uint32_t destination(const Operand& operand);
   uint64_t maskOf(const Operand& destination) const;  // of the register's bits
+  bool isPredicate(const Operand& operand) const;
   void address(const Operand& operand, Op& op);
   // Registers of a vector, or of one operand; the index of the list.
   uint32_t list(const Operand& operand, Type type, bool isDestination);
