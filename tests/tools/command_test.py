@@ -24,15 +24,15 @@ KERNEL = """.version 7.0
 failures = 0
 
 
-def run(*arguments, **environment):
+def run(*arguments, input=None, **environment):
     variables = {k: v for k, v in dict(os.environ, **environment).items() if v is not None}
-    return subprocess.run([MULCIBER, *map(str, arguments)], capture_output=True, text=True, env=variables)
+    return subprocess.run([MULCIBER, *map(str, arguments)], capture_output=True, text=True, env=variables, input=input)
 
 
 def check(what, result, status, out="", err="", lines=None):
     global failures
     wrong = []
-    if result.returncode != status:
+    if status is not None and result.returncode != status:
         wrong.append(f"status {result.returncode} and not {status}")
     if not re.search(out, result.stdout):
         wrong.append(f"no '{out}' on standard output")
@@ -98,6 +98,19 @@ def bad_programs(at):
         shutil.copy(BIN / "vector_add_static", at / "stripped")
         subprocess.run(["strip", at / "stripped"], check=True)
         check("a stripped static program", run("run", at / "stripped"), 125, err="stripped; build it with -cudart shared", lines=1)
+
+
+def install_folders(at):
+    """Paths that the dynamic linker takes for several."""
+    for name in ("a space", "a:colon"):
+        copy = at / name / "bin/mulciber"
+        copy.parent.mkdir(parents=True)
+        shutil.copy(MULCIBER, copy)
+        (at / name / "lib").symlink_to(BIN.parent / "lib")
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(BIN.parent / "lib"))
+        for what, status in (["run", "true"], 125), (["doctor"], 1):
+            result = subprocess.run([copy, *what], capture_output=True, text=True, env=environment)
+            check(f"{what[0]} installed in '{name}'", result, status, **{"err" if what[0] == "run" else "out": "install Mulciber somewhere else"})
 
 
 def odd_arguments():
@@ -167,6 +180,23 @@ def main():
 
         check("translate: a folder", run("translate", at), 1, err="Is a directory", lines=1)
         check("translate: a folder as profile", run("translate", at / "k.ptx", "-p", at), 1, err="readable", lines=1)
+        check("translate: standard input", run("translate", "-", "-k", "one", "--text", input=KERNEL), 0, out="OpEntryPoint")
+        check("translate: wrong standard input", run("translate", "-", input="hello"), 1, err="neither PTX", lines=1)
+        long = ["_Z" + "x" * 400 + end for end in ("a", "b")]
+        (at / "long.ptx").write_text(KERNEL.replace("one", long[0]).replace("two", long[1]))
+        check("translate: names longer than those of files", run("translate", at / "long.ptx", "-o", at / "long"), 0)
+        stems = {path.name[:100] for path in (at / "long").iterdir()}
+        if len(list((at / "long").iterdir())) != 2 or stems != {long[0][:100]}:
+            check(f"translate: a file for each of them, not {list((at / 'long').iterdir())}", run("--version"), -1)
+        check("translate: a full disk", run("translate", at / "k.ptx", "-k", "one", "-o", "/dev/full"), 1, err="cannot write '/dev/full'", lines=1)
+        for what in (["translate", at / "k.ptx", "-k", "one", "--text"], ["translate", at / "k.ptx", "--json"], ["doctor", "--json"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([MULCIBER, *map(str, what)], stdout=full, stderr=subprocess.PIPE, text=True)
+            check(f"{what[0]}: standard output on a full disk", subprocess.CompletedProcess([], result.returncode, "", result.stderr), 1,
+                  err="cannot write to standard output: No space left", lines=1)
+        install_folders(at)
+        check("doctor: nowhere for the cache", run("doctor", HOME=None, XDG_CACHE_HOME=None, MULCIBER_CACHE_DIR=None), None,
+              out="HOME is not set.*\n.*set HOME, XDG_CACHE_HOME or MULCIBER_CACHE_DIR")
         check("translate: no such stage", run("translate", at / "k.ptx", "--dump", "none"), 1, err="the stages are ptx, .*spirv", lines=1)
 
         no_device(at)

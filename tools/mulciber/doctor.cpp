@@ -6,13 +6,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <vector>
 
 #include "commands.h"
 #include "runtime/core/shader_cache.h"
+#include "runtime/vk/device.h"
 #include "runtime/vk/instance.h"
 #include "terminal.h"
+#include "util/environment.h"
 
 namespace mulciber::tool {
 
@@ -54,12 +55,17 @@ void checkDevices(std::vector<Finding>& findings) {
   }
   for (const auto& device : instance.devices()) {
     const std::string name = device->properties().deviceName;
-    const uint32_t lanes = device->properties11.subgroupSize;
-    if (lanes >= 32 || device->properties13.maxSubgroupSize >= 32) {
+    std::shared_ptr<vk::Device> opened;
+    if (vk::Device::create(*device, nullptr, opened) != vk::Status::Ok) {
+      findings.push_back({Verdict::Bad, "Vulkan device", fmt::format("{} cannot be opened", name),
+                          "a newer driver may help; MULCIBER_LOG=debug says more"});
+    } else if (opened->profile().hasWarps()) {
       findings.push_back({Verdict::Good, "Vulkan device", name, {}});
     } else {
       findings.push_back({Verdict::Note, "Vulkan device",
-                          fmt::format("{} has subgroups of {}: kernels with warp operations run slowly", name, lanes),
+                          fmt::format("{} has no subgroups of 32 lanes as CUDA's warps are ({} lanes): kernels with "
+                                      "warp operations run slowly",
+                                      name, device->properties11.subgroupSize),
                           device->isCpu() ? softwareDriver : ""});
     }
   }
@@ -67,6 +73,9 @@ void checkDevices(std::vector<Finding>& findings) {
 
 Finding checkLibraries() {
   const std::string folder = libraryFolder();
+  if (const std::string problem = problemWithFolder(folder); !problem.empty()) {
+    return {Verdict::Bad, "libraries", problem, "install Mulciber somewhere else"};
+  }
   for (const char* name : {"libmulciber.so", "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13",
                            "libmulciber_audit.so"}) {
     const std::string path = folder + "/" + name;
@@ -85,6 +94,11 @@ Finding checkLibraries() {
 
 Finding checkCache() {
   const auto folder = core::ShaderCache::defaultFolder();
+  const util::Environment& environment = util::environment();
+  if (folder.empty() && environment.cache && !environment.cudaCacheDisable) {
+    return {Verdict::Note, "cache", "there is no folder for it, because HOME is not set: every start translates again",
+            "set HOME, XDG_CACHE_HOME or MULCIBER_CACHE_DIR"};
+  }
   if (folder.empty()) {
     return {Verdict::Note, "cache", "switched off: every start translates again",
             "unset MULCIBER_CACHE and CUDA_CACHE_DISABLE"};

@@ -3,7 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "commands.h"
 #include "mulciber/version.h"
@@ -56,7 +59,7 @@ int main(int argc, char** argv) {
   CLI::App* translateCommand = app.add_subcommand("translate", "Translate PTX to SPIR-V, with no device needed");
   translateCommand
       ->add_option("input", translateOptions.input,
-                   "PTX text, a fat binary, or a program, object or library with CUDA code")
+                   "PTX text, a fat binary, or a program, object or library with CUDA code; - for standard input")
       ->required();
   translateCommand->add_option("-o,--output", translateOptions.output,
                                "File for the kernel, or folder for several (default: KERNEL.spv here)");
@@ -96,7 +99,14 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? ExitSuccess : ExitUsage;
   }
   if (*runCommand) return run(runOptions);
-  if (*translateCommand) return translate(translateOptions);
-  if (*infoCommand) return info(infoOptions);
-  return doctor(doctorOptions);
+  try {
+    const int status = *translateCommand ? translate(translateOptions)
+                       : *infoCommand    ? info(infoOptions)
+                                         : doctor(doctorOptions);
+    if (std::fflush(stdout) == 0) return status;
+    complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  } catch (const std::system_error& error) {  // of fmt::print
+    complain(fmt::format("cannot write to standard output: {}", error.code().message()));
+  }
+  return ExitFailure;
 }

@@ -68,6 +68,10 @@ int run(const RunOptions& options) {
                          auditLibrary));
     return ExitCannotRun;
   }
+  if (const std::string problem = problemWithFolder(folder); !problem.empty()) {
+    complain(problem + ": install Mulciber somewhere else");
+    return ExitCannotRun;
+  }
   const std::string& name = options.command.front();
   const std::string program = findProgram(name);
   if (program.empty()) {

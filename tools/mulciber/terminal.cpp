@@ -51,4 +51,11 @@ std::string libraryFolder() {
   return std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
 }
 
+std::string problemWithFolder(const std::string& folder) {
+  const size_t separator = folder.find_first_of(" :;\t\n");
+  if (separator == std::string::npos) return {};
+  return fmt::format("{} cannot be named in LD_PRELOAD and LD_AUDIT, because there {} separates names", folder,
+                     folder[separator] == ' ' ? "a space" : json(folder.substr(separator, 1)));
+}
+
 }  // namespace mulciber::tool

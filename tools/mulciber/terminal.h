@@ -21,4 +21,7 @@ std::string json(std::string_view text);
 // The folder that holds our libraries: lib beside the folder of this program; empty when it cannot be found.
 std::string libraryFolder();
 
+// Why the dynamic linker cannot take libraries from that folder; empty when it can.
+std::string problemWithFolder(const std::string& folder);
+
 }  // namespace mulciber::tool

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "mulciber/translator.h"
+#include "runtime/core/shader_cache.h"
 #include "runtime/fatbin/fatbin.h"
 #include "terminal.h"
 #include "util/file.h"
@@ -78,11 +79,19 @@ bool write(const std::string& path, const void* data, size_t bytes) {
   return static_cast<bool>(stream);
 }
 
+// A kernel's name, or as much of it as the name of a file takes with a hash of all of it.
+std::string fileStem(const std::string& kernel) {
+  constexpr size_t longest = 240;
+  if (kernel.size() <= longest) return kernel;
+  const std::string hash = core::ShaderCache::hash(kernel);
+  return kernel.substr(0, longest - hash.size() - 1) + "-" + hash;
+}
+
 // Where a kernel goes: the file named, or a file of its own in the folder named.
 std::string outputPath(const std::string& output, const std::string& kernel, bool asText, bool isOnly) {
   const bool isFolder = !output.empty() && (output.back() == '/' || std::filesystem::is_directory(output));
   if (!output.empty() && !isFolder && isOnly) return output;
-  const std::string file = kernel + (asText ? ".spvasm" : ".spv");
+  const std::string file = fileStem(kernel) + (asText ? ".spvasm" : ".spv");
   return output.empty() ? file : (std::filesystem::path(output) / file).string();
 }
 
@@ -129,7 +138,8 @@ int translate(const TranslateOptions& options) {
   const auto profile = loadProfile(options.profile);
   if (!profile) return ExitFailure;
   fatbin::Error error;
-  const auto images = fatbin::readFile(options.input, profile->computeCapability, error);
+  const std::string input = options.input == "-" ? "/dev/stdin" : options.input;
+  const auto images = fatbin::readFile(input, profile->computeCapability, error);
   if (!images) {
     const bool namesFile = error.code == fatbin::Error::Code::FileNotFound;
     complain(namesFile ? error.message : fmt::format("{}: {}", options.input, error.message));
