@@ -146,6 +146,14 @@ TEST(Interpreter, LanesWaitForEachOtherThroughMemory) {
   EXPECT_EQ(wordsOf(made), expected(40, [](uint32_t i) { return 39 - i; }));
 }
 
+TEST(Interpreter, BlocksWaitForLaterBlocks) {
+  const Execution made = execute(
+      "mov.u32 %r3, %ctaid.x;\nwait:\nld.acquire.gpu.global.u32 %r4, [turn];\nadd.u32 %r4, %r4, %r3;\n"
+      "setp.ne.u32 %p0, %r4, 4;\n@%p0 bra wait;\natom.global.add.u32 %r5, [turn], 1;\nst.global.u32 [%rd1], %r5;\n",
+      launchOf(1, 5), ".global .u32 turn;\n");
+  EXPECT_EQ(wordsOf(made), (std::vector<uint32_t>{4, 3, 2, 1, 0}));
+}
+
 TEST(Interpreter, CopiesAndArrivesAtBarriersInMemory) {
   // Thread 63 copies for all, the other waits for its arrival and for eight bytes; twice, so that the parity turns.
   const Execution made = execute(

@@ -32,7 +32,7 @@ void pack(Thread& t, const Op& op) {
 }
 
 void unpack(Thread& t, const Op& op) {
-  const uint64_t words[2] = {t.registers[op.a], t.registers[op.a + 1]};
+  const uint64_t words[2] = {t.registers[op.a], op.type == Type::B128 ? t.registers[op.a + 1] : 0};
   unsigned at = 0;
   for (uint32_t place : listOf(t, op)) {
     const uint64_t value = words[at / 64] >> at % 64;

@@ -1,4 +1,6 @@
 // Loading, and launching block after block.
+#include <deque>
+
 #include "interpreter/machine/thread.h"
 #include "interpreter/syntax/lexer.h"
 
@@ -27,6 +29,30 @@ void checkLaunch(const Launch& launch, const Code& code) {
     throw Fault(Status::Undefined, "the kernel has " + std::to_string(wanted) + " bytes of parameters");
 }
 
+// A block that does not end soon may wait for one that comes later: it is set aside, and others begin.
+void runBlocks(Grid& grid, const Code& code) {
+  constexpr unsigned kTurns = 64, kMostAtOnce = 64;
+  const std::array<uint32_t, 3>& size = grid.launch.grid;
+  const uint64_t count = uint64_t(size[0]) * size[1] * size[2];
+  std::deque<std::unique_ptr<Block>> waiting;
+  for (uint64_t next = 0; next < count || !waiting.empty();) {
+    std::unique_ptr<Block> block;
+    if (next < count && waiting.size() < kMostAtOnce) {
+      const auto z = static_cast<uint32_t>(next / size[0] / size[1]);
+      const std::array index = {static_cast<uint32_t>(next % size[0]), static_cast<uint32_t>(next / size[0] % size[1]),
+                                z};
+      block = std::make_unique<Block>(grid, code, index);
+      ++next;
+    } else {
+      block = std::move(waiting.front());
+      waiting.pop_front();
+    }
+    bool isLive = true;
+    for (unsigned turn = 0; isLive && turn < kTurns; ++turn) isLive = block->step();
+    if (isLive) waiting.push_back(std::move(block));
+  }
+}
+
 }  // namespace
 
 const char* nameOf(Status status) {
@@ -53,13 +79,7 @@ Result Module::run(const Launch& launch, Memory& memory) {
     const Code& code = program_->codeOf(*kernel);
     checkLaunch(launch, code);
     Grid grid{*program_, memory, launch, launch.arguments};
-    for (uint32_t z = 0; z < launch.grid[2]; ++z)
-      for (uint32_t y = 0; y < launch.grid[1]; ++y)
-        for (uint32_t x = 0; x < launch.grid[0]; ++x) {
-          Block block(grid, code, {x, y, z});
-          while (block.step()) {
-          }
-        }
+    runBlocks(grid, code);
     return {Status::Done, "", 0, grid.instructions};
   });
 }
