@@ -33,15 +33,6 @@ Recording h200() {
   return recording;
 }
 
-// One of each form of the instruction table, and one in so many of all.
-std::vector<const Case*> sample(const Comparison& comparison, unsigned every) {
-  std::set<const ptx::Form*> forms;
-  std::vector<const Case*> list;
-  for (const Case& one : cases())
-    if (comparison.isComparable(one) && (one.key() % every == 0 || forms.insert(one.form).second)) list.push_back(&one);
-  return list;
-}
-
 TEST(Conformance, EqualsTheRecordedGpu) {
   std::string error;
   const std::unique_ptr<Device> device = Device::open(driverLibrary(), error);
@@ -55,7 +46,7 @@ TEST(Conformance, EqualsTheRecordedGpu) {
   const char* wish = std::getenv("MULCIBER_CONFORMANCE");
   const bool isSlow = device->name().find("llvmpipe") != std::string::npos;
   const bool complete = wish ? std::string(wish) == "complete" : !isSlow;
-  const std::vector<const Case*> some = sample(comparison, complete ? 1 : 64);
+  const std::vector<const Case*> some = sample(cases(), comparison, complete ? 1 : 64);
   RunOptions options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (complete) options.progress = [](const std::string& line) { std::cerr << line + '\n'; };

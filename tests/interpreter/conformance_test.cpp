@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <set>
 #include <thread>
 
 #include "conformance/suite/bounds.h"
@@ -59,16 +58,6 @@ class InterpreterEngine : public conformance::Engine {
   }
 };
 
-// One case of each form of the instruction table, and one in so many of all.
-std::vector<const Case*> sample(const std::vector<Case>& cases, const conformance::Comparison& comparison,
-                                unsigned every) {
-  std::set<const ptx::Form*> forms;
-  std::vector<const Case*> list;
-  for (const Case& one : cases)
-    if (comparison.isComparable(one) && (one.key() % every == 0 || forms.insert(one.form).second)) list.push_back(&one);
-  return list;
-}
-
 TEST(InterpreterConformance, EqualsTheRecordedGpu) {
   const std::filesystem::path folder = test::dataFolder();
   conformance::Recording recording;
@@ -87,7 +76,7 @@ TEST(InterpreterConformance, EqualsTheRecordedGpu) {
   if (complete) options.progress = [](const std::string& line) { std::cerr << line + '\n'; };
   const auto isAlone = [](const Case&) { return false; };
   size_t approximations = 0;
-  runCases(engine, sample(cases, comparison, complete ? 1 : 64), options, isAlone,
+  runCases(engine, conformance::sample(cases, comparison, complete ? 1 : 64), options, isAlone,
            [&](const Case& one, const conformance::Outcome& outcome) {
              const bool isRefused = outcome.message.starts_with(nameOf(Status::Approximate));
              if (isRefused && !conformance::boundOf(one).empty()) ++approximations;

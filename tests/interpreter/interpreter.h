@@ -1,5 +1,6 @@
 // Runs kernels of PTX text on the host, thread by thread: the judge of programs whose results nobody wrote down. It is
-// written from the PTX manual and from what a GPU was seen to do, and shares no code with the translator.
+// written from the PTX manual and from what a GPU was seen to do, and shares no code with the translator. Products and
+// sums of floating-point numbers that name no rounding are not fused, as assemblers may.
 #pragma once
 
 #include <array>

@@ -205,6 +205,14 @@ std::vector<KnownDifference> Comparison::passing(const std::vector<Case>& all) c
   return list;
 }
 
+std::vector<const Case*> sample(const std::vector<Case>& cases, const Comparison& comparison, unsigned every) {
+  std::set<const ptx::Form*> forms;
+  std::vector<const Case*> list;
+  for (const Case& one : cases)
+    if (comparison.isComparable(one) && (one.key() % every == 0 || forms.insert(one.form).second)) list.push_back(&one);
+  return list;
+}
+
 size_t Comparison::count(Verdict verdict) const {
   return static_cast<size_t>(
       std::count_if(judgements_.begin(), judgements_.end(), [&](const Judgement& j) { return j.verdict == verdict; }));

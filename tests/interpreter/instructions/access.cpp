@@ -9,8 +9,6 @@ namespace mulciber::interpreter {
 
 namespace {
 
-const std::vector<uint32_t>& listOf(const Thread& t, const Op& op) { return t.frames.back().code->lists[op.target]; }
-
 // Signed types are extended to a wider register by their sign, all others by zeros.
 uint64_t extended(uint64_t value, Type type, uint64_t mask) {
   const unsigned bits = bitsOf(type);

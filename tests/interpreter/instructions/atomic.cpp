@@ -29,11 +29,7 @@ uint64_t floatResult(const Op& op, uint64_t old, uint64_t value, bool isShared) 
   }
   const Number x = unpack(format, old), y = unpack(format, value);
   if (x.isNan() || y.isNan()) return x.isNan() && y.isNan() ? format.nan : x.isNan() ? value : old;
-  auto place = [&](uint64_t bits) {
-    const auto magnitude = static_cast<int64_t>(bits & (format.sign() - 1));
-    return bits & format.sign() ? -magnitude - 1 : magnitude;
-  };
-  return (place(old) < place(value)) == (op.mode == kMin) ? old : value;
+  return (placeInOrder(format, old) < placeInOrder(format, value)) == (op.mode == kMin) ? old : value;
 }
 
 template <class T>

@@ -105,11 +105,7 @@ uint64_t extreme(const Format& format, const Op& op, uint64_t a, uint64_t b) {
   if (isNan(a) || isNan(b)) {
     result = isNan(a) ? b : a;
   } else {
-    auto place = [&](uint64_t bits) {
-      const auto magnitude = static_cast<int64_t>(bits & (sign - 1));
-      return bits & sign ? -magnitude - 1 : magnitude;
-    };
-    result = (place(a) < place(b)) == (op.mode == kMin) ? a : b;
+    result = (placeInOrder(format, a) < placeInOrder(format, b)) == (op.mode == kMin) ? a : b;
   }
   return op.xorsign ? result | signs : result;
 }

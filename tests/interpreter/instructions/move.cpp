@@ -16,8 +16,6 @@ void moveWide(Thread& t, const Op& op) {
   t.registers[op.d + 1] = high;
 }
 
-const std::vector<uint32_t>& listOf(const Thread& t, const Op& op) { return t.frames.back().code->lists[op.target]; }
-
 // Elements of op.mode bits, into one register or two.
 void pack(Thread& t, const Op& op) {
   uint64_t words[2] = {0, 0};

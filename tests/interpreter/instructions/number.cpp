@@ -147,6 +147,11 @@ Number toWhole(const Number& a, Rounding rounding) {
   return made;
 }
 
+int64_t placeInOrder(const Format& format, uint64_t bits) {
+  const auto magnitude = static_cast<int64_t>(bits & (format.sign() - 1));
+  return bits & format.sign() ? -magnitude - 1 : magnitude;
+}
+
 Number negated(Number a) {
   a.isNegative = !a.isNegative;
   return a;

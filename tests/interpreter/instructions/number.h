@@ -56,6 +56,9 @@ uint64_t pack(const Format& format, const Number& number, RoundingRule rule);
 // To a whole number.
 Number toWhole(const Number& number, Rounding rounding);
 
+// Numbers that are no NaN are in the order of these: -0 is less than 0.
+int64_t placeInOrder(const Format& format, uint64_t bits);
+
 Number negated(Number number);
 Number sum(const Number& a, const Number& b, Rounding rounding);
 Number product(const Number& a, const Number& b);

@@ -9,8 +9,6 @@
 namespace mulciber::interpreter {
 namespace {
 
-uint64_t alignedTo(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
-
 uint64_t maskOfBits(unsigned bits) { return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1; }
 
 }  // namespace

@@ -1,17 +1,11 @@
 #include "interpreter/machine/program.h"
 
-#include <bit>
 #include <cstring>
 
 #include "interpreter/machine/decoder.h"
 #include "interpreter/syntax/lexer.h"
 
 namespace mulciber::interpreter {
-namespace {
-
-uint64_t alignedTo(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
-
-}  // namespace
 
 uint64_t windowOf(Space space) {
   switch (space) {

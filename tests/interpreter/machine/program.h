@@ -23,6 +23,9 @@ inline constexpr uint64_t kFunctionStep = 16;
 inline constexpr uint64_t kStack = 1 << 20;
 
 uint64_t windowOf(Space space);
+inline uint64_t alignedTo(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 struct Program {
   struct Place {

@@ -48,6 +48,11 @@ struct Thread {
   std::vector<uint64_t> stack_;
 };
 
+// The registers of a vector operand.
+inline const std::vector<uint32_t>& listOf(const Thread& thread, const Op& op) {
+  return thread.frames.back().code->lists[op.target];
+}
+
 uint64_t addressOfElement(const Thread& thread, const Op& op);
 inline uint64_t addressOf(const Thread& thread, const Op& op) {
   if (op.isIndexed) return addressOfElement(thread, op);
