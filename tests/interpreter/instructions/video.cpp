@@ -90,7 +90,7 @@ void scalar(Thread& t, const Op& op) {
   if (op.sat && !isShift) result = saturated(op, result);
   const auto c = get<uint32_t>(t, op.c);
   switch (op.count) {
-    case kAccumulate: result += c; break;
+    case kAccumulate: result = static_cast<int64_t>(static_cast<uint64_t>(result) + c); break;
     case kMinimum:
     case kMaximum: {
       if (op.mode == kAdd || op.mode == kSub || (isShift && op.sat)) result = static_cast<int32_t>(result);
