@@ -1,0 +1,265 @@
+#include "random_ptx/generator/kernel.h"
+
+#include <algorithm>
+#include <set>
+
+#include "conformance/suite/inputs.h"
+#include "random_ptx/generator/scope.h"
+
+namespace mulciber::random_ptx {
+namespace {
+
+using conformance::Values;
+
+// What a thread reads for each register: the columns of the inputs.
+unsigned columnOf(const Pool& pool, unsigned number) {
+  unsigned column = 0;
+  for (const Pool& before : kPools) {
+    if (before.prefix == pool.prefix) break;
+    column += before.count;
+  }
+  return column + number;
+}
+
+unsigned columns() {
+  unsigned count = 0;
+  for (const Pool& pool : kPools) count += pool.count;
+  return count;
+}
+
+uint64_t valueFor(Random& random, const Pool& pool) {
+  if (pool.prefix == 'p') return random.below(2);
+  if (random.chance(20) && !pool.isFloat) return random.below(40);  // counts, indices
+  if (random.chance(45)) return random.bits();
+  static const auto kSpecial = [] {
+    std::vector<std::vector<uint64_t>> lists;
+    for (const Pool& one : kPools) lists.push_back(conformance::specialValues(one.values));
+    return lists;
+  }();
+  const auto at = static_cast<size_t>(&poolOf(pool.prefix) - kPools.data());
+  return random.pick(kSpecial[at]);
+}
+
+std::string hex(uint64_t value, unsigned bits) {
+  std::string text;
+  for (unsigned i = bits / 4; i-- > 0;) text += "0123456789ABCDEF"[value >> (4 * i) & 15];
+  return text;
+}
+
+std::string moveConstant(const Pool& pool, const std::string& name, uint64_t value) {
+  switch (pool.prefix) {
+    case 'p': return cat("setp.ne.u32 ", name, ", ", value & 1, ", 0;\n");
+    case 'q':
+      return cat("{\n.reg .b64 %half;\nmov.b64 %half, 0x", hex(value, 64), ";\nmov.b128 ", name,
+                 ", {%half, %half};\n}\n");
+    case 'f': return cat("mov.f32 ", name, ", 0f", hex(value, 32), ";\n");
+    case 'g': return cat("mov.f64 ", name, ", 0d", hex(value, 64), ";\n");
+    default: {
+      const std::string type = pool.type;
+      return cat("mov.", type, ' ', name, ", 0x", hex(value, static_cast<unsigned>(std::stoul(type.substr(1)))), ";\n");
+    }
+  }
+}
+
+std::string load(const Pool& pool, const std::string& name) {
+  const std::string at = cat("[%in+", columnOf(pool, static_cast<unsigned>(std::stoul(name.substr(2)))) * 8, ']');
+  if (pool.prefix == 'p')
+    return cat("{\n.reg .b32 %bit;\nld.global.b32 %bit, ", at, ";\nsetp.ne.u32 ", name, ", %bit, 0;\n}\n");
+  if (pool.prefix == 'q')
+    return cat("{\n.reg .b64 %half;\nld.global.b64 %half, ", at, ";\nmov.b128 ", name, ", {%half, %half};\n}\n");
+  return cat("ld.global.", pool.type, ' ', name, ", ", at, ";\n");
+}
+
+// What every thread is and has: not to be taken out, but left out where nothing names it.
+void addPlaces(const Program& program, Node& body) {
+  auto add = [&](std::string name, std::string text) {
+    Node node{std::move(text), {}};
+    node.isRemovable = false;
+    node.defines = std::move(name);
+    body.children.push_back(std::move(node));
+  };
+  add("", program.height == 1
+              ? "mov.u32 %lane, %tid.x;\n"
+              : cat("{\n.reg .b32 %line;\nmov.u32 %lane, %tid.x;\nmov.u32 %line, %tid.y;\nmad.lo.u32 %lane, "
+                    "%line, ",
+                    program.width, ", %lane;\n}\n"));
+  add("", cat("mov.u32 %row, %ctaid.x;\nmad.lo.u32 %row, %row, ", program.threads(), ", %lane;\n"));
+  add("", cat("ld.param.u64 %in, [inputs];\nmad.wide.u32 %in, %row, ", columns() * 8, ", %in;\n"));
+  add("", cat("ld.param.u64 %out, [results];\nmad.wide.u32 %out, %row, ", program.results.size() * 8, ", %out;\n"));
+  add("", cat("ld.param.u64 %cells, [memory];\nmad.wide.u32 %global, %row, ", kWindowBytes,
+              ", %cells;\nadd.u64 %cells, %cells, ", program.rows() * kWindowBytes, ";\n"));
+  add("", cat("mov.u64 %shared, shared_;\nmad.wide.u32 %shared, %lane, ", kWindowBytes,
+              ", %shared;\nmov.u64 %local, local_;\n"));
+  // The lanes that there are in this warp.
+  add("", cat("{\n.reg .b32 %first, %left;\nand.b32 %first, %lane, -32;\nsub.u32 %left, ", program.threads(),
+              ", %first;\nmin.u32 %left, %left, 32;\nbmsk.clamp.b32 %m0, 0, %left;\n}\n"));
+}
+
+void addFirstValues(Random& random, const Buffers& buffers, Node& body) {
+  auto add = [&](const std::string& name, std::string text, std::string simpler) {
+    Node node{std::move(text), {}};
+    node.isRemovable = false;
+    node.simpler = std::move(simpler);
+    node.defines = name;
+    body.children.push_back(std::move(node));
+  };
+  for (const Pool& pool : kPools)
+    for (unsigned i = 0; i < pool.count; ++i) {
+      const std::string name = cat('%', pool.prefix, i);
+      uint64_t value = 0;
+      std::copy_n(buffers.inputs.data() + columnOf(pool, i) * 8, 8, reinterpret_cast<uint8_t*>(&value));
+      // Most values only the launch knows, some every compiler.
+      if (random.chance(75)) add(name, load(pool, name), moveConstant(pool, name, value));
+      else add(name, moveConstant(pool, name, valueFor(random, pool)), "");
+    }
+  for (unsigned i = 0; i < Scope::kUniforms; ++i)
+    add(cat("%u", i),
+        i == 0   ? "mov.u32 %u0, %ctaid.x;\n"
+        : i == 1 ? cat("mov.u32 %u1, ", random.below(100), ";\n")
+                 : cat("ld.param.u32 %u", i, ", [extra+", i * 4, "];\n"),
+        "");
+  for (unsigned i = 0; i < Scope::kUniformPredicates; ++i)
+    add(cat("%e", i),
+        cat("setp.", i == 0 ? "eq" : "ne", ".u32 %e", i, ", %u", random.below(Scope::kUniforms), ", 0;\n"), "");
+  static constexpr std::array<const char*, 3> kSpaces = {"global", "shared", "local"};
+  for (unsigned i = 0; i < Scope::kPointers; ++i) {
+    const std::string space = random.pick(kSpaces);
+    add(cat("%s", i),
+        cat("cvta.", space, ".u64 %s", i, ", %", space, ";\nadd.u64 %s", i, ", %s", i, ", ", kWindowBytes / 2, ";\n"),
+        "");
+  }
+}
+
+// Windows in shared and local memory, and the block's cells, get their first values.
+std::string fillMemory(bool hasCells) {
+  std::string text;
+  for (unsigned i = 0; i < kWindowBytes; i += 8)
+    text += cat("st.shared.b64 [%shared+", i, "], ", "%v", i / 8 % 4, ";\nst.local.b64 [%local+", i, "], %v",
+                (i / 8 + 1) % 4, ";\n");
+  if (hasCells)
+    text +=
+        cat("{\n.reg .pred %is;\n.reg .b64 %place;\nsetp.lt.u32 %is, %lane, ", kCells * 2,
+            ";\nmov.u64 %place, cells_;\nmad.wide.u32 %place, %lane, 8, %place;\n@%is st.shared.b64 [%place], 0;\n}\n");
+  return text + "bar.sync 0;\n";
+}
+
+// The values of each kind of registers, and of each window, go into one sum in the thread's row of the results. Those
+// that `main` does not name are left out.
+void addResults(Program& program, const Node& main, Node& body) {
+  const std::set<std::string> named = namesIn(textOf(main), true);
+  const auto addSum = [&](const std::string& what, std::vector<Node> terms) {
+    Node node{"mov.b64 %sum, 0;\n", std::move(terms)};
+    node.end = cat("st.global.b64 [%out+", program.results.size() * 8, "], %sum;\n");
+    program.results.push_back(what);
+    body.children.push_back(std::move(node));
+  };
+  // A 64-bit value that `code` leaves in %value.
+  const auto term = [](const std::string& code) {
+    return Node{"{\n.reg .b64 %value;\n" + code + "mad.lo.u64 %sum, %sum, 0x9E3779B97F4A7C15, %value;\n}\n", {}};
+  };
+  for (const Pool& pool : kPools) {
+    std::vector<Node> terms;
+    for (unsigned i = 0; i < pool.count; ++i) {
+      const std::string name = cat('%', pool.prefix, i);
+      if (!named.contains(name)) continue;
+      const std::string bits = std::string(pool.type).substr(1);
+      if (pool.prefix == 'p') terms.push_back(term(cat("selp.b64 %value, 1, 0, ", name, ";\n")));
+      else if (pool.prefix == 'q')
+        terms.push_back(term(cat("{\n.reg .b64 %high;\nmov.b128 {%value, %high}, ", name,
+                                 ";\nmad.lo.u64 %value, %value, 3, %high;\n}\n")));
+      else if (bits == "64") terms.push_back(term(canonical(pool.prefix, "%value", name)));
+      else
+        terms.push_back(term(cat(".reg .b", bits, " %part;\n", canonical(pool.prefix, "%part", name), "cvt.u64.u", bits,
+                                 " %value, %part;\n")));
+    }
+    if (!terms.empty()) addSum(cat("the registers %", pool.prefix), std::move(terms));
+  }
+  for (const char* window : {"shared", "local"}) {
+    std::vector<Node> terms;
+    for (unsigned i = 0; i < kWindowBytes; i += 8)
+      terms.push_back(term(cat("ld.", window, ".b64 %value, [%", window, '+', i, "];\n")));
+    addSum(cat("the window in ", window, " memory"), std::move(terms));
+  }
+  if (!namesIn(textOf(main), false).contains("cells_")) return;
+  addSum("a cell of the block", {});
+  body.children.back().text =
+      cat("{\n.reg .b32 %cell;\n.reg .b64 %place;\nbar.sync 0;\nand.b32 %cell, %lane, ", kCells * 2 - 1,
+          ";\nmov.u64 %place, cells_;\nmad.wide.u32 %place, %cell, 8, %place;\nld.shared.b64 %sum, [%place];\n}\n");
+}
+
+// Some threads end before the others meet again.
+void addLeaving(Random& random, Program& program, Scope& scope, Node& body) {
+  if (!random.chance(40)) return;
+  const std::string at = cat("[%out+", program.results.size() * 8, "], ");
+  program.results.push_back("ballot of those that are left");
+  body.children.push_back(
+      {cat("@", scope.reg('p'), " exit;\nbar.sync 0;\n{\n.reg .b32 %value;\nvote.sync.ballot.b32 %value, ",
+           scope.reg('p'), ", %m0;\nst.global.b32 ", at, "%value;\n}\n"),
+       {}});
+}
+
+}  // namespace
+
+std::string constantValue(Random& random, const Pool& pool, const std::string& name) {
+  return moveConstant(pool, name, valueFor(random, pool));
+}
+
+Buffers makeBuffers(const Program& program) {
+  Random random(program.seed ^ 0x9E3779B97F4A7C15);
+  Buffers buffers;
+  auto append = [](std::vector<uint8_t>& bytes, uint64_t value) {
+    const auto* begin = reinterpret_cast<const uint8_t*>(&value);
+    bytes.insert(bytes.end(), begin, begin + 8);
+  };
+  for (unsigned row = 0; row < program.rows(); ++row)
+    for (const Pool& pool : kPools)
+      for (unsigned i = 0; i < pool.count; ++i) append(buffers.inputs, valueFor(random, pool));
+  for (unsigned i = 0; i < program.rows() * kWindowBytes / 8; ++i) append(buffers.memory, random.bits());
+  for (unsigned i = 0; i < kCells * 2; ++i) append(buffers.memory, random.below(1000));
+  for (unsigned i = 0; i < program.parameterBytes; ++i)
+    buffers.extra.push_back(static_cast<uint8_t>(random.below(256)));
+  buffers.results.resize(size_t(program.rows()) * program.results.size() * 8);
+  return buffers;
+}
+
+Program makeProgram(uint64_t seed, bool hasSplitBarriers) {
+  Random random(seed);
+  Program program;
+  program.seed = seed;
+  program.hasSplitBarriers = hasSplitBarriers;
+  static constexpr std::array<unsigned, 8> kWidths = {32, 64, 64, 96, 1, 17, 40, 50};
+  program.width = random.pick(kWidths);
+  program.height = random.chance(20) ? 2 : 1;
+  program.blocks = 1 + random.below(2);
+  program.parameterBytes = 64 << random.below(4);
+  const unsigned functions = random.chance(60) ? 0 : 1 + random.below(4);
+  for (unsigned i = 0; i < functions; ++i) addFunction(random, program, i);
+
+  Routine kernel;
+  kernel.name = kKernelName;
+  kernel.head = cat(".visible .entry ", kKernelName, "(.param .u64 inputs, .param .u64 results, .param .u64 memory,\n",
+                    ".param .align 16 .b8 extra[", program.parameterBytes, "])");
+  program.variables.push_back(
+      {"shared_", cat(".shared .align 16 .b8 shared_[", program.threads() * kWindowBytes, "];\n")});
+  program.variables.push_back({"cells_", cat(".shared .align 8 .b8 cells_[", kCells * 16, "];\n")});
+  kernel.declarations = cat(".local .align 16 .b8 local_[", kWindowBytes, "];\n");
+
+  Scope scope(random, program);
+  const Place place{.isUniform = true, .mask = "%m0", .depth = 0, .routine = functions};
+  Node main = statements(scope, place, 2 + random.below(7)), results{"", {}};
+  addResults(program, main, results);
+  addLeaving(random, program, scope, results);
+  addPlaces(program, kernel.body);
+  addFirstValues(random, makeBuffers(program), kernel.body);
+  Node fill{fillMemory(namesIn(textOf(main), false).contains("cells_")), {}};
+  fill.isRemovable = false;
+  kernel.body.children.push_back(std::move(fill));
+  kernel.body.children.push_back(std::move(main));
+  kernel.body.children.push_back(std::move(results));
+  kernel.body.end = "ret;\n";
+  program.routines.push_back(std::move(kernel));
+  program.number();
+  return program;
+}
+
+}  // namespace mulciber::random_ptx

@@ -1,0 +1,31 @@
+// Whole programs: a kernel with its functions, and what it is run on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "random_ptx/generator/program.h"
+#include "random_ptx/generator/random.h"
+#include "random_ptx/generator/registers.h"
+
+namespace mulciber::random_ptx {
+
+// The program of a seed, with the numbers of its nodes. Without `hasSplitBarriers` no lanes of one warp wait for a
+// barrier at different places of the code, for devices that cannot do that.
+Program makeProgram(uint64_t seed, bool hasSplitBarriers = true);
+
+// The buffers of a program: `inputs` are rows of 64-bit values, one row for each thread, read by the kernel into its
+// registers; `results` likewise, written by it; `memory` has the threads' windows and the grid's cells, both.
+struct Buffers {
+  std::vector<uint8_t> inputs, results, memory, extra;
+};
+Buffers makeBuffers(const Program& program);
+
+// The names of its parameters are `inputs`, `results`, `memory`, in this order, and `extra`, an array of bytes.
+inline constexpr const char* kKernelName = "kernel";
+
+// Code that puts a value of the pool into a register.
+std::string constantValue(Random& random, const Pool& pool, const std::string& name);
+
+}  // namespace mulciber::random_ptx

@@ -1,0 +1,138 @@
+#include "random_ptx/runner/worker.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+namespace mulciber::random_ptx {
+namespace {
+
+// Processor time from here on.
+void allow(unsigned seconds) {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  rlimit limit{};
+  getrlimit(RLIMIT_CPU, &limit);
+  limit.rlim_cur = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds;
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
+}  // namespace
+
+std::string textOf(const Edits& edits) {
+  std::string text;
+  for (unsigned id : edits.removed) text += cat(" -", id);
+  for (unsigned id : edits.unwrapped) text += cat(" /", id);
+  for (unsigned id : edits.simplified) text += cat(" =", id);
+  return text.empty() ? text : text.substr(1);
+}
+
+Edits editsFrom(const std::string& text) {
+  Edits edits;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const auto id = static_cast<unsigned>(std::stoul(word.substr(1)));
+    (word[0] == '-' ? edits.removed : word[0] == '/' ? edits.unwrapped : edits.simplified).insert(id);
+  }
+  return edits;
+}
+
+int serve(const std::string& library, bool hasSplitBarriers) {
+  // What a driver prints is not an answer.
+  const int answers = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::string error;
+  const std::unique_ptr<test::CudaDriver> cu = test::CudaDriver::open(library, error);
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    uint64_t seed = 0;
+    unsigned seconds = 0;
+    std::string edits;
+    words >> seed >> seconds;
+    std::getline(words, edits);
+    allow(seconds);
+    Outcome outcome{Verdict::Fails, error};
+    if (cu) {
+      Program program = makeProgram(seed, hasSplitBarriers);
+      program.apply(editsFrom(edits));
+      outcome = judge(*cu, program);
+    }
+    std::replace(outcome.detail.begin(), outcome.detail.end(), '\n', '\x1');
+    const std::string answer = cat(static_cast<unsigned>(outcome.verdict), ' ', outcome.detail, '\n');
+    if (write(answers, answer.data(), answer.size()) < 0) return 1;
+  }
+  return 0;
+}
+
+bool Worker::start() {
+  std::array<int, 2> in{}, out{};
+  if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) return false;
+  child_ = fork();
+  if (child_ == 0) {
+    dup2(in[0], STDIN_FILENO);
+    dup2(out[1], STDOUT_FILENO);
+    execl("/proc/self/exe", "random_ptx", "serve", "--library", options_.library.c_str(),
+          options_.hasSplitBarriers ? nullptr : "--no-split-barriers", nullptr);
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  toChild_ = in[1];
+  fromChild_ = out[0];
+  return child_ > 0;
+}
+
+void Worker::stop() {
+  if (child_ <= 0) return;
+  close(toChild_);
+  close(fromChild_);
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+  child_ = 0;
+}
+
+Outcome Worker::ask(uint64_t seed, const Edits& edits) {
+  if (child_ <= 0 && !start()) return {Verdict::Fails, "no process to run it in"};
+  const std::string line = cat(seed, ' ', options_.seconds, ' ', textOf(edits), '\n');
+  std::string answer;
+  bool isWaiting = write(toChild_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  bool isLate = false;
+  while (isWaiting && !answer.ends_with('\n')) {
+    pollfd wait{fromChild_, POLLIN, 0};
+    isLate = poll(&wait, 1, static_cast<int>(options_.wait) * 1000) == 0;
+    std::array<char, 4096> part{};
+    const ssize_t size = isLate ? 0 : read(fromChild_, part.data(), part.size());
+    if (size <= 0) break;
+    answer.append(part.data(), static_cast<size_t>(size));
+  }
+  if (answer.ends_with('\n')) {
+    answer.pop_back();
+    std::replace(answer.begin(), answer.end(), '\x1', '\n');
+    return {static_cast<Verdict>(answer[0] - '0'), answer.substr(2)};
+  }
+  if (isLate) {
+    stop();
+    return {Verdict::Hangs, cat("no answer for ", options_.wait, " s")};
+  }
+  int status = 0;
+  waitpid(child_, &status, 0);
+  child_ = 0;
+  close(toChild_);
+  close(fromChild_);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return {Verdict::Hangs, cat("more than ", options_.seconds, " s of processor time")};
+  return {Verdict::Crashes,
+          WIFSIGNALED(status) ? cat("the process ended by signal ", WTERMSIG(status), ", ", strsignal(WTERMSIG(status)))
+                              : cat("the process ended with status ", WEXITSTATUS(status))};
+}
+
+}  // namespace mulciber::random_ptx
