@@ -21,7 +21,7 @@ enum SpecializationConstant : uint32_t {
 struct PushHeader {
   uint64_t launchState;  // address of a LaunchState
   uint64_t moduleData;   // address of the module's .global and .const variables
-  uint32_t gridDim[3];
+  uint32_t gridDim[3];   // within CUDA's limits, on which kernels rely: the second and third are below 65,536
   uint32_t firstBlockX;  // where TargetProfile::gridsInPieces: %ctaid.x of the first block dispatched; else 0
 };
 inline constexpr uint32_t parameterOffset = 32;  // of the first parameter byte, or of the parameters' address

@@ -19,6 +19,11 @@ class RoundTripPtx : public PtxTest {
       text += (i ? ", " : "") + std::to_string(std::bit_cast<uint32_t>(numbers[i]));
     return text + "};\n";
   }
+  static std::string shorts() {
+    std::string text = ".const .align 2 .b16 shorts[256] = {";
+    for (unsigned t = 0; t < 256; ++t) text += (t ? ", " : "") + std::to_string((t << 8) & 0xFFFF);
+    return text + "};\n";
+  }
   // What the body, given a number in %f1, leaves in %f2.
   void expectHalves(const std::string& body) {
     const auto words = wordsOf(
@@ -62,6 +67,26 @@ TEST_F(RoundTripPtx, IntegersToFloatsAndBack) {
     const auto wide =
         std::bit_cast<float>(static_cast<uint32_t>(exactConvert(16, 32, ir::Rounding::NearestEven, half)));
     EXPECT_EQ(words[2 * t + 1], std::isinf(wide) ? UINT32_MAX : static_cast<uint32_t>(wide)) << t;
+  }
+}
+
+// What clamps natively drivers have been seen to take for the integer's bits.
+TEST_F(RoundTripPtx, IntegersThatDoNotFit) {
+  const auto words = wordsOf(R"(
+    shl.b32 %r1, %t, 24; cvt.rn.f64.s32 %fd1, %r1; cvt.rzi.u32.f64 %r2, %fd1; st.global.u32 [%out], %r2;
+    cvt.rn.f64.u32 %fd2, %r1; cvt.rzi.s32.f64 %r3, %fd2; st.global.u32 [%out+4], %r3;
+    cvt.u64.u32 %rd1, %r1; shl.b64 %rd1, %rd1, 8; cvt.rn.f64.u64 %fd3, %rd1; cvt.rzi.u32.f64 %r4, %fd3;
+    st.global.u32 [%out+8], %r4;
+    mul.lo.u32 %r5, %t, 2; mov.u64 %rd2, shorts; cvt.u64.u32 %rd3, %r5; add.s64 %rd2, %rd2, %rd3;
+    ld.const.s16 %rs1, [%rd2]; cvt.rn.f32.s16 %f1, %rs1; cvt.rzi.u32.f32 %r6, %f1; st.global.u32 [%out+12], %r6;
+  )",
+                             4, 256, shorts());
+  for (uint32_t t = 0; t < 256; ++t) {
+    const int32_t word = static_cast<int32_t>(t << 24), half = static_cast<int16_t>(t << 8);
+    EXPECT_EQ(words[4 * t], word < 0 ? 0 : uint32_t(word)) << t;
+    EXPECT_EQ(words[4 * t + 1], word < 0 ? 0x7FFF'FFFF : uint32_t(word)) << t;
+    EXPECT_EQ(words[4 * t + 2], t == 0 ? 0 : UINT32_MAX) << t;
+    EXPECT_EQ(words[4 * t + 3], half < 0 ? 0 : uint32_t(half)) << t;
   }
 }
 

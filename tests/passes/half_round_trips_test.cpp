@@ -25,18 +25,22 @@ TEST(HalfRoundTrips, WhatIsWidenedAgainPassesAnOperation) {
   ret
 )")),
             kernel(R"(b0:
-  %0 = input i32 GridDimX
-  %1 = const i32 31
-  %2 = shr.u i32 %0, %1
-  %3 = trunc i16 %2
-  %4 = input i64 LaunchState
-  %5 = load f32 %4 [global align 4]
-  %6 = fconvert f16 %5
-  %7 = bitcast i16 %6
-  %8 = or i16 %7, %3
-  %9 = bitcast f16 %8
-  %10 = fconvert f32 %9
-  store %4, %10 [global align 4]
+  %0 = input i32 GridDimY
+  %1 = input i32 GridDimZ
+  %2 = const i32 0xffff0000
+  %3 = and i32 %0, %2
+  %4 = const i32 16
+  %5 = shr.u i32 %1, %4
+  %6 = or i32 %3, %5
+  %7 = trunc i16 %6
+  %8 = input i64 LaunchState
+  %9 = load f32 %8 [global align 4]
+  %10 = fconvert f16 %9
+  %11 = bitcast i16 %10
+  %12 = xor i16 %11, %7
+  %13 = bitcast f16 %12
+  %14 = fconvert f32 %13
+  store %8, %14 [global align 4]
   ret
 )"));
 }
@@ -67,7 +71,7 @@ b2:
 b3:
   ret
 )"));
-  EXPECT_NE(text.find("= or i16"), std::string::npos) << text;
+  EXPECT_NE(text.find("= xor i16"), std::string::npos) << text;
 }
 
 TEST(HalfRoundTrips, WhatIsStoredOrLoadedStays) {

@@ -1,5 +1,7 @@
 #include "translator/passes/dependencies.h"
 
+#include <algorithm>
+
 namespace mulciber::passes {
 
 using ir::Instruction;
@@ -19,6 +21,27 @@ std::vector<bool> findDependencies(const ir::Function& function, const std::vect
     work.pop_back();
     if (!follows(*value)) continue;
     for (const Instruction* operand : value->operands) visit(operand);
+  }
+  return found;
+}
+
+std::vector<bool> findDependents(const ir::Function& function, const std::function<bool(const Instruction&)>& isSource,
+                                 const std::function<bool(const Instruction&)>& passesOn) {
+  std::vector<bool> found(function.instructionIdBound());
+  bool isStored = false;
+  auto depends = [&](const Instruction& i) {
+    if (i.op == ir::Op::Load) return isStored;
+    const bool isFed = std::ranges::any_of(i.operands, [&](const Instruction* operand) { return found[operand->id]; });
+    if (i.op == ir::Op::Store) isStored |= isFed;
+    return isSource(i) || (isFed && passesOn(i));
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ir::Block* block : function.blocks)
+      for (const Instruction* i : block->instructions) {
+        if (found[i->id] || !depends(*i)) continue;
+        found[i->id] = changed = true;
+      }
   }
   return found;
 }

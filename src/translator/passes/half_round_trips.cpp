@@ -1,10 +1,9 @@
 #include "translator/passes/half_round_trips.h"
 
-#include <map>
 #include <vector>
 
 #include "translator/passes/dependencies.h"
-#include "translator/passes/insertions.h"
+#include "translator/passes/hidden_values.h"
 #include "translator/passes/rewrite.h"
 
 namespace mulciber::passes {
@@ -40,32 +39,16 @@ bool keepHalfRoundTrips(ir::Function& function) {
       if (makesHalf(*i) && isWidened[i->id]) kept.push_back(i);
   if (kept.empty()) return false;
 
-  // A grid has less than 2^31 blocks in each direction, which the driver does not know.
-  ir::Block head;
-  ir::Builder b(function, &head);
-  Instruction* blocks = b.input(ir::InputKind::GridDimX);
-  Instruction* zero = b.lshr(blocks, b.i32(31));
-  std::map<unsigned, Instruction*> zeros{{32, zero}};
-  auto zeroOf = [&](ir::Type type) {
-    Instruction*& made = zeros[type.bits];
-    if (!made) made = b.convert(type.bits < 32 ? Op::Trunc : Op::ZExt, type, zero);
-    return made;
-  };
-
-  Insertions inserted(function);
+  HiddenValues hidden(function);
   Replacements replacements(function);
   for (Instruction* half : kept) {
-    ir::Builder after = inserted.after(half);
+    ir::Builder after = hidden.after(half);
     Instruction* copy = function.clone(*half);
     after.block()->instructions.push_back(copy);
-    const ir::Type type = ir::intType(half->type.totalBits());
-    Instruction* bits = after.bitOr(after.bitcast(type, copy), zeroOf(type));
-    replacements.replace(half, after.bitcast(half->type, bits));
+    replacements.replace(half, hidden.hide(after, copy));
   }
-  inserted.apply();
+  hidden.apply();
   replacements.apply();
-  auto& entry = function.blocks.front()->instructions;
-  entry.insert(entry.begin(), head.instructions.begin(), head.instructions.end());
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/aligned_addresses.h"
 #include "translator/passes/bounded_sums.h"
+#include "translator/passes/clamped_conversions.h"
 #include "translator/passes/constant_reads.h"
 #include "translator/passes/constant_zeros.h"
 #include "translator/passes/contraction.h"
@@ -49,6 +50,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<AlignedAddresses>());
   list.push_back(std::make_unique<Cse>());
   list.push_back(std::make_unique<Dce>());
+  list.push_back(std::make_unique<ClampedConversions>());
   list.push_back(std::make_unique<HalfRoundTrips>());
   return list;
 }

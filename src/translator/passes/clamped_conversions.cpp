@@ -1,0 +1,40 @@
+#include "translator/passes/clamped_conversions.h"
+
+#include <vector>
+
+#include "translator/passes/dependencies.h"
+#include "translator/passes/hidden_values.h"
+#include "translator/passes/known_values.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Instruction;
+using ir::Op;
+
+bool clamps(const Instruction& i) { return i.op == Op::FToUClamped || i.op == Op::FToSClamped; }
+bool isFromInteger(const Instruction& i) { return i.op == Op::UToF || i.op == Op::SToF; }
+bool passesOn(const Instruction& i) { return i.op == Op::Phi || ir::isPure(i.op); }
+
+}  // namespace
+
+bool hideConverted(ir::Function& function) {
+  std::vector<Instruction*> conversions;
+  for (const ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions)
+      if (clamps(*i)) conversions.push_back(i);
+  if (conversions.empty()) return false;
+  const std::vector<bool> isOfIntegers = findDependents(function, isFromInteger, passesOn);
+  const KnownValues known(function);
+
+  HiddenValues hidden(function);
+  for (Instruction* conversion : conversions) {
+    Instruction*& x = conversion->operands[0];
+    if (isOfIntegers[x->id] || known.mayBeKnown(x)) x = hidden.hide(x);
+  }
+  return hidden.apply();
+}
+
+bool ClampedConversions::run(ir::Function& function, PassContext&) { return hideConverted(function); }
+
+}  // namespace mulciber::passes

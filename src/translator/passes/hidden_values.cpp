@@ -1,0 +1,57 @@
+#include "translator/passes/hidden_values.h"
+
+namespace mulciber::passes {
+
+using ir::Instruction;
+using ir::Op;
+
+// Zeros times odd numbers are others to a driver.
+Instruction* HiddenValues::zero(unsigned version) {
+  ir::Builder b(function_, &head_);
+  if (version != 0) {
+    Instruction* first = zero(0, 32);
+    return b.binary(Op::Mul, first, b.i32(2 * version + 1));
+  }
+  Instruction *y = b.input(ir::InputKind::GridDimY), *z = b.input(ir::InputKind::GridDimZ);
+  Instruction *upper = b.bitAnd(y, b.i32(0xFFFF'0000)), *lower = b.lshr(z, b.i32(16));
+  return b.bitOr(upper, lower);
+}
+
+Instruction* HiddenValues::zero(unsigned version, unsigned bits) {
+  const std::pair key{version, bits};
+  if (const auto found = zeros_.find(key); found != zeros_.end()) return found->second;
+  Instruction* result = bits == 32 ? zero(version) : nullptr;
+  if (!result) {
+    ir::Builder b(function_, &head_);
+    Instruction* word = zero(version, 32);
+    if (bits < 32) {
+      result = b.convert(Op::Trunc, ir::intType(bits), word);
+    } else {
+      Instruction* low = b.convert(Op::ZExt, ir::I64, word);
+      result = b.bitOr(b.shl(low, b.i32(32)), low);
+    }
+  }
+  return zeros_[key] = result;
+}
+
+Instruction* HiddenValues::hide(ir::Builder& b, Instruction* value, unsigned version) {
+  const ir::Type type = ir::intType(value->type.totalBits());
+  return b.bitcast(value->type, b.bitXor(b.bitcast(type, value), zero(version, type.bits)));
+}
+
+Instruction* HiddenValues::hide(Instruction* value, unsigned version) {
+  Instruction*& copy = copies_[{value->id, version}];
+  if (copy) return copy;
+  ir::Builder behind = after(value);
+  return copy = hide(behind, value, version);
+}
+
+bool HiddenValues::apply() {
+  if (zeros_.empty()) return false;
+  insertions_.apply();
+  auto& entry = function_.blocks.front()->instructions;
+  entry.insert(entry.begin(), head_.instructions.begin(), head_.instructions.end());
+  return true;
+}
+
+}  // namespace mulciber::passes

@@ -1,0 +1,38 @@
+// Values that drivers cannot tell to be others.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "translator/ir/builder.h"
+#include "translator/ir/ir.h"
+#include "translator/passes/insertions.h"
+
+namespace mulciber::passes {
+
+// The bits of a value xor-ed with a zero that drivers do not know for one, in any of its bits: a grid has at most
+// 65,535 blocks in its second and third direction.
+class HiddenValues {
+ public:
+  explicit HiddenValues(ir::Function& function) : function_(function), insertions_(function) {}
+
+  // A copy that follows the value: one for each version. Drivers cannot tell two versions to be the same either.
+  ir::Instruction* hide(ir::Instruction* value, unsigned version = 0);
+  // The same made of another value, by `b`.
+  ir::Instruction* hide(ir::Builder& b, ir::Instruction* value, unsigned version = 0);
+
+  ir::Builder after(const ir::Instruction* value) { return insertions_.after(value); }
+  bool apply();  // whether there was anything to hide
+
+ private:
+  ir::Instruction* zero(unsigned version);
+  ir::Instruction* zero(unsigned version, unsigned bits);
+
+  ir::Function& function_;
+  Insertions insertions_;
+  ir::Block head_;
+  std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;   // by version and bits
+  std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;  // by id and version
+};
+
+}  // namespace mulciber::passes

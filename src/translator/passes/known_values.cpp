@@ -1,0 +1,78 @@
+#include "translator/passes/known_values.h"
+
+#include <algorithm>
+
+namespace mulciber::passes {
+namespace {
+
+using ir::InputKind;
+using ir::Instruction;
+using ir::Op;
+
+bool isKnown(InputKind kind) {
+  switch (kind) {
+    case InputKind::LocalIndex:
+    case InputKind::BlockDimX:
+    case InputKind::BlockDimY:
+    case InputKind::BlockDimZ:
+    case InputKind::ThreadIdX:
+    case InputKind::ThreadIdY:
+    case InputKind::ThreadIdZ:
+    case InputKind::SubgroupId:
+    case InputKind::DynamicSharedSize:
+    case InputKind::StackBytes: return true;
+    default: return false;
+  }
+}
+
+bool isOneOfOperands(Op op) { return op == Op::Phi || op == Op::Select || op == Op::FMin || op == Op::FMax; }
+bool keepsMagnitude(Op op) { return op == Op::Bitcast || op == Op::FNeg || op == Op::FAbs; }
+
+}  // namespace
+
+KnownValues::KnownValues(const ir::Function& function) : levels_(function.instructionIdBound()) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ir::Block* block : function.blocks)
+      for (const Instruction* i : block->instructions) changed |= update(*i);
+  }
+}
+
+KnownValues::Level KnownValues::levelOfConstant(const Instruction& constant) {
+  const uint64_t magnitude = constant.payload & 0x7FFF'FFFF;
+  return constant.type == ir::F32 && (magnitude == 0 || magnitude == 0x3F80'0000) ? Level::Unit : Level::Any;
+}
+
+bool KnownValues::update(const Instruction& i) {
+  const bool isStore = i.op == Op::Store;
+  Level& level = isStore ? memory_[i.memory.space] : levels_[i.id];
+  const Level found = isStore ? levels_[i.operands[1]->id] : levelOf(i);
+  if (found <= level) return false;
+  level = found;
+  return true;
+}
+
+KnownValues::Level KnownValues::levelOfLoad(ir::Space space) const {
+  Level level = Level::Unknown;
+  for (const auto& [stored, found] : memory_)
+    if (stored == space || stored == ir::Space::Generic || space == ir::Space::Generic) level = std::max(level, found);
+  return level;
+}
+
+KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
+  if (i.isConstant()) return levelOfConstant(i);
+  if (i.op == Op::Load) return levelOfLoad(i.memory.space);
+  if (i.op == Op::Input) return isKnown(static_cast<InputKind>(i.payload)) ? Level::Any : Level::Unknown;
+  if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
+  Level least = Level::Any, most = Level::Unknown;
+  for (size_t n = i.op == Op::Select ? 1 : 0; n < i.operands.size(); ++n) {
+    const Level level = levels_[i.operands[n]->id];
+    least = std::min(least, level);
+    most = std::max(most, level);
+  }
+  if (isOneOfOperands(i.op)) return most;
+  if (least == Level::Unknown) return Level::Unknown;
+  return keepsMagnitude(i.op) ? most : Level::Any;
+}
+
+}  // namespace mulciber::passes

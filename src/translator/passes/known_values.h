@@ -1,0 +1,36 @@
+// What drivers may know of values. They unroll and peel loops, resolve selections, and forward what is stored to what
+// is loaded; and they know how large blocks are, so also which threads blocks of one thread have.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "translator/ir/ir.h"
+
+namespace mulciber::passes {
+
+// Of values in SSA form: those that may be constants to a driver, in one turn of a loop at least.
+class KnownValues {
+ public:
+  explicit KnownValues(const ir::Function& function);
+
+  bool mayBeKnown(const ir::Instruction* value) const { return levels_[value->id] != Level::Unknown; }
+  // Whether the driver may compute x * y beforehand, and has to round it.
+  bool mayRoundProduct(const ir::Instruction* x, const ir::Instruction* y) const {
+    return levels_[x->id] == Level::Any && levels_[y->id] == Level::Any;
+  }
+
+ private:
+  enum class Level : uint8_t { Unknown, Unit, Any };  // Unit: 0, 1 and -1 only, whose products are exact
+
+  static Level levelOfConstant(const ir::Instruction& constant);
+  Level levelOfLoad(ir::Space space) const;
+  Level levelOf(const ir::Instruction& instruction) const;
+  bool update(const ir::Instruction& instruction);
+
+  std::vector<Level> levels_;          // by instruction id
+  std::map<ir::Space, Level> memory_;  // of what is stored there
+};
+
+}  // namespace mulciber::passes
