@@ -1,12 +1,13 @@
-// Keeps sums with a constant zero, divisions by one and its magnitude from drivers that make something else of them.
+// Keeps sums with a zero, divisions by one and its magnitude from drivers that make something else of them where they
+// know the zero, and multiply-adds whose product they know from being rounded twice.
 #pragma once
 
 #include "translator/passes/pass.h"
 
 namespace mulciber::passes {
 
-// For profiles with `foldsZeros`. x + 0, x - (-0) and 0 - x are given the sign they have when they are zero, divisions
-// by a zero and of one are made of other operations, and |-0| is 0.
+// For profiles with `foldsZeros`. Drivers make x of x + 0 and -x of 0 - x, and a zero of 0 / x. A zero that is a
+// constant, or that the driver may find out to be one, is hidden from it.
 //
 //   needs, leaves  SSA form, after everything that makes constants
 class ConstantZeros : public Pass {
@@ -16,6 +17,6 @@ class ConstantZeros : public Pass {
 };
 
 // Whatever the driver does.
-bool protectConstantZeros(ir::Function& function);
+bool hideConstantZeros(ir::Function& function);
 
 }  // namespace mulciber::passes
