@@ -12,10 +12,13 @@ namespace mulciber::passes {
 std::vector<bool> findDependencies(const ir::Function& function, const std::vector<const ir::Instruction*>& values,
                                    const std::function<bool(const ir::Instruction&)>& follows);
 
-// By instruction id: what depends on a value for which `isSource` holds, through instructions for which `passesOn` holds
-// or through memory, where any load may give whatever is stored. The sources themselves are found too.
+// By instruction id: what depends on a value for which `isSource` holds, through instructions for which `passesOn`
+// holds or through memory, where any load may give whatever is stored. The sources themselves are found too.
 std::vector<bool> findDependents(const ir::Function& function,
                                  const std::function<bool(const ir::Instruction&)>& isSource,
                                  const std::function<bool(const ir::Instruction&)>& passesOn);
+
+// Where an address of device memory begins: without what is added to it, and before a loop moves it on.
+const ir::Instruction* pointerOf(const ir::Instruction* address);
 
 }  // namespace mulciber::passes

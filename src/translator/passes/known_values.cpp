@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "translator/passes/dependencies.h"
+
 namespace mulciber::passes {
 namespace {
 
@@ -45,23 +47,29 @@ KnownValues::Level KnownValues::levelOfConstant(const Instruction& constant) {
 
 bool KnownValues::update(const Instruction& i) {
   const bool isStore = i.op == Op::Store;
-  Level& level = isStore ? memory_[i.memory.space] : levels_[i.id];
+  Level& level = isStore ? memory_[placeOf(i)] : levels_[i.id];
   const Level found = isStore ? levels_[i.operands[1]->id] : levelOf(i);
   if (found <= level) return false;
   level = found;
   return true;
 }
 
-KnownValues::Level KnownValues::levelOfLoad(ir::Space space) const {
+KnownValues::Place KnownValues::placeOf(const Instruction& access) {
+  const ir::Space space = access.memory.space;
+  return {space, space == ir::Space::Global ? pointerOf(access.operands[0]) : nullptr};
+}
+
+KnownValues::Level KnownValues::levelOfLoad(const Place& place) const {
   Level level = Level::Unknown;
   for (const auto& [stored, found] : memory_)
-    if (stored == space || stored == ir::Space::Generic || space == ir::Space::Generic) level = std::max(level, found);
+    if (stored == place || stored.first == ir::Space::Generic || place.first == ir::Space::Generic)
+      level = std::max(level, found);
   return level;
 }
 
 KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
   if (i.isConstant()) return levelOfConstant(i);
-  if (i.op == Op::Load) return levelOfLoad(i.memory.space);
+  if (i.op == Op::Load) return levelOfLoad(placeOf(i));
   if (i.op == Op::Input) return isKnown(static_cast<InputKind>(i.payload)) ? Level::Any : Level::Unknown;
   if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
   Level least = Level::Any, most = Level::Unknown;

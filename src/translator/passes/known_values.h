@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "translator/ir/ir.h"
@@ -25,12 +26,15 @@ class KnownValues {
   enum class Level : uint8_t { Unknown, Unit, Any };  // Unit: 0, 1 and -1 only, whose products are exact
 
   static Level levelOfConstant(const ir::Instruction& constant);
-  Level levelOfLoad(ir::Space space) const;
+  // In device memory what lies behind one pointer is kept apart from what lies behind others.
+  using Place = std::pair<ir::Space, const ir::Instruction*>;
+  static Place placeOf(const ir::Instruction& access);
+  Level levelOfLoad(const Place& place) const;
   Level levelOf(const ir::Instruction& instruction) const;
   bool update(const ir::Instruction& instruction);
 
-  std::vector<Level> levels_;          // by instruction id
-  std::map<ir::Space, Level> memory_;  // of what is stored there
+  std::vector<Level> levels_;      // by instruction id
+  std::map<Place, Level> memory_;  // of what is stored there
 };
 
 }  // namespace mulciber::passes
