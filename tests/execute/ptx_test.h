@@ -19,6 +19,7 @@ class PtxTest : public ExecuteTest {
     TranslateOptions options;
     options.validate = true;
     options.inlineLimit = inlineLimit;
+    options.exactDenormals = exactDenormals;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
     if (!kernel) skipIfDeviceLacks(diagnostics.toString());
     if (kernel) info = kernel->info;
@@ -101,6 +102,7 @@ class PtxTest : public ExecuteTest {
   KernelInfo info;
   std::vector<uint32_t> spirv;  // of the last kernel
   uint32_t inlineLimit = TranslateOptions().inlineLimit;
+  bool exactDenormals = false;
 
  private:
   uint64_t threadBytes(const Launch& launch) const {
