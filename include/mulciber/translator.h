@@ -131,7 +131,8 @@ struct KernelInfo {
   std::vector<Parameter> parameters;
   uint32_t parameterBytes = 0;
   bool parametersInBuffer = false;         // too large for push constants
-  uint32_t staticSharedBytes = 0;
+  uint32_t staticSharedBytes = 0;          // as CUDA counts it
+  uint32_t dynamicSharedOffset = 0;        // with what barriers and rounds need besides
   uint32_t localBytes = 0;
   // The uniform buffer that it reads, at abi::constantSet and abi::constantBinding: so many first bytes of the module's
   // data, a multiple of 16. 0 when it reads none.

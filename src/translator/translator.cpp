@@ -47,7 +47,8 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   }
   info.parameterBytes = program.parameterBytes;
   info.parametersInBuffer = spirv::parametersInBuffer(program, profile);
-  info.staticSharedBytes = program.sharedBytes;
+  info.staticSharedBytes = program.staticSharedBytes;
+  info.dynamicSharedOffset = program.sharedBytes;
   info.localBytes = program.functions.front()->localBytes;
   if (program.readsConstants) info.constantBytes = spirv::constantBlockBytes(program);
   info.maxThreads = program.maxThreads;

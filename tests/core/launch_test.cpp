@@ -241,6 +241,41 @@ TEST_F(LaunchTest, AttributesAreAnswered) {  // HOST-20
   EXPECT_GT(blocks, 0);
 }
 
+// Counting threads at a barrier takes shared memory that CUDA does not need (bar.red, and warps where there are none).
+TEST_F(LaunchTest, AllSharedMemoryIsForTheKernel) {
+  constexpr std::string_view text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 cells[400];
+.extern .shared .align 16 .b8 more[];
+.visible .entry counts(.param .u64 out)
+{
+  .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; st.shared.u32 [cells], %r1; setp.lt.u32 %p, %r1, 9;
+  bar.red.popc.u32 %r2, 0, %p; shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1; st.shared.u32 [more], %r3;
+  ld.shared.u32 %r4, [more]; st.global.u32 [%rd1], %r4;
+  ret;
+})";
+  Module* small = nullptr;
+  Function* counts = nullptr;
+  ASSERT_OK(context->loadModule({{std::string(text), "counts.ptx"}}, nullptr, small));
+  ASSERT_OK(small->function("counts", counts));
+  int value = 0, most = 0;
+  EXPECT_OK(counts->attribute(1, value));
+  EXPECT_EQ(value, 400);
+  ASSERT_OK(device->attribute(97, most));
+  EXPECT_EQ(counts->setAttribute(8, most - 399), Error::InvalidValue);
+  ASSERT_OK(counts->setAttribute(8, most - 400));
+  auto* out = allocateHost<uint32_t>(1);
+  uint64_t address = number(out);
+  void* pointers[] = {&address};
+  Arguments arguments;
+  arguments.pointers = pointers;
+  ASSERT_OK(launch(*counts, shape(1, 64, static_cast<uint32_t>(most - 400)), arguments, *stream));
+  ASSERT_OK(stream->synchronize());
+  EXPECT_EQ(*out, 9u);
+}
+
 TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT-01, KRT-02
   const Error launched = run("hello", shape(1, 3), *stream, 42);
   ASSERT_OK(launched);

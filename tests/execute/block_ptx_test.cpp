@@ -42,6 +42,37 @@ TEST_F(BlockPtx, BarriersReducePredicates) {
   }
 }
 
+// What barriers and warps are made of takes nothing of what CUDA counts, or of what a launch may ask for.
+TEST_F(BlockPtx, SharedMemoryOfItsOwnIsAllThatIsTold) {
+  constexpr uint32_t threads = 96, own = 404;
+  const uint32_t dynamic = device->profile().maxSharedBytes - 416;
+  Buffer out(*device, threads * 4);
+  Launch launch;
+  launch.block[0] = threads;
+  launch.dynamicSharedBytes = dynamic;
+  launch.add(out.address());
+  runPtx(R"(.version 8.0
+.target sm_90
+.address_size 64
+.shared .align 4 .b8 cells[)" + std::to_string(own) + R"(];
+.extern .shared .align 16 .b8 more[];
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
+  shl.b32 %r2, %r1, 2; mov.u32 %r3, cells; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1;
+  mov.u32 %r4, more; add.u32 %r4, %r4, )" + std::to_string(dynamic - threads * 4) + R"(; add.u32 %r4, %r4, %r2;
+  st.shared.u32 [%r4], %r1; setp.lt.u32 %p1, %r1, 40; bar.red.popc.u32 %r5, 0, %p1; bar.sync 1, 96;
+  xor.b32 %r2, %r2, 4; mov.u32 %r3, cells; add.u32 %r3, %r3, %r2; ld.shared.u32 %r6, [%r3];
+  xor.b32 %r4, %r4, 8; ld.shared.u32 %r7, [%r4]; shfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;
+  mad.lo.u32 %r6, %r6, 100, %r8; mad.lo.u32 %r6, %r5, 100000, %r6; st.global.u32 [%rd1], %r6;
+  ret;
+})",
+         launch, device->profile());
+  EXPECT_EQ(info.staticSharedBytes, 416u);
+  for (uint32_t t = 0; t < threads; t++) EXPECT_EQ(out.as<uint32_t>()[t], 4000000 + (t ^ 1) * 100 + (t ^ 3)) << t;
+}
+
 TEST_F(BlockPtx, BarriersOrderDeviceMemory) {
   // Each thread stores, meets the others, reads its neighbour's word, meets them again: 512 rounds, in which a word
   // that is read late or a store that comes early is seen in the sum.

@@ -23,7 +23,7 @@ class PtxTest : public ExecuteTest {
     auto kernel = translate(*module, "k", profile, options, diagnostics);
     if (!kernel) skipIfDeviceLacks(diagnostics.toString());
     if (kernel) info = kernel->info;
-    options.sharedInScratch = info.staticSharedBytes + launch.dynamicSharedBytes > profile.maxSharedBytes;
+    options.sharedInScratch = info.dynamicSharedOffset + launch.dynamicSharedBytes > profile.maxSharedBytes;
     options.localInScratch = threadBytes(launch) > profile.maxLocalBytes;
     if (kernel && (options.sharedInScratch || options.localInScratch))
       kernel = translate(*module, "k", profile, options, diagnostics);
@@ -45,7 +45,7 @@ class PtxTest : public ExecuteTest {
     header->size = 1 << 20;
     header->used = sizeof(abi::Heap);
     Buffer locks(*device, abi::lockCount * 4);
-    uint64_t stride = info.sharedInScratch ? (info.staticSharedBytes + launch.dynamicSharedBytes + 31) / 32 * 32 : 0;
+    uint64_t stride = info.sharedInScratch ? (info.dynamicSharedOffset + launch.dynamicSharedBytes + 31) / 32 * 32 : 0;
     if (info.localInScratch) stride += threadBytes(launch) * launch.block[0] * launch.block[1] * launch.block[2];
     Buffer scratch(*device, std::max<uint64_t>(stride * launch.grid[0] * launch.grid[1] * launch.grid[2], 16));
     *state.as<abi::LaunchState>() = {errors.address(),

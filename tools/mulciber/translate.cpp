@@ -63,10 +63,11 @@ std::string describe(const KernelInfo& info) {
                               parameter.offset, parameter.size, parameter.alignment);
   }
   return fmt::format(
-      "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, \"localBytes\": {}, "
+      "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, "
+      "\"dynamicSharedOffset\": {}, \"localBytes\": {}, "
       "\"constantBytes\": {}, \"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": {}, "
       "\"usesWarpOperations\": {}}}",
-      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.localBytes, info.constantBytes, info.maxThreads,
+      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.dynamicSharedOffset, info.localBytes, info.constantBytes, info.maxThreads,
       info.requiredBlock[0], info.requiredBlock[1], info.requiredBlock[2], info.usesPrintf, info.usesHeap,
       info.usesWarpOperations);
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/memory_pool.h"
+#include "runtime/core/occupancy.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/sparse.h"
@@ -63,20 +64,19 @@ DeviceShape Device::shape() const {
     shape.threadsPerMultiprocessor = shape.threadsPerBlock;
     shape.blocksPerMultiprocessor = 1;
     shape.sharedPerMultiprocessor = limits.maxComputeSharedMemorySize;
+    shape.sharedReserved = 0;
+    shape.sharedUnit = 1;
   } else {
     shape.multiprocessors = physical_.multiprocessors.shaderSMCount != 0 ? physical_.multiprocessors.shaderSMCount : 16;
     shape.threadsPerMultiprocessor =
         physical_.multiprocessors.shaderWarpsPerSM != 0 ? physical_.multiprocessors.shaderWarpsPerSM * 32 : 1024;
-    shape.blocksPerMultiprocessor = 16;
     // What CUDA offers on such a device: a launch that takes more than Vulkan does has it in device memory.
-    const uint32_t capability = computeCapability();
-    const uint32_t perMultiprocessor = capability >= 90   ? 228u << 10
-                                       : capability == 80 ? 164u << 10
-                                       : capability > 80  ? 100u << 10
-                                                          : 64u << 10;
-    const uint32_t reserved = capability >= 80 ? 1u << 10 : 0;  // for each block
-    shape.sharedPerBlockOptin = std::max(limits.maxComputeSharedMemorySize, perMultiprocessor - reserved);
-    shape.sharedPerMultiprocessor = std::max(limits.maxComputeSharedMemorySize, perMultiprocessor);
+    const MultiprocessorLimits cuda = multiprocessorLimits(computeCapability());
+    shape.blocksPerMultiprocessor = cuda.blocks;
+    shape.sharedReserved = cuda.sharedReserved;
+    shape.sharedUnit = cuda.sharedUnit;
+    shape.sharedPerBlockOptin = std::max(limits.maxComputeSharedMemorySize, cuda.sharedBytes - cuda.sharedReserved);
+    shape.sharedPerMultiprocessor = std::max(limits.maxComputeSharedMemorySize, cuda.sharedBytes);
   }
   return shape;
 }

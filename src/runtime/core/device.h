@@ -28,6 +28,7 @@ using ContextRef = std::shared_ptr<Context>;
 struct DeviceShape {
   uint32_t threadsPerBlock, threadsPerMultiprocessor, blocksPerMultiprocessor, multiprocessors;
   uint32_t sharedPerBlock, sharedPerBlockOptin, sharedPerMultiprocessor;  // bytes
+  uint32_t sharedReserved, sharedUnit;                                    // as MultiprocessorLimits has them
 };
 
 class Device {

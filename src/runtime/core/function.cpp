@@ -11,6 +11,7 @@
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
+#include "runtime/core/occupancy.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/core/translation_dump.h"
 #include "runtime/vk/device.h"
@@ -189,14 +190,11 @@ Error Function::maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes
   const KernelInfo* kernel = nullptr;
   if (const Error error = info(kernel); error != Error::Success) return error;
   if (blockThreads == 0) return Error::InvalidValue;
-  const DeviceShape shape = module_.context().device().shape();
+  int registers = 0;
+  if (const Error error = attribute(NumRegs, registers); error != Error::Success) return error;
   const uint64_t shared = kernel->staticSharedBytes + dynamicSharedBytes;
-  blocks = 0;
-  if (blockThreads > shape.threadsPerBlock || shared > shape.sharedPerBlockOptin) return Error::Success;
-  uint64_t most = shape.threadsPerMultiprocessor / ((blockThreads + 31) / 32 * 32);
-  most = std::min<uint64_t>(most, shape.blocksPerMultiprocessor);
-  if (shared != 0) most = std::min(most, shape.sharedPerMultiprocessor / shared);
-  blocks = static_cast<int>(most);
+  blocks = static_cast<int>(blocksThatFit(module_.context().device().shape(),
+                                          {blockThreads, static_cast<uint32_t>(registers), shared}));
   return Error::Success;
 }
 

@@ -69,7 +69,7 @@ class Function {
     body(settings_);
   }
 
-  // Blocks of that size which fit one multiprocessor, by CUDA's rules and the shared memory the kernel uses.
+  // Blocks of that size which fit one multiprocessor (occupancy.h).
   Error maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes, int& blocks);
 
  private:

@@ -58,6 +58,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.parameterBytes);
   archive.value(kernel.info.parametersInBuffer);
   archive.value(kernel.info.staticSharedBytes);
+  archive.value(kernel.info.dynamicSharedOffset);
   archive.value(kernel.info.localBytes);
   archive.value(kernel.info.constantBytes);
   archive.value(kernel.info.maxThreads);

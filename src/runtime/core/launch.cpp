@@ -63,7 +63,7 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
 // Takes the kernel as it is when what the device has too little of lies in scratch.
 Error placeMemory(const Launch& launch, Function& function, const TargetProfile& profile, PipelineVariant& variant,
                   const KernelInfo*& kernel) {
-  const uint64_t shared = uint64_t(kernel->staticSharedBytes) + launch.dynamicSharedBytes;
+  const uint64_t shared = uint64_t(kernel->dynamicSharedOffset) + launch.dynamicSharedBytes;
   const uint64_t local = abi::scratchThreadBytes(kernel->localBytes, kernel->stackCount, variant.stackBytes);
   variant.inScratch = {shared > profile.maxSharedBytes && !kernel->sharedInScratch,
                        local > profile.maxLocalBytes && !kernel->localInScratch};
@@ -75,7 +75,7 @@ uint64_t scratchBytes(const Launch& launch, const KernelInfo& kernel, uint32_t s
   if (kernel.localInScratch)
     bytes = abi::scratchThreadBytes(kernel.localBytes, kernel.stackCount, stackBytes) * launch.block[0] *
             launch.block[1] * launch.block[2];
-  if (kernel.sharedInScratch) bytes += kernel.staticSharedBytes + launch.dynamicSharedBytes;
+  if (kernel.sharedInScratch) bytes += kernel.dynamicSharedOffset + launch.dynamicSharedBytes;
   return (bytes + 255) / 256 * 256;
 }
 

@@ -162,6 +162,8 @@ void ProgramLowering::layOutShared() {
       offset += static_cast<uint32_t>(variable.size);
     });
   }
+  // As ptxas has it, what the kernel declares ends on a multiple of 16 bytes. The rest CUDA has apart, or not at all.
+  if (offset > 0) offset = result_.staticSharedBytes = alignUp(offset, dynamicAlignment);
   if (usesReserved) {
     reservedShared_ = alignUp(offset, 16);
     offset = reservedShared_ + reservedBytes;

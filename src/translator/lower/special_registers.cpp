@@ -67,7 +67,7 @@ ir::Instruction* FunctionLowering::specialRegister(Id which) {
     case Id::AggrSmemSize: {  // in units of what CUDA allocates
       constexpr uint32_t unit = 128;
       ir::Instruction* bytes =
-          b.add(b.input(InputKind::DynamicSharedSize), b.i32(program_.result().sharedBytes + unit - 1));
+          b.add(b.input(InputKind::DynamicSharedSize), b.i32(program_.result().staticSharedBytes + unit - 1));
       return b.bitAnd(bytes, b.i32(~(unit - 1)));
     }
     case Id::ReservedSmemCap: return b.i32(ProgramLowering::reservedBytes);
