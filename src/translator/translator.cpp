@@ -7,7 +7,10 @@
 #include "source_hash.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
+#include "translator/passes/apart_lanes.h"
+#include "translator/passes/inline.h"
 #include "translator/passes/pipeline.h"
+#include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
 #include "translator/passes/waits.h"
 #include "translator/ptx/linker.h"
@@ -66,6 +69,17 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   return info;
 }
 
+// Whether lanes of one warp wait for each other at different places, which shows when all calls are inlined.
+bool mayWaitForEachOther(const ptx::ModuleHolder& holder, const ptx::Function& kernel, const lower::ModuleLayout& layout,
+                         const TargetProfile& profile, const TranslateOptions& options) {
+  Diagnostics ignored;
+  auto program = lower::lowerKernel(holder, kernel, layout, profile, ignored);
+  if (!program) return false;
+  passes::removeRecursion(*program);
+  if (!passes::inlineCalls(*program, options.inlineLimit).empty()) return false;
+  return passes::waitForEachOther(*program->functions.front());
+}
+
 }  // namespace
 
 ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics) {
@@ -119,12 +133,24 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   TargetProfile target = profile;
   auto program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
   if (!program) return std::nullopt;
-  if (!target.warpsProgress && passes::yieldInWaits(*program)) {
-    // Lanes of the device's warps run together or not at all: rounds of single threads are for them.
+  // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes of
+  // the device's warps run together or not at all: rounds of single threads are for those that wait for each other.
+  const bool lanesWait =
+      passes::hasOrderedLoads(*program) && mayWaitForEachOther(holder, *function, module.layout, target, options);
+  if (lanesWait) {
+    target.subgroupSize = 1;
+    target.warpsProgress = false;
+  }
+  auto takeTurns = [&] {
+    const bool waits = !target.warpsProgress && passes::yieldInWaits(*program, lanesWait);
+    if (!target.hasWarps() && passes::usesWarps(*program)) passes::yieldInLocks(*program);
+    return waits;
+  };
+  if (takeTurns()) {
     if (passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
     program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, true);
     if (!program) return std::nullopt;
-    passes::yieldInWaits(*program);
+    takeTurns();
   }
   auto refused = [&](const std::string& why) {
     return "kernel '" + program->kernel + "' cannot be translated: " + why;

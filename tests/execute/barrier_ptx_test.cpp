@@ -177,8 +177,6 @@ TEST_F(BarrierPtx, LanesDropOutOfAnMbarrier) {
 
 // Odd and even lanes of a warp wait for each other in turns.
 TEST_F(BarrierPtx, LanesOfAWarpTakeTurns) {
-  // Its warps take turns, its lanes do not: see docs/conformance.md.
-  if (device->profile().warpsProgress) GTEST_SKIP() << "skipped: lanes that wait for each other in turns hang here";
   auto words = wordsOf(R"(
     mov.u32 %r8, cells; shl.b32 %r2, %t, 2; add.u32 %r8, %r8, %r2; xor.b32 %r9, %r8, 4; mov.u32 %r1, 0;
     mov.u32 %r4, %t; setp.eq.u32 %p1, %t, 0; @!%p1 bra READY;

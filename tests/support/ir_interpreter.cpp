@@ -254,6 +254,7 @@ class Lane {
       case Op::SExt: return static_cast<uint64_t>(sa);
       case Op::Fence:
       case Op::Barrier:
+      case Op::Expect:
       case Op::Yield:
       case Op::WarpBarrier: return 0;
       default: result.error = "cannot run " + std::string(ir::mnemonic(instruction.op)); return 0;

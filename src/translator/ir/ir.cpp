@@ -54,6 +54,7 @@ bool hasSideEffects(Op op) {
     case Op::WriteVar:
     case Op::Store:
     case Op::Fence:
+    case Op::Expect:
     case Op::Barrier:
     case Op::Yield:
     case Op::WarpBarrier:

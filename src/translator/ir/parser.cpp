@@ -330,6 +330,7 @@ class FunctionParser {
       }
       case Op::Call: calls_.push_back({&instruction, std::string(lexer_.take())}); break;
       case Op::Phi: phiOperands(instruction); return;
+      case Op::Barrier: instruction.payload = lexer_.accept("apart"); return;
       default: break;
     }
     if (lexer_.peek().starts_with('%') && operandCount(instruction.op) != 0) {

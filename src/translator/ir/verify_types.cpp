@@ -145,6 +145,7 @@ std::string checkValue(const Instruction& instruction, const Function& function)
 std::string checkThreads(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.op) {
+    case Op::Expect: return isInt32(operands[0]) ? "" : "takes i32";
     case Op::Shuffle:
       return operands[0]->type == instruction.type && isInt32(operands[1]) ? "" : "takes a value and an i32 lane";
     case Op::Ballot: return operands[0]->type == Bool && instruction.type == I32 ? "" : "takes a boolean and gives i32";

@@ -3,7 +3,10 @@
 // A barrier of all threads is the device's. Vulkan has none for some threads only, and none to arrive at without
 // waiting: these count arrivals in a word of shared memory, one for each of the 16 barriers, and wait by looking at it.
 // Word: arrivals so far in bits 0..15, completed phases above.
+#include <optional>
+
 #include "translator/lower/atomics.h"
+#include "translator/lower/call_graph.h"
 #include "translator/lower/families.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/lower/warp_tools.h"
@@ -42,15 +45,12 @@ class BarrierLowering {
       ir::Instruction* whole = b.bitAnd(b.add(f.blockThreads(), b.i32(31)), b.i32(~31u));
       return counted(count ? f.value(*count, ir::I32) : whole);
     }
-    if (!count) {
-      b.emit(ir::Op::Barrier, ir::Void, {});
-      return;
-    }
+    if (!count) return whole();
     ir::Instruction* threads = f.value(*count, ir::I32);
     if (program.usesArrive()) return counted(threads);
     // Whether these are all threads shows at run time, alike for all of them.
     f.beginIf(b.compare(ir::Op::ULe, f.blockThreads(), threads));
-    b.emit(ir::Op::Barrier, ir::Void, {});
+    whole();
     f.beginElse();
     counted(threads);
     f.endIf();
@@ -63,6 +63,9 @@ class BarrierLowering {
     return {b.add(b.i32(base), b.shl(index, b.i32(2))), ir::Space::Shared, 4};
   }
 
+  // All lanes of a warp come to an aligned barrier together; to another some may come while others wait elsewhere.
+  WarpTools tools() { return isAligned(instruction) ? WarpTools::ofWholeWarp(f) : WarpTools(f); }
+
   static ir::MemoryAccess access(ir::Order order) {
     ir::MemoryAccess result;
     result.space = ir::Space::Shared;
@@ -72,18 +75,23 @@ class BarrierLowering {
     return result;
   }
 
+  void whole() { b.emit(ir::Op::Barrier, ir::Void, {}, !isAligned(instruction)); }
+
   void counted(ir::Instruction* threads) {
-    WarpTools warp(f);
+    // Without warps each thread counts for itself, but at an aligned barrier: that counts whole warps, as the hardware
+    // does, also where lanes have exited.
+    const bool asWarp = f.profile().hasWarps() || isAligned(instruction);
+    std::optional<WarpTools> warp = asWarp ? std::optional(tools()) : std::nullopt;
     FunctionLowering::Address barrier = word(f.program().barrierWords());
-    ir::Instruction* active = warp.members(nullptr);
-    ir::Instruction* leader = warp.lowestLane(active);
-    // An aligned barrier counts whole warps, as the hardware does, also where lanes have exited.
-    bool isAligned = instruction.opcode == ptx::Opcode::Bar || instruction.has(Mod::aligned);
-    ir::Instruction* arrivals = isAligned ? b.i32(32) : b.emit(ir::Op::PopCount, ir::I32, {active});
+    ir::Instruction* active = warp ? warp->members(nullptr) : nullptr;
+    ir::Instruction* leader = warp ? warp->lowestLane(active) : nullptr;
+    ir::Instruction* arrivals = isAligned(instruction) ? b.i32(32)
+                                : warp                 ? b.emit(ir::Op::PopCount, ir::I32, {active})
+                                                       : b.i32(1);
     ir::VariableId phase = b.function().addVariable(ir::I32, "phase");
     b.write(phase, b.i32(0));
     fence(ir::Order::Release);
-    f.beginIf(b.compare(ir::Op::IEq, f.laneId(), leader));
+    if (warp) f.beginIf(b.compare(ir::Op::IEq, f.laneId(), leader));
     ir::Instruction* old =
         atomicUpdate(f, barrier, ir::I32, access(ir::Order::AcquireRelease), [&](ir::Instruction* state) {
           ir::Instruction* sum = b.add(state, arrivals);
@@ -92,9 +100,10 @@ class BarrierLowering {
           return b.select(isLast, next, sum);
         });
     b.write(phase, b.lshr(old, b.i32(16)));
-    f.endIf();
+    if (warp) f.endIf();
     if (role == Role::Arrive) return;
-    ir::Instruction* mine = warp.shuffle(b.read(phase), leader);
+    ir::Instruction* mine = b.read(phase);
+    if (warp) mine = warp->shuffle(mine, leader);
     f.beginLoop();
     f.yieldToWarps();
     ir::Instruction* now = b.load(ir::I32, barrier.value, access(ir::Order::Acquire));
@@ -119,7 +128,7 @@ class BarrierLowering {
     ir::Instruction* adds = condition;
     ir::Instruction* own = b.i32(1);
     if (f.profile().hasWarps()) {
-      WarpTools warp(f);
+      WarpTools warp = tools();
       own = b.emit(ir::Op::PopCount, ir::I32, {warp.ballot(condition)});
       adds = b.compare(ir::Op::IEq, f.laneId(), warp.lowestLane(warp.members(nullptr)));
     }
@@ -149,7 +158,7 @@ class BarrierLowering {
 
 void lowerBarrier(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (instruction.has(Mod::warp)) {
-    f.b.emit(ir::Op::WarpBarrier, ir::Void, {});
+    WarpTools(f, instruction.operands[0]).synchronise();
     return;
   }
   if (instruction.has(Mod::cluster)) {

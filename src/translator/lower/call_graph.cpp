@@ -126,12 +126,17 @@ void CallGraph::scan(const ptx::Function& function) {
   info.mayEndThread = mayEndThread;
 }
 
+bool isAligned(const ptx::Instruction& barrier) {
+  return barrier.opcode == ptx::Opcode::Bar || barrier.has(ptx::Mod::aligned);
+}
+
 void CallGraph::scanBarrier(const ptx::Instruction& instruction) {
   using ptx::Mod;
   if (instruction.opcode == ptx::Opcode::Mbarrier)
     barriers_.waits |= instruction.has(Mod::test_wait) || instruction.has(Mod::try_wait);
   barriers_.warps |= isWarpOperation(instruction);
   barriers_.any |= isBlockBarrier(instruction);
+  barriers_.apart |= isBlockBarrier(instruction) && !isAligned(instruction);
   if (!countsThreads(instruction)) return;
   barriers_.arrives |= instruction.has(Mod::arrive);
   barriers_.reduces |= instruction.has(Mod::red);

@@ -26,12 +26,16 @@ struct FunctionInfo {
 // What barriers and operations of warps the program's functions use.
 struct BarrierUse {
   bool any = false;      // barriers of the block
+  bool apart = false;    // and such as lanes of a warp may come to one by one
   bool warps = false;    // operations of a warp, also within barriers that count threads
   bool counts = false;   // of a number of threads
   bool arrives = false;  // without waiting
   bool reduces = false;
   bool waits = false;  // of mbarriers
 };
+
+// Of a barrier of the block: all lanes of a warp come to it together.
+bool isAligned(const ptx::Instruction& barrier);
 
 class CallGraph {
  public:

@@ -98,7 +98,7 @@ uint32_t ProgramLowering::roundsBytes() const {
     return ir::roundsBytes + ir::roundsBytesPerThread * std::min(threads, profile_.maxThreadsPerBlock);
   }
   const bool needsTurns = result_.waits && !profile_.warpsProgress && !profile_.barrierYields;
-  return needsTurns || (use.any && !profile_.exitedThreadsArrive) ? ir::roundsBytes : 0;
+  return needsTurns || use.apart || (use.any && !profile_.exitedThreadsArrive) ? ir::roundsBytes : 0;
 }
 
 void ProgramLowering::noteGeneric(ir::Space space) {

@@ -9,6 +9,10 @@ namespace mulciber::lower {
 
 using ptx::Mod;
 
+WarpTools::WarpTools(FunctionLowering& lowering, ir::Instruction* expected) : f(lowering), b(lowering.b) {
+  if (!f.profile().hasWarps()) b.emit(ir::Op::Expect, ir::Void, {expected});
+}
+
 ir::Instruction* WarpTools::shuffle(ir::Instruction* value, ir::Instruction* lane) {
   if (value->type.totalBits() < 64) return b.emit(ir::Op::Shuffle, value->type, {value, lane});
   ir::Instruction* halves = b.bitcast(ir::I32.withLanes(2), value);
@@ -36,8 +40,13 @@ const ptx::Operand* maskOperand(const ptx::Instruction& instruction, size_t inde
   return instruction.has(Mod::sync) && index < instruction.operands.size() ? &instruction.operands[index] : nullptr;
 }
 
+// Without .sync, of a time when the lanes of a warp never ran apart for long.
+WarpTools toolsFor(FunctionLowering& f, const ptx::Operand* mask) {
+  return mask ? WarpTools(f, *mask) : WarpTools::ofWholeWarp(f);
+}
+
 void lowerShfl(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f);
+  WarpTools warp = toolsFor(f, maskOperand(instruction, 4));
   ir::Builder& b = f.b;
   ir::Instruction* lane = f.laneId();
   ir::Instruction* distance = b.bitAnd(f.value(instruction.operands[2], ir::I32), b.i32(31));
@@ -66,9 +75,9 @@ void lowerShfl(FunctionLowering& f, const ptx::Instruction& instruction) {
 }
 
 void lowerVote(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f);
-  ir::Builder& b = f.b;
   const ptx::Operand* mask = maskOperand(instruction, 2);
+  WarpTools warp = toolsFor(f, mask);
+  ir::Builder& b = f.b;
   bool isFull = WarpTools::isFull(mask);
   ir::Instruction* condition = f.predicate(instruction.operands[1]);
   auto masked = [&](ir::Instruction* value) { return b.bitAnd(warp.ballot(value), f.value(*mask, ir::I32)); };
@@ -106,7 +115,7 @@ ir::Instruction* matchAny(FunctionLowering& f, WarpTools& warp, ir::Instruction*
 }
 
 void lowerMatch(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f);
+  WarpTools warp(f, instruction.operands[2]);
   ir::Builder& b = f.b;
   ir::Instruction* value = f.value(instruction.operands[1], irType(instruction.type()));
   ir::Instruction* members = warp.members(&instruction.operands[2]);
@@ -156,7 +165,7 @@ ir::Instruction* reduce(FunctionLowering& f, WarpTools& warp, ir::Instruction* v
 }
 
 void lowerRedux(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f);
+  WarpTools warp(f, instruction.operands[2]);
   ir::Builder& b = f.b;
   ptx::Type type = instruction.type();
   bool isSigned = ptx::isSigned(type), isFloat = ptx::isFloat(type);
@@ -189,7 +198,7 @@ void lowerActivemask(FunctionLowering& f, const ptx::Instruction& instruction) {
 }
 
 void lowerElect(FunctionLowering& f, const ptx::Instruction& instruction) {
-  WarpTools warp(f);
+  WarpTools warp(f, instruction.operands[1]);
   auto [destination, predicate] = FunctionLowering::pair(instruction.operands[0]);
   ir::Instruction* leader = warp.lowestLane(warp.members(&instruction.operands[1]));
   f.write(*destination, leader);

@@ -9,8 +9,13 @@ namespace mulciber::lower {
 
 class WarpTools {
  public:
-  explicit WarpTools(FunctionLowering& lowering) : f(lowering), b(lowering.b) {}
+  // Operations of the lanes that are there, of those that a mask names, and of all lanes of the warp.
+  explicit WarpTools(FunctionLowering& lowering) : WarpTools(lowering, lowering.b.i32(0)) {}
+  WarpTools(FunctionLowering& lowering, const ptx::Operand& mask)
+      : WarpTools(lowering, lowering.value(mask, ir::I32)) {}
+  static WarpTools ofWholeWarp(FunctionLowering& lowering) { return WarpTools(lowering, lowering.b.i32(~0u)); }
 
+  void synchronise() { b.emit(ir::Op::WarpBarrier, ir::Void, {}); }
   ir::Instruction* shuffle(ir::Instruction* value, ir::Instruction* lane);  // also of 64 bits
   ir::Instruction* ballot(ir::Instruction* condition);
   ir::Instruction* lowestLane(ir::Instruction* mask);
@@ -18,6 +23,8 @@ class WarpTools {
   static bool isFull(const ptx::Operand* mask);
 
  private:
+  WarpTools(FunctionLowering& lowering, ir::Instruction* expected);
+
   FunctionLowering& f;
   ir::Builder& b;
 };

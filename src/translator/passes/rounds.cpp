@@ -4,6 +4,7 @@
 
 #include "translator/ir/builder.h"
 #include "translator/ir/dominators.h"
+#include "translator/passes/apart_lanes.h"
 #include "translator/passes/control_flow.h"
 #include "translator/passes/exited_threads.h"
 #include "translator/passes/loop_forest.h"
@@ -23,6 +24,7 @@ using ir::VariableId;
 // number of the last round in which a thread came to such a stop; then a pair of words for each thread, its stop and
 // its value. What the memory holds at first does no harm: a number that happens to fit costs a round more.
 constexpr uint32_t warpWord = 0, barrierWord = 8, slots = 16, slotBytes = 8;
+constexpr uint32_t yieldBit = 31;  // of the stop that a thread tells others: it waits in memory
 static_assert(slots == ir::roundsBytes && slotBytes == ir::roundsBytesPerThread);
 
 // Yields are among the stops of warps: their numbers are in program order.
@@ -79,7 +81,10 @@ class RoundMaker {
     next_ = function_.addVariable(ir::I32, "next");
     round_ = function_.addVariable(ir::I32, "round");
     std::vector<VariableId> zero{round_};
-    if (hasYields_) zero.push_back(yields_ = function_.addVariable(ir::I32, "yields"));
+    if (hasYields_) {
+      zero.push_back(yields_ = function_.addVariable(ir::I32, "yields"));
+      zero.push_back(expected_ = function_.addVariable(ir::I32, "expected"));
+    }
     if (warpStops_ > 0)
       for (auto [variable, name] : {std::pair{&value_, "value"},
                                     {&source_, "source"},
@@ -127,6 +132,7 @@ class RoundMaker {
       Block* latch = function_.addBlock();
       for (Block* end : ends) redirect(*end, header, latch);
       b_.setBlock(latch);
+      b_.emit(Op::Expect, ir::Void, {b_.i32(0)});
       b_.emit(Op::WarpBarrier, ir::Void, {});
       b_.branch(header);
     }
@@ -148,6 +154,7 @@ class RoundMaker {
 
   // Ends the block at its first stop; what follows becomes a block, which is cut in turn.
   void cut(Block* block) {
+    noteExpected(*block);
     while (true) {
       auto stop = std::ranges::find_if(block->instructions, [&](const Instruction* i) { return isStop(*i); });
       if (stop == block->instructions.end()) break;
@@ -171,6 +178,16 @@ class RoundMaker {
     if (block->terminator.kind != ir::Terminator::Kind::Return) return;
     b_.setBlock(block);
     stopAt(end_, block);
+  }
+
+  // Where no thread waits in memory, all that come to a warp operation do so before any goes on from there.
+  void noteExpected(Block& block) {
+    if (!hasYields_) std::erase_if(block.instructions, [](const Instruction* i) { return i->op == Op::Expect; });
+    for (Instruction* i : block.instructions) {
+      if (i->op != Op::Expect) continue;
+      i->op = Op::WriteVar;
+      i->payload = expected_;
+    }
   }
 
   void stopAt(uint32_t number, Block* block, bool isYield = false) {
@@ -268,7 +285,8 @@ class RoundMaker {
     Instruction* stop = b_.read(stop_);
     if (warpStops_ > 0) {
       Instruction* slot = slotOf(b_.input(ir::InputKind::LocalIndex));
-      b_.store(slot, b_.vector(std::array{stop, b_.read(value_)}), access(ir::Order::Weak, slotBytes));
+      Instruction* told = hasYields_ ? b_.bitOr(stop, b_.shl(b_.read(yields_), b_.i32(yieldBit))) : stop;
+      b_.store(slot, b_.vector(std::array{told, b_.read(value_)}), access(ir::Order::Weak, slotBytes));
       note(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), words, warpWord, round);
     }
     Instruction* barriers = b_.i32(end_ - warpStops_);
@@ -328,8 +346,8 @@ class RoundMaker {
     each->merge.dontUnroll = true;
     Instruction* index = b_.read(other);
     Instruction* slot = b_.load(ir::I32.withLanes(2), slotOf(b_.add(begin, index)), access(ir::Order::Weak, slotBytes));
-    Instruction* stop = b_.extract(slot, 0);
     Instruction* bit = b_.shl(b_.i32(1), index);
+    Instruction* stop = hasYields_ ? expectedStop(b_.extract(slot, 0), bit) : b_.extract(slot, 0);
     Instruction* vote = b_.select(b_.compare(Op::INe, b_.extract(slot, 1), b_.i32(0)), bit, b_.i32(0));
     Instruction* first = b_.read(first_);
     Instruction* isEarlier = b_.compare(Op::ULt, stop, first);
@@ -356,6 +374,20 @@ class RoundMaker {
     b_.emit(Op::Barrier, ir::Void, {});
   }
 
+  // The stop of another lane, or the end when the operation does not wait for it. One for named lanes waits for those
+  // alone; one for whoever comes waits for all but those that wait in memory, perhaps for this one.
+  Instruction* expectedStop(Instruction* told, Instruction* bit) {
+    Instruction* expected = b_.read(expected_);
+    Instruction* isNamed = b_.compare(Op::INe, b_.bitAnd(expected, bit), b_.i32(0));
+    Instruction* namesNone = b_.compare(Op::IEq, expected, b_.i32(0));
+    Instruction* stop = b_.bitAnd(told, b_.i32((1u << yieldBit) - 1));
+    Instruction* isComing = b_.compare(Op::IEq, stop, told);
+    Instruction* waits = b_.bitOr(isNamed, b_.bitAnd(namesNone, isComing));
+    // Those at the same operation take part in any case.
+    waits = b_.bitOr(waits, b_.compare(Op::IEq, told, b_.read(stop_)));
+    return b_.select(waits, stop, b_.i32(end_));
+  }
+
   // Who stays comes back to the meeting by way of no code at all.
   void resume(Instruction* stays) {
     Instruction* stop = b_.read(stop_);
@@ -377,8 +409,8 @@ class RoundMaker {
   Builder b_;
   uint32_t warpStops_ = 0, nextWarpStop_ = 0, nextBarrier_ = 0, end_ = 0;
   bool hasYields_ = false;
-  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, value_ = 0, source_ = 0, members_ = 0, votes_ = 0,
-             first_ = 0, answer_ = 0;
+  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, expected_ = 0, value_ = 0, source_ = 0,
+             members_ = 0, votes_ = 0, first_ = 0, answer_ = 0;
   Block* top_ = nullptr;
   Block* meeting_ = nullptr;
   std::vector<Block*> stopped_;
@@ -390,6 +422,10 @@ class RoundMaker {
 void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset) {
   RoundMaker(function, hasWarps, sharedOffset).run();
   function.removeUnreachableBlocks();
+}
+
+bool usesWarps(const ir::Program& program) {
+  return std::ranges::any_of(program.functions, [](const auto& function) { return usesWarps(*function); });
 }
 
 size_t countStops(const ir::Program& program) {
@@ -406,7 +442,7 @@ bool Rounds::run(ir::Function& function, PassContext& context) {
   const bool hasWarps = profile.hasWarps() || !usesWarps(function);
   const bool waits = context.program.waits && !profile.warpsProgress && !profile.barrierYields;
   const bool missesEnded = !profile.exitedThreadsArrive && findBarrierWithoutExited(function) != nullptr;
-  if (hasWarps && !waits && !missesEnded) return false;
+  if (hasWarps && !waits && !missesEnded && !haveBarriersApart(function)) return false;
   runInRounds(function, hasWarps, context.program.roundsOffset);
   return true;
 }

@@ -1,5 +1,5 @@
 // Runs a block in rounds, where the device lacks what the kernel needs of it: barriers that do not wait for ended
-// threads, warps of 32 lanes, or warps that run while others wait.
+// threads or that lanes of a warp may come to one by one, warps of 32 lanes, or warps that run while others wait.
 //
 // A stop is a barrier, an operation of a warp, or the thread's end. Each thread runs to its next stop and goes to the
 // one loop in which the whole block meets, ended threads too, at the only barrier that is left. Who goes on from there:
@@ -23,6 +23,9 @@ class Rounds : public Pass {
   std::string_view name() const override { return "rounds"; }
   bool run(ir::Function& function, PassContext& context) override;
 };
+
+// Whether it has operations of a warp: where the device has no warps, its threads then run in rounds.
+bool usesWarps(const ir::Program& program);
 
 // What would be stops of single threads. Drivers take minutes to compile kernels with many: there, warps take turns as
 // a whole, and lanes of one that wait for each other may hang.

@@ -134,20 +134,6 @@ std::vector<const Instruction*> waitingLoads(const std::vector<Block*>& body) {
   return loads;
 }
 
-// Whether the block may write what one of the loads waits for: a store that others are to see, or an atomic operation,
-// of the same type in the same space.
-bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads) {
-  return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* write) {
-    if (!mayReleaseLock(*write)) return false;
-    const bool isStore = write->op == Op::Store;
-    if (isStore && !write->memory.isVolatile && write->memory.order == ir::Order::Weak) return false;
-    const ir::Type type = isStore ? write->operands[1]->type : write->type;
-    return std::any_of(loads.begin(), loads.end(), [&](const Instruction* load) {
-      return load->type == type && load->memory.space == write->memory.space;
-    });
-  });
-}
-
 bool isConvergent(const Block& block) {
   return std::any_of(block.instructions.begin(), block.instructions.end(),
                      [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
@@ -351,18 +337,30 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
   return changed;
 }
 
-std::unordered_set<const Instruction*> loadsThatWait(ir::Function& function) {
+bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads) {
+  return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* write) {
+    if (!mayReleaseLock(*write)) return false;
+    const bool isStore = write->op == Op::Store;
+    if (isStore && !write->memory.isVolatile && write->memory.order == ir::Order::Weak) return false;
+    const ir::Type type = isStore ? write->operands[1]->type : write->type;
+    return std::any_of(loads.begin(), loads.end(), [&](const Instruction* load) {
+      return load->type == type && load->memory.space == write->memory.space;
+    });
+  });
+}
+
+std::unordered_set<const Instruction*> accessesThatWait(ir::Function& function) {
   separateEntry(function);
   const LoopForest forest = findLoops(function);
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
-  std::unordered_set<const Instruction*> loads;
+  std::unordered_set<const Instruction*> accesses;
   for (uint32_t loop = 0; loop < bodies.size(); ++loop)
     for (const Block* block : bodies[loop])
       for (const Instruction* instruction : block->instructions)
-        if (instruction->op == Op::Load && takesLock(*instruction) && forest.loopOf(block) == loop &&
+        if (takesLock(*instruction) && forest.loopOf(block) == loop && !isRetried(*instruction, bodies[loop]) &&
             isLeftBy(bodies[loop], {instruction}))
-          loads.insert(instruction);
-  return loads;
+          accesses.insert(instruction);
+  return accesses;
 }
 
 void extendSpinLoops(ir::Function& function, LoopForest& forest) { SpinLoops(function, forest).run(); }

@@ -33,8 +33,12 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest);
 // loops one, so that each lane tries its own in turn. True when something changed, as above; there may be more to join.
 bool joinWaits(ir::Function& function, const LoopForest& forest);
 
-// The volatile and ordered loads on whose values the innermost loop around them is left. For functions whose values do
-// not cross blocks, or before splitCrossBlockValues.
-std::unordered_set<const ir::Instruction*> loadsThatWait(ir::Function& function);
+// The volatile and ordered loads, and the compare-and-swaps and exchanges that take a lock, on whose values the
+// innermost loop around them is left. For functions whose values do not cross blocks, or before splitCrossBlockValues.
+std::unordered_set<const ir::Instruction*> accessesThatWait(ir::Function& function);
+
+// Whether the block may write what one of the loads waits for: a store that others are to see, or an atomic operation,
+// of the same type in the same space.
+bool mayEndWait(const ir::Block& block, const std::vector<const ir::Instruction*>& loads);
 
 }  // namespace mulciber::passes

@@ -1,5 +1,7 @@
 #include "translator/passes/waits.h"
 
+#include <algorithm>
+
 #include "translator/passes/spin_loops.h"
 
 namespace mulciber::passes {
@@ -17,24 +19,41 @@ bool mayBeOfBlock(const Instruction& load, const ir::Program& program) {
   }
 }
 
-}  // namespace
-
-bool yieldInWaits(ir::Program& program) {
-  bool hasYields = false;
+// Before those of the accesses that wait which `isMeant` tells.
+template <class IsMeant>
+void yieldBefore(ir::Program& program, const IsMeant& isMeant) {
   for (const auto& function : program.functions) {
-    const auto waits = loadsThatWait(*function);
+    const auto waits = accessesThatWait(*function);
     for (Block* block : function->blocks)
       for (size_t i = 0; i < block->instructions.size(); ++i) {
-        const Instruction* load = block->instructions[i];
-        hasYields |= load->op == Op::Yield;
-        if (!waits.contains(load) || !mayBeOfBlock(*load, program)) continue;
+        const Instruction* access = block->instructions[i];
+        if (!waits.contains(access) || !isMeant(*access)) continue;
         Instruction* yield = function->create(Op::Yield, ir::Void);
-        yield->source = load->source;
+        yield->source = access->source;
         block->instructions.insert(block->instructions.begin() + static_cast<std::ptrdiff_t>(i++), yield);
-        hasYields = true;
       }
   }
-  return hasYields;
+}
+
+bool hasYields(const ir::Program& program) {
+  return std::ranges::any_of(program.functions, [](const auto& function) {
+    return std::ranges::any_of(function->blocks, [](const Block* block) {
+      return std::ranges::find(block->instructions, Op::Yield, &Instruction::op) != block->instructions.end();
+    });
+  });
+}
+
+}  // namespace
+
+bool yieldInWaits(ir::Program& program, bool lanesWait) {
+  yieldBefore(program, [&](const Instruction& access) {
+    return access.op == Op::Load && (lanesWait || mayBeOfBlock(access, program));
+  });
+  return hasYields(program);
+}
+
+void yieldInLocks(ir::Program& program) {
+  yieldBefore(program, [](const Instruction& access) { return access.op != Op::Load; });
 }
 
 }  // namespace mulciber::passes

@@ -1,0 +1,192 @@
+// Lanes of one warp at different places of the code: barriers that each comes to by itself, and waiting for each other.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "execute/ptx_test.h"
+
+namespace mulciber::test {
+namespace {
+
+// A kernel of random steps. In each, a thread stores a word, comes to a barrier at a place that depends on its number,
+// and takes the word of another. What the host computes does not depend on the places.
+class RandomArrivals {
+ public:
+  RandomArrivals(uint32_t seed, uint32_t threads, std::string barrier)
+      : random_(seed), threads_(threads), barrier_(std::move(barrier)), expected_(threads), ended_(threads) {
+    for (uint32_t t = 0; t < threads; t++) expected_[t] = t;
+    for (auto& cells : cells_) cells.resize(threads);
+    body_ = "mov.u32 %r1, %t; shl.b32 %r2, %t, 2; mov.u32 %r3, cells; add.u32 %r4, %r3, %r2;\n";
+    for (uint32_t i = 0; i < 3; i++) step(i);
+    body_ += "DONE: st.global.u32 [%out], %r1;";
+  }
+
+  const std::string& body() const { return body_; }
+  const std::vector<uint32_t>& expected() const { return expected_; }
+
+ private:
+  uint32_t upTo(uint32_t most) { return random_() % (most + 1); }
+  template <typename... Args>
+  void add(fmt::format_string<Args...> form, Args&&... args) {
+    fmt::format_to(std::back_inserter(body_), form, std::forward<Args>(args)...);
+  }
+
+  void step(uint32_t number) {
+    const uint32_t buffer = number % 2 * 4 * threads_, factor = 2 * upTo(1000) + 1, distance = upTo(threads_ - 1);
+    add("mad.lo.u32 %r5, %r1, {}, {}; st.shared.u32 [%r4+{}], %r5;\n", factor, number, buffer);
+    add("mul.lo.u32 %r6, %t, {}; shr.u32 %r6, %r6, 28;\n", static_cast<uint32_t>(random_()) | 1u);
+    if (upTo(2) == 0) loop(number);
+    else arms(number);
+    add("add.u32 %r7, %t, {}; rem.u32 %r7, %r7, {}; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r3;\n", distance, threads_);
+    add("ld.shared.u32 %r8, [%r7+{}]; xor.b32 %r1, %r1, %r8;\n", buffer);
+    std::vector<uint32_t>& cells = cells_[number % 2];  // of threads that have ended, what they stored last
+    for (uint32_t t = 0; t < threads_; t++)
+      if (!ended_[t]) cells[t] = expected_[t] * factor + number;
+    for (uint32_t t = 0; t < threads_; t++)
+      if (!ended_[t]) expected_[t] ^= cells[(t + distance) % threads_];
+    if (number > 0 && upTo(2) == 0) end(number);
+  }
+
+  // A barrier in each arm; what stands around it is done by all threads, and differs from arm to arm in the text alone.
+  void arms(uint32_t number) {
+    const uint32_t count = 2 + upTo(2);
+    for (uint32_t arm = 0; arm + 1 < count; arm++)
+      add("setp.eq.u32 %p1, %r6, {}; @%p1 bra ARM{}_{};\n", arm, number, arm);
+    for (uint32_t arm = count; arm-- > 0;) {
+      add("ARM{}_{}: xor.b32 %r9, %r1, {};\n", number, arm, arm);
+      body_ += barrier_ + "\n";
+      add("bra JOIN{};\n", number);
+    }
+    add("JOIN{}:\n", number);
+  }
+
+  // Each thread leaves a loop after another number of rounds, and comes to the barrier in its last one.
+  void loop(uint32_t number) {
+    add("and.b32 %r6, %r6, 3; mov.u32 %r9, 0;\nROUND{}: setp.ne.u32 %p1, %r9, %r6; @%p1 bra NEXT{};\n", number, number);
+    body_ += barrier_;
+    add("\nbra JOIN{};\nNEXT{}: add.u32 %r9, %r9, 1; bra ROUND{};\nJOIN{}:\n", number, number, number, number);
+  }
+
+  // Some threads end: barriers of the whole block go on without them.
+  void end(uint32_t number) {
+    if (barrier_.find(',') != std::string::npos) return;
+    const uint32_t rest = upTo(2);
+    add("rem.u32 %r9, %t, 5; setp.eq.u32 %p2, %r9, {}; @%p2 bra DONE; // {}\n", rest, number);
+    for (uint32_t t = 0; t < threads_; t++)
+      if (t % 5 == rest) ended_[t] = true;
+  }
+
+  std::mt19937 random_;
+  const uint32_t threads_;
+  const std::string barrier_;
+  std::string body_;
+  std::vector<uint32_t> expected_, cells_[2];
+  std::vector<bool> ended_;
+};
+
+class ApartPtx : public PtxTest {
+ protected:
+  void arriveAtRandom(const std::string& barrier, uint32_t threads, uint32_t count) {
+    const std::string cells = ".shared .align 4 .u32 cells[" + std::to_string(2 * threads) + "];";
+    for (uint32_t seed = 1; seed <= count; seed++) {
+      const RandomArrivals kernel(seed, threads, barrier);
+      const auto words = wordsOf(kernel.body(), 1, threads, cells);
+      for (uint32_t t = 0; t < threads; t++)
+        ASSERT_EQ(words[t], kernel.expected()[t]) << barrier << " seed " << seed << " thread " << t << "\n"
+                                                  << kernel.body();
+    }
+  }
+};
+
+TEST_F(ApartPtx, EachLaneCountsWhereItComesToABarrier) {
+  arriveAtRandom("barrier.sync 0;", 32, 3);
+  arriveAtRandom("barrier.cta.sync 3;", 80, 3);
+}
+
+TEST_F(ApartPtx, EachLaneCountsAtABarrierOfAllThreadsByNumber) { arriveAtRandom("barrier.sync 1, 64;", 64, 2); }
+
+TEST_F(ApartPtx, EachLaneCountsAtAReduction) { arriveAtRandom("barrier.red.popc.u32 %r10, 0, %p1;", 64, 2); }
+
+// Of 96 threads 64 meet, each at one of two places; those at the second may go by without waiting.
+TEST_F(ApartPtx, EachLaneCountsAtABarrierOfSomeThreads) {
+  for (const char* second : {"barrier.sync 2, 64;", "barrier.arrive 2, 64;"}) {
+    auto words = wordsOf(std::string(R"(
+      mov.u32 %r1, cells; shl.b32 %r2, %t, 2; add.u32 %r1, %r1, %r2; mov.u32 %r5, 7;
+      setp.ge.u32 %p1, %t, 64; @%p1 bra DONE;
+      add.u32 %r3, %t, 100; st.shared.u32 [%r1], %r3; rem.u32 %r4, %t, 3; setp.eq.u32 %p2, %r4, 0;
+      @%p2 bra SECOND;
+      barrier.sync 2, 64;
+      xor.b32 %r6, %r2, 4; mov.u32 %r7, cells; add.u32 %r7, %r7, %r6; ld.shared.u32 %r5, [%r7]; bra DONE;
+    SECOND: )") + second + R"(
+    DONE: st.global.u32 [%out], %r5;)",
+                         1, 96, ".shared .align 4 .u32 cells[96];");
+    for (uint32_t t = 0; t < 96; t++)
+      EXPECT_EQ(words[t], t < 64 && t % 3 != 0 ? (t ^ 1) + 100 : 7u) << second << " thread " << t;
+  }
+}
+
+// One lane of each warp gives numbers, the next takes them and answers, through flags in `space`.
+TEST_F(ApartPtx, ALaneProducesForAnother) {
+  for (const char* space : {"shared", "global"}) {
+    const std::string body = fmt::format(R"(
+      mov.u32 %r5, 0; and.b32 %r2, %t, 31; shr.u32 %r3, %t, 5; shl.b32 %r3, %r3, 4; mov.u64 %rd1, cells;
+      cvt.u64.u32 %rd2, %r3; add.u64 %rd1, %rd1, %rd2; mov.u32 %r4, 0;
+      setp.eq.u32 %p1, %r2, 9; @%p1 bra PRODUCE; setp.eq.u32 %p1, %r2, 20; @%p1 bra CONSUME; bra DONE;
+    PRODUCE: add.u32 %r4, %r4, 1; mul.lo.u32 %r6, %r4, %r4; st.volatile.{0}.u32 [%rd1], %r6; membar.cta;
+      st.volatile.{0}.u32 [%rd1+4], %r4;
+    ANSWER: ld.volatile.{0}.u32 %r7, [%rd1+8]; setp.ne.u32 %p2, %r7, %r4; @%p2 bra ANSWER;
+      setp.lt.u32 %p2, %r4, 5; @%p2 bra PRODUCE; mov.u32 %r5, %r4; bra DONE;
+    CONSUME: add.u32 %r4, %r4, 1;
+    QUESTION: ld.volatile.{0}.u32 %r7, [%rd1+4]; setp.ne.u32 %p2, %r7, %r4; @%p2 bra QUESTION;
+      membar.cta; ld.volatile.{0}.u32 %r6, [%rd1]; add.u32 %r5, %r5, %r6; st.volatile.{0}.u32 [%rd1+8], %r4;
+      setp.lt.u32 %p2, %r4, 5; @%p2 bra CONSUME;
+    DONE: st.global.u32 [%out], %r5;)",
+                                         space);
+    const std::string clear =
+        space == std::string("shared")
+            ? "mov.u32 %r1, cells; shl.b32 %r2, %t, 2; add.u32 %r1, %r1, %r2; mov.u32 %r2, 0; setp.lt.u32 %p1, %t, 8; "
+              "@%p1 st.shared.u32 [%r1], %r2; bar.sync 0;\n"
+            : "";
+    auto words = wordsOf(clear + body, 1, 64, fmt::format(".{} .align 16 .u32 cells[8];", space));
+    for (uint32_t t = 0; t < 64; t++)
+      EXPECT_EQ(words[t], t % 32 == 9 ? 5u : t % 32 == 20 ? 55u : 0u) << space << " thread " << t;
+  }
+}
+
+// All take a number of one lock; odd and even lanes have a wait and a release of their own.
+TEST_F(ApartPtx, LanesWaitForTheirTurnInTwoBranches) {
+  auto words = wordsOf(R"(
+    mov.u32 %r8, cells; mov.u32 %r1, 0; setp.eq.u32 %p1, %t, 0; @%p1 st.shared.v2.u32 [%r8], {%r1, %r1};
+    @%p1 st.shared.u32 [%r8+8], %r1; bar.sync 0;
+    atom.shared.add.u32 %r2, [%r8], 1; and.b32 %r3, %t, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra ODD;
+  EVEN: ld.volatile.shared.u32 %r4, [%r8+4]; setp.ne.u32 %p2, %r4, %r2; @%p2 bra EVEN;
+    ld.volatile.shared.u32 %r5, [%r8+8]; add.u32 %r5, %r5, 1; st.volatile.shared.u32 [%r8+8], %r5; membar.cta;
+    add.u32 %r4, %r4, 1; st.volatile.shared.u32 [%r8+4], %r4; bra DONE;
+  ODD: ld.volatile.shared.u32 %r4, [%r8+4]; setp.ne.u32 %p2, %r4, %r2; @%p2 bra ODD;
+    ld.volatile.shared.u32 %r5, [%r8+8]; add.u32 %r5, %r5, 3; st.volatile.shared.u32 [%r8+8], %r5; membar.cta;
+    add.u32 %r4, %r4, 1; st.volatile.shared.u32 [%r8+4], %r4;
+  DONE: bar.sync 0; ld.shared.u32 %r5, [%r8+8]; st.global.u32 [%out], %r5;)",
+                       1, 64, ".shared .align 8 .u32 cells[4];");
+  for (uint32_t t = 0; t < 64; t++) EXPECT_EQ(words[t], 128u) << t;
+}
+
+// Code of before independent threads: sums by volatile accesses with no barrier between, as libraries of the time had
+// it.
+TEST_F(ApartPtx, LanesReadWhatOthersHaveJustWritten) {
+  std::string body = R"(
+    mov.u32 %r8, cells; shl.b32 %r1, %t, 2; add.u32 %r8, %r8, %r1; mad.lo.u32 %r2, %t, %t, 1;
+    st.shared.u32 [%r8], %r2; bar.sync 0; setp.ge.u32 %p1, %t, 32; @%p1 bra DONE;
+  )";
+  for (uint32_t step = 32; step > 0; step /= 2)
+    body += fmt::format(
+        "ld.volatile.shared.u32 %r3, [%r8]; ld.volatile.shared.u32 %r4, [%r8+{}];\n"
+        "add.u32 %r3, %r3, %r4; st.volatile.shared.u32 [%r8], %r3;\n",
+        4 * step);
+  body += "DONE: bar.sync 0; mov.u32 %r8, cells; ld.shared.u32 %r3, [%r8]; st.global.u32 [%out], %r3;";
+  uint32_t sum = 0;
+  for (uint32_t t = 0; t < 64; t++) sum += t * t + 1;
+  for (uint32_t word : wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[96];")) EXPECT_EQ(word, sum);
+}
+
+}  // namespace
+}  // namespace mulciber::test
