@@ -9,6 +9,7 @@
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/apart_lanes.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/lockstep.h"
 #include "translator/passes/pipeline.h"
 #include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
@@ -142,9 +143,10 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     target.warpsProgress = false;
   }
   auto takeTurns = [&] {
+    const bool inStep = !target.hasWarps() && passes::keepVolatileInStep(*program);
     const bool waits = !target.warpsProgress && passes::yieldInWaits(*program, lanesWait);
     if (!target.hasWarps() && passes::usesWarps(*program)) passes::yieldInLocks(*program);
-    return waits;
+    return inStep || waits;
   };
   if (takeTurns()) {
     if (passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
