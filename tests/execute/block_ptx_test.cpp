@@ -54,14 +54,16 @@ TEST_F(BlockPtx, SharedMemoryOfItsOwnIsAllThatIsTold) {
   runPtx(R"(.version 8.0
 .target sm_90
 .address_size 64
-.shared .align 4 .b8 cells[)" + std::to_string(own) + R"(];
+.shared .align 4 .b8 cells[)" +
+             std::to_string(own) + R"(];
 .extern .shared .align 16 .b8 more[];
 .visible .entry k(.param .u64 out)
 {
   .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
   shl.b32 %r2, %r1, 2; mov.u32 %r3, cells; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1;
-  mov.u32 %r4, more; add.u32 %r4, %r4, )" + std::to_string(dynamic - threads * 4) + R"(; add.u32 %r4, %r4, %r2;
+  mov.u32 %r4, more; add.u32 %r4, %r4, )" +
+             std::to_string(dynamic - threads * 4) + R"(; add.u32 %r4, %r4, %r2;
   st.shared.u32 [%r4], %r1; setp.lt.u32 %p1, %r1, 40; bar.red.popc.u32 %r5, 0, %p1; bar.sync 1, 96;
   xor.b32 %r2, %r2, 4; mov.u32 %r3, cells; add.u32 %r3, %r3, %r2; ld.shared.u32 %r6, [%r3];
   xor.b32 %r4, %r4, 8; ld.shared.u32 %r7, [%r4]; shfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;
@@ -479,6 +481,22 @@ TEST_F(BlockPtx, GenericAddressesReachEverySpace) {
   for (uint32_t thread = 0; thread < 32; thread++) {
     EXPECT_EQ(words[4 * thread], thread);
     for (uint32_t which = 0; which < 3; which++) EXPECT_EQ(words[4 * thread + 1 + which], thread % 3 == which);
+  }
+}
+
+TEST_F(BlockPtx, VolatileWordsOfPrivateMemory) {
+  auto words = wordsOf(R"(
+    .local .align 16 .b8 depot[32];
+    mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; cvt.u64.u32 %rd3, %t; mul.lo.u64 %rd3, %rd3, 0x100000007;
+    st.volatile.u64 [%rd2], %rd3; st.volatile.u64 [%rd2+8], %out; ld.volatile.u64 %rd4, [%rd2];
+    and.b32 %r1, %t, 1; mul.wide.u32 %rd5, %r1, 16; add.u64 %rd5, %rd5, %rd2; st.volatile.u64 [%rd5], %rd4;
+    ld.volatile.v2.u64 {%rd6, %rd7}, [%rd5]; ld.relaxed.sys.u64 %rd8, [%rd5]; st.volatile.u64 [%rd5], %rd8;
+    ld.volatile.u64 %rd9, [%rd5]; st.global.u64 [%out], %rd9;
+  )",
+                       2, 64);
+  for (uint32_t t = 0; t < 64; t++) {
+    EXPECT_EQ(words[2 * t], t * 7) << t;
+    EXPECT_EQ(words[2 * t + 1], t) << t;
   }
 }
 
