@@ -1,5 +1,7 @@
 #include "runtime/core/error.h"
 
+#include "runtime/vk/illegal_address.h"
+
 namespace mulciber::core {
 
 const char* errorName(Error error) {
@@ -30,7 +32,7 @@ Error errorFrom(vk::Status status) {
     case vk::Status::NotReady: return Error::NotReady;
     case vk::Status::OutOfMemory: return Error::OutOfMemory;
     // What a program sees when a kernel broke the device; the kernel's own error record may say more.
-    case vk::Status::DeviceLost: return Error::LaunchFailed;
+    case vk::Status::DeviceLost: return vk::wasAddressIllegal() ? Error::IllegalAddress : Error::LaunchFailed;
     case vk::Status::Unsupported: return Error::NotSupported;
     case vk::Status::Ended: return Error::Deinitialized;
     case vk::Status::Failed: return Error::Unknown;

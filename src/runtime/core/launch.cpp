@@ -10,6 +10,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/stream.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/illegal_address.h"
 #include "runtime/vk/pipeline.h"
 #include "util/environment.h"
 
@@ -192,6 +193,7 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
   if (const Error error = prepare(function, launch, arguments, context, std::get<KernelLaunch>(work));
       error != Error::Success)
     return error;
+  if (context.vulkan().physical().isCpu()) vk::noteLaunch(function.name());
   if (const Error error = stream.enqueue(work); error != Error::Success) return error;
   return util::environment().launchBlocking ? stream.synchronize() : Error::Success;
 }

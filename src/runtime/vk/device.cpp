@@ -5,6 +5,7 @@
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
+#include "runtime/vk/illegal_address.h"
 #include "runtime/vk/faults.h"
 #include "util/environment.h"
 #include "util/log.h"
@@ -34,6 +35,7 @@ uint32_t computeFamily(const PhysicalDevice& physical) {
 }  // namespace
 
 Status Device::create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out) {
+  if (physical.isCpu() && wasAddressIllegal()) return Status::DeviceLost;
   std::shared_ptr<Device> device(new Device(physical));
   if (Status status = device->open(); status != Status::Ok) return status;
   if (known) device->probes_ = *known;
@@ -50,6 +52,13 @@ Device::Device(const PhysicalDevice& physical) : physical_(physical) {}
 Device::~Device() {
   if (handle_ == VK_NULL_HANDLE) return;
   for (const auto& queue : queues_) queue->stop();
+  if (physical_.isCpu()) forgetIllegalAddresses(lost_);
+  if (isStuck()) {  // the driver would wait for ever: all stays as it is
+    for (auto& queue : queues_) (void)queue.release();
+    (void)builtins_.release();
+    (void)allocator_.release();
+    return;
+  }
   api_.vkDeviceWaitIdle(handle_);
   queues_.clear();
   builtins_.reset();
@@ -113,6 +122,7 @@ Status Device::open() {
   }
   volkLoadDeviceTable(&api_, handle_);
   prepareFaults(api_);
+  if (physical_.isCpu()) watchIllegalAddresses(lost_);
   if (canPlace) {
     mapMemory2 = reinterpret_cast<PFN_vkMapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkMapMemory2KHR"));
     unmapMemory2 = reinterpret_cast<PFN_vkUnmapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkUnmapMemory2KHR"));
@@ -321,7 +331,10 @@ bool Device::hostSeesAll() {
   return true;
 }
 
+bool Device::isStuck() const { return physical_.isCpu() && wasAddressIllegal(); }
+
 void Device::waitIdle() {
+  if (isStuck()) return;
   std::vector<std::unique_lock<std::mutex>> locks;
   for (const auto& queue : queues_) locks.push_back(queue->lock());
   (void)api_.vkDeviceWaitIdle(handle_);

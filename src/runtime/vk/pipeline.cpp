@@ -112,6 +112,8 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   return Status::Ok;
 }
 
-Pipeline::~Pipeline() { device_.api().vkDestroyPipeline(device_.handle(), handle_, nullptr); }
+Pipeline::~Pipeline() {
+  if (!device_.isStuck()) device_.api().vkDestroyPipeline(device_.handle(), handle_, nullptr);
+}
 
 }  // namespace mulciber::vk
