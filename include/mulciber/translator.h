@@ -144,6 +144,7 @@ struct KernelInfo {
   bool sharedInScratch = false, localInScratch = false;
   uint32_t stackCount = 0;                 // so many times SpecializationConstant::StackBytes follow the local bytes
   bool usesWarpOperations = false;
+  bool readsHostWrites = false;            // may wait for what the host writes while it runs
 };
 
 struct Kernel {

@@ -38,6 +38,14 @@ namespace {
 
 bool isWarpOperation(ir::Op op) { return op >= ir::Op::WarpBarrier && op <= ir::Op::Elect; }
 
+// A load of the whole system's scope, as volatile ones are, or a fence before other loads.
+bool readsHostWrites(const ir::Instruction& instruction) {
+  const ir::MemoryAccess& memory = instruction.memory;
+  if (instruction.op == ir::Op::Fence) return memory.scope == ir::Scope::System;
+  return instruction.op == ir::Op::Load && memory.order != ir::Order::Weak && memory.scope == ir::Scope::System &&
+         (memory.space == ir::Space::Global || memory.space == ir::Space::Generic);
+}
+
 KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, const TargetProfile& profile) {
   KernelInfo info;
   info.name = program.kernel;
@@ -64,9 +72,12 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   info.localInScratch = program.localInScratch;
   info.usesLocks = program.usesLocks;
   info.stackCount = program.functions.front()->stackCount;
-  for (const ir::Block* block : program.functions.front()->blocks)
-    for (const ir::Instruction* instruction : block->instructions)
-      info.usesWarpOperations |= isWarpOperation(instruction->op);
+  for (const auto& function : program.functions)
+    for (const ir::Block* block : function->blocks)
+      for (const ir::Instruction* instruction : block->instructions) {
+        info.usesWarpOperations |= isWarpOperation(instruction->op);
+        info.readsHostWrites |= readsHostWrites(*instruction);
+      }
   return info;
 }
 

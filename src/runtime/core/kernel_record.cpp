@@ -71,6 +71,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.localInScratch);
   archive.value(kernel.info.stackCount);
   archive.value(kernel.info.usesWarpOperations);
+  archive.value(kernel.info.readsHostWrites);
 }
 
 }  // namespace

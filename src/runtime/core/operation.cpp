@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/core/kernel_services.h"
+#include "runtime/vk/device.h"
 
 namespace mulciber::core {
 
@@ -46,7 +47,9 @@ vk::Status record(const DeviceWork& work, vk::Commands& commands) {
 
 void wasRecorded(const DeviceWork& work, const vk::Point& point) {
   const auto* launch = std::get_if<KernelLaunch>(&work);
-  if (launch && launch->kernel->usesPrintf) launch->services->launchedPrinting(point);
+  if (!launch) return;
+  if (launch->kernel->usesPrintf) launch->services->launchedPrinting(point);
+  if (launch->kernel->readsHostWrites) point.queue->device().showHostWrites(point);
 }
 
 }  // namespace mulciber::core

@@ -5,6 +5,7 @@
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
+#include "runtime/vk/host_writes.h"
 #include "runtime/vk/illegal_address.h"
 #include "runtime/vk/faults.h"
 #include "util/environment.h"
@@ -32,6 +33,14 @@ uint32_t computeFamily(const PhysicalDevice& physical) {
   return best;
 }
 
+// Another family that computes or copies; `family` itself when there is none.
+uint32_t familyBeside(const PhysicalDevice& physical, uint32_t family) {
+  for (const VkQueueFlags wanted : {VK_QUEUE_COMPUTE_BIT, VK_QUEUE_TRANSFER_BIT})
+    for (uint32_t i = 0; i < physical.queueFamilies.size(); ++i)
+      if (i != family && (physical.queueFamilies[i].queueFlags & wanted) != 0) return i;
+  return family;
+}
+
 }  // namespace
 
 Status Device::create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out) {
@@ -51,6 +60,7 @@ Device::Device(const PhysicalDevice& physical) : physical_(physical) {}
 
 Device::~Device() {
   if (handle_ == VK_NULL_HANDLE) return;
+  hostWrites_.reset();
   for (const auto& queue : queues_) queue->stop();
   if (physical_.isCpu()) forgetIllegalAddresses(lost_);
   if (isStuck()) {  // the driver would wait for ever: all stays as it is
@@ -108,11 +118,18 @@ Status Device::open() {
   queueInfo.queueFamilyIndex = family;
   queueInfo.queueCount = count;
   queueInfo.pQueuePriorities = priorities.data();
+  std::vector<VkDeviceQueueCreateInfo> queueInfos{queueInfo};
+  const uint32_t otherFamily = physical_.isCpu() ? family : familyBeside(physical_, family);
+  if (otherFamily != family) {
+    queueInfo.queueFamilyIndex = otherFamily;
+    queueInfo.queueCount = 1;
+    queueInfos.push_back(queueInfo);
+  }
   VkDeviceCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   info.pNext = &features;
-  info.queueCreateInfoCount = 1;
-  info.pQueueCreateInfos = &queueInfo;
+  info.queueCreateInfoCount = static_cast<uint32_t>(queueInfos.size());
+  info.pQueueCreateInfos = queueInfos.data();
   info.enabledExtensionCount = static_cast<uint32_t>(enabled_.size());
   info.ppEnabledExtensionNames = enabled_.data();
   const VkResult result = vkCreateDevice(physical_.handle, &info, nullptr, &handle_);
@@ -131,6 +148,11 @@ Status Device::open() {
   if (Status made = createLayout(); made != Status::Ok) return made;
   allocator_ = std::make_unique<Allocator>(*this);
   if (Status made = createQueues(family, count); made != Status::Ok) return made;
+  if (otherFamily != family) {
+    VkQueue queue = VK_NULL_HANDLE;
+    api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);
+    hostWrites_ = std::make_unique<HostWrites>(*this, queue);
+  }
   return Builtins::create(*this, builtins_);
 }
 
@@ -331,12 +353,22 @@ bool Device::hostSeesAll() {
   return true;
 }
 
+std::vector<std::unique_lock<std::mutex>> Device::lockQueues() {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (const auto& queue : queues_) locks.push_back(queue->lock());
+  return locks;
+}
+
+void Device::showHostWrites(const Point& point) {
+  if (hostWrites_) hostWrites_->showUntil(point);
+}
+
 bool Device::isStuck() const { return physical_.isCpu() && wasAddressIllegal(); }
 
 void Device::waitIdle() {
   if (isStuck()) return;
-  std::vector<std::unique_lock<std::mutex>> locks;
-  for (const auto& queue : queues_) locks.push_back(queue->lock());
+  if (hostWrites_) hostWrites_->stop();
+  const auto locks = lockQueues();
   (void)api_.vkDeviceWaitIdle(handle_);
 }
 

@@ -17,6 +17,7 @@
 namespace mulciber::vk {
 
 class Builtins;
+class HostWrites;
 
 class Device {
  public:
@@ -51,6 +52,8 @@ class Device {
   // On NVIDIA's driver the first work of a queue never ran if another queue got work at that moment
   // (docs/reliability.md).
   std::unique_lock<std::mutex> lockFirstWork();
+  // Nothing is submitted while they are held.
+  std::vector<std::unique_lock<std::mutex>> lockQueues();
   void queueHasWork() { queuesWithoutWork_.fetch_sub(1, std::memory_order_acq_rel); }
 
   // Whether the host may read what kernels write: before it has memory that they reach, batches need not make their
@@ -60,6 +63,9 @@ class Device {
   // Whether the host sees all that kernels wrote, once they are done. To be asked before a read; the answer is no
   // twice, and then until the batches under way have ended.
   bool hostSeesAll();
+
+  // What runs sees the host's writes until `point` is passed, as far as the device needs help for that.
+  void showHostWrites(const Point& point);
 
   PFN_vkMapMemory2KHR mapMemory2 = nullptr;  // null when the device has no placed mapping
   PFN_vkUnmapMemory2KHR unmapMemory2 = nullptr;
@@ -82,6 +88,7 @@ class Device {
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<Builtins> builtins_;
   std::vector<std::unique_ptr<Queue>> queues_;
+  std::unique_ptr<HostWrites> hostWrites_;  // null where there is no queue for it, and on a CPU
   std::atomic<size_t> queuesWithoutWork_{0};
   std::mutex firstWork_, makingVisible_;
   std::atomic<bool> hostReads_{true}, hostSeesAll_{true};
