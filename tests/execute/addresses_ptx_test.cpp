@@ -243,6 +243,49 @@ TEST_F(AddressesPtx, SharedAndLocalAddressesWrapAt32Bits) {
           << "thread " << thread << ", place " << i;
 }
 
+// Parameters that fit into push constants and those that do not, up to the most that PTX allows: by number, and through
+// registers with constants on both sides.
+TEST_F(AddressesPtx, ParametersOfEverySize) {
+  for (uint32_t bytes : {96u, 200u, 240u, 4088u, 4092u, 4096u, 4097u, 8000u, 20000u, 32752u, 32756u}) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes");
+    const uint32_t last = bytes / 4 - 1;
+    const std::string text =
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out, .param .align 4 .b8 p[" +
+        std::to_string(bytes) +
+        "])\n{\n.reg .b32 %r<9>, %t; .reg .b64 %rd<9>;\n"
+        "mov.u32 %t, %tid.x; ld.param.u64 %rd0, [out]; mad.wide.u32 %rd0, %t, 64, %rd0; mov.b64 %rd1, p;\n"
+        "mad.lo.u32 %r0, %t, " +
+        std::to_string(last / threads) +
+        ", 1; mul.wide.u32 %rd2, %r0, 4; add.u64 %rd2, %rd2, %rd1;\n"
+        "ld.param.u32 %r1, [p+" +
+        std::to_string(last * 4) +
+        "]; st.global.u32 [%rd0], %r1;\n"
+        "ld.param.u32 %r1, [%rd2]; st.global.u32 [%rd0+4], %r1;\n"
+        "ld.param.u32 %r1, [%rd2+-4]; st.global.u32 [%rd0+8], %r1;\n"
+        "add.u64 %rd3, %rd2, 65536; ld.param.u8 %r1, [%rd3+-65535]; st.global.u32 [%rd0+12], %r1;\n"
+        "cvta.param.u64 %rd3, %rd2; ld.u32 %r1, [%rd3+-4]; st.global.u32 [%rd0+16], %r1;\n"
+        "sub.u64 %rd3, %rd1, 4; mul.wide.u32 %rd4, %r0, 4; add.u64 %rd3, %rd3, %rd4; ld.param.u32 %r1, [%rd3+4];\n"
+        "st.global.u32 [%rd0+20], %r1; ret;\n}\n";
+    Buffer out(*device, threads * 64);
+    Launch launch;
+    launch.block[0] = threads;
+    launch.add(out.address());
+    std::vector<uint32_t> words(bytes / 4 + 1);
+    for (uint32_t i = 0; i < words.size(); ++i) words[i] = i * 2654435761u + 12345;
+    const auto* data = reinterpret_cast<const uint8_t*>(words.data());
+    launch.parameters.insert(launch.parameters.end(), data, data + bytes);
+    runPtx(text, launch, device->profile());
+    for (uint32_t t = 0; t < threads; ++t) {
+      const uint32_t i = t * (last / threads) + 1;
+      const uint32_t* found = out.as<uint32_t>() + t * 16;
+      EXPECT_EQ(
+          std::vector<uint32_t>(found, found + 6),
+          (std::vector<uint32_t>{words[last], words[i], words[i - 1], words[i] >> 8 & 255, words[i - 1], words[i]}))
+          << "thread " << t;
+    }
+  }
+}
+
 // variable[register + n] counts elements; ptxas computes the distance in 32 bits.
 TEST_F(AddressesPtx, IndexedVariables) {
   const auto found = results(R"(

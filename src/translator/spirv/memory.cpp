@@ -186,11 +186,12 @@ Id MemoryEmitter::load(ir::Type type, ir::Space space, Address address, ir::Memo
   if (space == ir::Space::Param) {
     if (pushVariable_ == 0) declarePushConstants();
     if (parametersInBuffer(e_.program, e_.profile)) {
-      Id offset =
-          address.base == 0
-              ? e_.constant(ir::I64, address.offset)
-              : e_.op(spv::Op::OpIAdd, ir::I64,
-                      {e_.op(spv::Op::OpUConvert, ir::I64, {address.base}), e_.constant(ir::I64, address.offset)});
+      Id offset = e_.constant(ir::I64, address.offset);
+      if (address.base != 0) {  // the offset may be negative: the sum is one of 32 bits
+        Id sum = address.base;
+        if (address.offset != 0) sum = e_.op(spv::Op::OpIAdd, ir::I32, {sum, e_.constant(ir::I32, address.offset)});
+        offset = e_.op(spv::Op::OpUConvert, ir::I64, {sum});
+      }
       access.isReadOnly = true;
       Id at = e_.op(spv::Op::OpIAdd, ir::I64, {parameterAddress(), offset});
       return load(type, ir::Space::Global, {at, 0}, access);
