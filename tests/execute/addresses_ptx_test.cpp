@@ -327,5 +327,31 @@ TEST_F(AddressesPtx, IndexedVariables) {
   }
 }
 
+// A register and a number as one operand: their sum in the register's width.
+TEST_F(AddressesPtx, RegistersPlusNumbers) {
+  const auto found = results(R"(
+    mov.u32 %r1, 0xFFFFFFFE; mov.u64 %rd1, 0xFFFFFFFE; mov.u16 %rs1, 65535;
+    mov.u32 %r2, %r1+3; st.global.u32 [%rd0], %r2;
+    add.u32 %r2, %t+1, %t; st.global.u32 [%rd0+4], %r2;
+    st.global.u32 [%rd0+8], %t+-3;
+    add.u64 %rd2, %rd1+4294967299, 1; st.global.v2.u32 [%rd0+16], {%r0, %r0}; st.global.u64 [%rd0+16], %rd2;
+    cvt.u32.u16 %r2, %rs1+2; st.global.u32 [%rd0+24], %r2;
+    cvt.u64.u32 %rd2, %r1+3; st.global.u64 [%rd0+32], %rd2;
+    setp.eq.u32 %p1, %t+5, 9; selp.u32 %r2, %t+7, 3, %p1; st.global.u32 [%rd0+40], %r2;
+  )");
+  for (uint32_t t = 0; t < threads; ++t) {
+    const uint32_t* words = found.data() + t * 16;
+    EXPECT_EQ(words[0], 1u);
+    EXPECT_EQ(words[1], 2 * t + 1);
+    EXPECT_EQ(words[2], t - 3);
+    EXPECT_EQ(words[4], 2u);
+    EXPECT_EQ(words[5], 2u);
+    EXPECT_EQ(words[6], 1u);
+    EXPECT_EQ(words[8], 1u);
+    EXPECT_EQ(words[9], 0u);
+    EXPECT_EQ(words[10], t == 4 ? 11u : 3u);
+  }
+}
+
 }  // namespace
 }  // namespace mulciber::test

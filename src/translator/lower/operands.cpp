@@ -78,7 +78,10 @@ ir::Instruction* FunctionLowering::value(const ptx::Operand& operand, ir::Type t
         for (unsigned i = 0; i < declared.vector; i++) parts.push_back(b.read(variableOf(operand.reg, i)));
         return fit(b.vector(parts), type);
       }
-      ir::Instruction* result = fit(b.read(variableOf(operand.reg, component(operand.select))), type);
+      ir::Instruction* whole = b.read(variableOf(operand.reg, component(operand.select)));
+      if (operand.offset != 0)
+        whole = b.add(whole, b.constant(whole->type, static_cast<uint64_t>(operand.offset)));
+      ir::Instruction* result = fit(whole, type);
       if (!operand.negated) return result;
       if (type.isBool()) return b.bitNot(result);
       return b.unary(type.isFloat() ? ir::Op::FNeg : ir::Op::Neg, result);

@@ -147,7 +147,7 @@ struct Operand {
   uint32_t lanes = 0;  // Bytes, Halves: the digits as hexadecimal, a 1 before: .b32 is 0x132
   union {
     uint64_t bits = 0;  // Integer, Float
-    int64_t offset;     // Symbol, Address
+    int64_t offset;     // Symbol, Address; of a Register that is read: what is added to it
   };
   union {
     const Variable* variable = nullptr;  // Symbol, Address with a variable base

@@ -79,6 +79,15 @@ bool registerOperandFits(const Operand& operand, Type wanted, const ExpectedOper
   return registerFits(reg.type, wanted, expected.isFixedType, wider, inVector);
 }
 
+// A register plus a number.
+bool sumFits(const Operand& operand, const ExpectedOperand& expected, const OperandContext& context) {
+  const Type type = context.function->registers[operand.reg].type;
+  const bool isSource =
+      expected.form->kind == FormOperand::Kind::Value || expected.form->kind == FormOperand::Kind::AnyValue;
+  return isSource && operand.select == Operand::Select::Whole && type != Type::Pred && !isFloat(type) &&
+         bitWidth(type) <= 64;
+}
+
 bool elementFits(const Operand& operand, Type wanted, const ExpectedOperand& expected, const OperandContext& context,
                  bool inVector) {
   using Kind = FormOperand::Kind;
@@ -86,6 +95,7 @@ bool elementFits(const Operand& operand, Type wanted, const ExpectedOperand& exp
   switch (operand.kind) {
     case Operand::Kind::Register:
       if (kind == Kind::Immediate || kind == Kind::FloatImmediate) return false;
+      if (operand.offset != 0 && !sumFits(operand, expected, context)) return false;
       return registerOperandFits(operand, wanted, expected, context, inVector);
     case Operand::Kind::SpecialRegister:
       return (kind == Kind::AnyValue || (kind == Kind::Value && !inVector && takesSpecialRegisters(context))) &&
@@ -354,6 +364,7 @@ std::string explainOperand(const Operand& operand, const ExpectedOperand& expect
       if (expected.count > 0) return "must be a vector of " + std::to_string(expected.count);
       if (form.pair && !form.pairOptional) return "must be two destinations, d|p";
       if (operand.negated) return "cannot be negated here";
+      if (operand.offset != 0 && !sumFits(operand, expected, context)) return "cannot have a number added here";
       if (operand.select != Operand::Select::Whole && reg.vector <= 1) return "cannot have a selector here";
       return "is ." + std::string(spelling(reg.type)) + " where " + wanted + " is wanted";
     }

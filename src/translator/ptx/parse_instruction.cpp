@@ -172,6 +172,7 @@ Operand Parser::functionOrRegister() {
 // One operand, or two as in p|q.
 Operand Parser::operand() {
   Operand first = simpleOperand();
+  if (first.kind == Operand::Kind::Register && !first.negated && token_.is(Kind::Plus)) first.offset = offset();
   const bool mayPair = first.kind == Operand::Kind::Register || first.kind == Operand::Kind::Sink;
   if (!mayPair || !token_.is(Kind::Pipe)) return first;
   advance();

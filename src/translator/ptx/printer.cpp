@@ -522,6 +522,7 @@ void Printer::operand(const Operand& operand) {
       if (operand.negated) put(function_->registers[operand.reg].type == Type::Pred ? '!' : '-');
       put(function_->registers[operand.reg].name);
       select(operand);
+      offset(operand.offset);
       break;
     case Operand::Kind::SpecialRegister: put(spelling(operand.special)); break;
     case Operand::Kind::Integer:
