@@ -65,7 +65,8 @@ struct PrintfBuffer {
   uint32_t capacity;       // bytes of data
   uint32_t used;           // may grow past capacity: then records were dropped
   // Records follow: uint32 bytes (header included, a multiple of 8), uint32 argument bytes,
-  // uint64 address of the format string, then the arguments as vprintf got them.
+  // uint64 address of the format string, then the arguments as vprintf got them, then the text of each %s that is no
+  // null pointer, with a zero at its end.
 };
 
 // Device malloc. `size` bytes, this header included, belong to it; blocks follow from `used` on. Begins on a multiple of

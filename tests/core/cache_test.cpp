@@ -308,7 +308,8 @@ class PrintfArguments {
 };
 
 TEST(DevicePrintf, FormatsAsC) {
-  const auto string = [](uint64_t address) { return "at " + std::to_string(address); };
+  constexpr uint8_t text[] = {'a', 't', ' ', '7', 0, 'n', 'e', 'x', 't'};
+  const std::span<const uint8_t> string = text;
   PrintfArguments arguments;
   arguments.add<int32_t>(-5).add<double>(2.5).add<uint64_t>(7).add<int64_t>(1ll << 40).add<uint32_t>(255).add<int32_t>(
       'x');
@@ -319,6 +320,10 @@ TEST(DevicePrintf, FormatsAsC) {
           "%*d|%-*d|", PrintfArguments().add<int32_t>(4).add<int32_t>(1).add<int32_t>(3).add<int32_t>(2).bytes, string),
       "   1|2  |");
   EXPECT_EQ(formatDevicePrintf("%s", PrintfArguments().add<uint64_t>(0).bytes, string), "(null)");
+  EXPECT_EQ(formatDevicePrintf(
+                "%s|%s|%s|%.2s.",
+                PrintfArguments().add<uint64_t>(7).add<uint64_t>(0).add<uint64_t>(7).add<uint64_t>(7).bytes, string),
+            "at 7|(null)|next|.");
   EXPECT_EQ(formatDevicePrintf("%k %", {}, string), "%k %");
   EXPECT_EQ(formatDevicePrintf("%hhd %hd", PrintfArguments().add<int32_t>(300).add<int32_t>(70000).bytes, string),
             "44 4464");

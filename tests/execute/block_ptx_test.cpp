@@ -523,6 +523,37 @@ TEST_F(BlockPtx, PrintsRecords) {
   EXPECT_EQ(words[1], 16u);
 }
 
+// The host can read neither shared nor local memory: the text of %s is in the record.
+TEST_F(BlockPtx, PrintsStringsOfEverySpace) {
+  wordsOf(R"(
+    .local .align 8 .b8 arguments[32]; .local .b8 mine[4]; .shared .b8 ours[1100];
+    .param .b64 format, list; .param .b32 count;
+    mov.u32 %r1, 0;
+  FILL:
+    mov.u32 %r2, ours; add.u32 %r2, %r2, %r1; mov.u32 %r3, 120; st.shared.u8 [%r2], %r3; add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 1100; @%p1 bra FILL;
+    bar.sync 0;
+    setp.ne.u32 %p1, %t, 3; @%p1 ret;
+    mov.u32 %r1, 6906221; st.local.b32 [mine], %r1;
+    mov.u64 %rd1, mine; cvta.local.u64 %rd1, %rd1; mov.u64 %rd2, ours; cvta.shared.u64 %rd2, %rd2;
+    mov.u64 %rd3, text; cvta.global.u64 %rd3, %rd3; mov.u64 %rd4, 0;
+    st.local.u64 [arguments], %rd1; st.local.u64 [arguments+8], %rd4; st.local.u64 [arguments+16], %rd2;
+    st.local.u64 [arguments+24], %rd3;
+    cvta.local.u64 %rd1, arguments;
+    st.param.b64 [format], %rd3; st.param.b64 [list], %rd1;
+    call (count), vprintf, (format, list);
+    ld.param.b32 %r1, [count];
+    st.global.u32 [%out], %r1;
+  )",
+          1, 32, R"(.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+    .global .align 1 .b8 text[] = {37, 115, 37, 115, 37, 115, 37, 115, 0};)");  // "%s%s%s%s"
+  using namespace std::string_literals;
+  const std::string expected = "mai\0"s + std::string(1023, 'x') + "\0%s%s%s%s\0"s;
+  ASSERT_EQ(printed.size(), (16 + 32 + expected.size() + 7) / 8 * 8);
+  EXPECT_EQ(std::string(printed.begin() + 48, printed.begin() + 48 + static_cast<ptrdiff_t>(expected.size())),
+            expected);
+}
+
 TEST_F(BlockPtx, AllocatesAndFrees) {
   auto words = wordsOf(R"(
     .param .b64 size, pointer;

@@ -1,5 +1,6 @@
 #include "runtime/core/device_printf.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -27,6 +28,13 @@ class ArgumentReader {
   size_t offset_ = 0;
 };
 
+std::string takeString(std::span<const uint8_t>& strings) {
+  const auto* text = reinterpret_cast<const char*>(strings.data());
+  std::string result(text, strnlen(text, strings.size()));
+  strings = strings.subspan(std::min(result.size() + 1, strings.size()));
+  return result;
+}
+
 template <typename Value>
 void print(std::string& out, const std::string& specifier, Value value) {
   char small[256];
@@ -50,7 +58,7 @@ void print(std::string& out, const std::string& specifier, Value value) {
 }  // namespace
 
 std::string formatDevicePrintf(std::string_view format, std::span<const uint8_t> bytes,
-                               const std::function<std::string(uint64_t address)>& string) {
+                               std::span<const uint8_t> strings) {
   std::string out;
   ArgumentReader arguments(bytes);
   size_t i = 0;
@@ -113,8 +121,7 @@ std::string formatDevicePrintf(std::string_view format, std::span<const uint8_t>
       case 'G': print(out, specifier + conversion, arguments.next<double>()); break;
       case 'p': print(out, specifier + conversion, reinterpret_cast<void*>(arguments.next<uint64_t>())); break;
       case 's': {
-        const uint64_t address = arguments.next<uint64_t>();
-        const std::string text = address == 0 ? "(null)" : string(address);
+        const std::string text = arguments.next<uint64_t>() == 0 ? "(null)" : takeString(strings);
         print(out, specifier + conversion, text.c_str());
         break;
       }

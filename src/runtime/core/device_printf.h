@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace mulciber::core {
 
-// `string` fetches the text at a device address, for %s.
+// `strings` holds the text of each %s, one after another.
 std::string formatDevicePrintf(std::string_view format, std::span<const uint8_t> arguments,
-                               const std::function<std::string(uint64_t address)>& string);
+                               std::span<const uint8_t> strings);
 
 }  // namespace mulciber::core

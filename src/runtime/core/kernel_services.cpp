@@ -204,8 +204,9 @@ void KernelServices::drainPrintf() {
     std::memcpy(&format, records + offset + 8, 8);
     // A record that did not fit was reserved and never written.
     if (bytes < 16 || bytes % 8 != 0 || bytes > end - offset || argumentBytes > bytes - 16) break;
-    const std::string text = formatDevicePrintf(deviceString(format), {records + offset + 16, argumentBytes},
-                                                [this](uint64_t address) { return deviceString(address); });
+    const uint8_t* arguments = records + offset + 16;
+    const std::string text = formatDevicePrintf(deviceString(format), {arguments, argumentBytes},
+                                                {arguments + argumentBytes, bytes - 16 - argumentBytes});
     std::fwrite(text.data(), 1, text.size(), stdout);
     offset += bytes;
   }

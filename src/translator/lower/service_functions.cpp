@@ -17,11 +17,14 @@ constexpr std::string_view source = R"(
 .extern .func (.param .b64 address) __mulciber_printf_buffer();
 .extern .func (.param .b64 address) __mulciber_heap();
 
-// Finds out from the format how many bytes of arguments there are, and copies them into a record.
+// Finds out from the format how many bytes of arguments there are, and copies them into a record; then, going over the
+// format once more, the strings that %s names: they may lie where the host cannot read, or be gone when it prints. A
+// string that others change in the meantime still ends within its record.
 .visible .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments)
 {
   .reg .pred %p, %q;
   .reg .b32 %char, %bytes, %count, %isLong, %record, %used, %capacity, %end, %index, %word;
+  .reg .b32 %isCopying, %strings, %left;
   .reg .b64 %format, %text, %arguments, %buffer, %to, %from, %offset;
 
   ld.param.b64 %format, [format];
@@ -29,6 +32,10 @@ constexpr std::string_view source = R"(
   mov.b32 %count, -1;
   setp.eq.u64 %p, %format, 0;
   @%p bra done;
+  mov.b32 %isCopying, 0;
+  mov.b32 %strings, 0;
+
+start:
   mov.b32 %count, 0;
   mov.b32 %bytes, 0;
   mov.b64 %text, %format;
@@ -59,7 +66,7 @@ specification:
   setp.lt.u32 %p, %char, 65;            // flags, digits, '.'
   @%p bra specification;
   setp.eq.u32 %p, %char, 115;           // 's'
-  @%p bra wide;
+  @%p bra string;
   setp.eq.u32 %p, %char, 112;           // 'p'
   @%p bra wide;
   and.b32 %word, %char, -33;            // upper case
@@ -86,11 +93,58 @@ star:
   add.u32 %count, %count, 1;
   bra specification;
 
+string:
+  add.u32 %bytes, %bytes, 15;
+  and.b32 %bytes, %bytes, -8;
+  add.u32 %count, %count, 1;
+  cvt.u64.u32 %offset, %bytes;
+  add.u64 %from, %arguments, %offset;
+  ld.u64 %from, [%from+-8];
+  setp.eq.u64 %p, %from, 0;
+  @%p bra scan;
+  mov.b32 %index, 1023;                 // the longest one
+  setp.ne.u32 %p, %isCopying, 0;
+  @%p bra copyString;
+
+measure:
+  add.u32 %strings, %strings, 1;
+  setp.eq.u32 %p, %index, 0;
+  @%p bra scan;
+  ld.u8 %char, [%from];
+  add.u64 %from, %from, 1;
+  sub.u32 %index, %index, 1;
+  setp.ne.u32 %p, %char, 0;
+  @%p bra measure;
+  bra scan;
+
+copyString:
+  setp.eq.u32 %p, %left, 0;
+  @%p bra scan;
+  sub.u32 %left, %left, 1;
+  mov.b32 %char, 0;
+  setp.eq.u32 %p, %left, 0;
+  @%p bra copyCharacter;
+  setp.eq.u32 %p, %index, 0;
+  @%p bra copyCharacter;
+  ld.u8 %char, [%from];
+
+copyCharacter:
+  st.global.u8 [%to], %char;
+  add.u64 %to, %to, 1;
+  add.u64 %from, %from, 1;
+  sub.u32 %index, %index, 1;
+  setp.ne.u32 %p, %char, 0;
+  @%p bra copyString;
+  bra scan;
+
 counted:
+  setp.ne.u32 %p, %isCopying, 0;
+  @%p bra done;
   call (%buffer), __mulciber_printf_buffer, ();
   setp.eq.u64 %p, %buffer, 0;
   @%p bra done;
-  add.u32 %record, %bytes, 23;          // with the header, rounded up
+  add.u32 %record, %bytes, %strings;
+  add.u32 %record, %record, 23;         // with the header, rounded up
   and.b32 %record, %record, -8;
   ld.global.u32 %capacity, [%buffer];
   ld.relaxed.gpu.global.u32 %used, [%buffer+4];
@@ -110,7 +164,7 @@ counted:
 
 copy:
   setp.ge.u32 %p, %index, %bytes;
-  @%p bra done;
+  @%p bra copied;
   cvt.u64.u32 %offset, %index;
   add.u64 %from, %arguments, %offset;
   ld.u32 %word, [%from];
@@ -118,6 +172,15 @@ copy:
   st.global.u32 [%from], %word;
   add.u32 %index, %index, 4;
   bra copy;
+
+copied:
+  setp.eq.u32 %p, %strings, 0;
+  @%p bra done;
+  cvt.u64.u32 %offset, %bytes;
+  add.u64 %to, %to, %offset;
+  mov.b32 %left, %strings;
+  mov.b32 %isCopying, 1;
+  bra start;
 
 done:
   st.param.b32 [result], %count;
