@@ -181,6 +181,8 @@ using ModulePtr = std::unique_ptr<const ParsedModule, ParsedModuleDeleter>;
 ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics);
 // Links several modules into one: extern symbols are resolved, weak and common ones merged.
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics);
+// Whether a module that is linked with no other is a whole program: an error for each function that nobody defines.
+bool checkWholeProgram(const ParsedModule& module, Diagnostics& diagnostics);
 
 std::vector<std::string> kernelNames(const ParsedModule& module);
 uint32_t targetArchitecture(const ParsedModule& module);  // 90 for .target sm_90a

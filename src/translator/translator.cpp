@@ -107,6 +107,10 @@ ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& dia
   return linked ? ModulePtr(new ParsedModule(std::move(linked))) : nullptr;
 }
 
+bool checkWholeProgram(const ParsedModule& module, Diagnostics& diagnostics) {
+  return ptx::checkWholeProgram(*module.holder, diagnostics);
+}
+
 std::vector<std::string> kernelNames(const ParsedModule& module) {
   std::vector<std::string> names;
   for (const ptx::Function* function : module.holder->module.functions)

@@ -255,6 +255,32 @@ TEST_F(Driver, NewerPtxHasAnErrorOfItsOwn) {  // DRV-10
   EXPECT_EQ(result, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
 }
 
+// What a program calls and nobody defines is named when it is linked or loaded, not when a kernel is launched.
+TEST_F(Driver, MissingFunctionsAreNamed) {
+  constexpr const char* text =
+      ".version 8.0\n.target sm_70\n.address_size 64\n.extern .func elsewhere();\n"
+      ".visible .entry k() { call elsewhere; ret; }\n";
+  char log[512] = {};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  size_t bytes = 0;
+  ASSERT_EQ(cuLinkCreate(2, options, values, &link), CUDA_SUCCESS);
+  ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1, "part", 0, nullptr,
+                          nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkComplete(link, &image, &bytes), CUDA_ERROR_UNKNOWN);
+  EXPECT_NE(std::string(log).find("undefined reference to 'elsewhere'"), std::string::npos) << log;
+  EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+
+  log[0] = 0;
+  values[1] = reinterpret_cast<void*>(sizeof(log));
+  CUmodule module = nullptr;
+  EXPECT_EQ(cuModuleLoadDataEx(&module, text, 2, options, values), CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::string(log).find("unresolved extern function 'elsewhere'"), std::string::npos) << log;
+}
+
 TEST_F(Driver, LibraryKernels) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;

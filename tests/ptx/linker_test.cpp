@@ -135,9 +135,41 @@ TEST(Linker, NamesWhatIsMissingAndWhereItIsUsed) {
   EXPECT_FALSE(linked);
   EXPECT_NE(linked.messages.find("0.ptx:5:28: error: undefined reference to 'nowhere'"), std::string::npos)
       << linked.messages;
-  EXPECT_NE(linked.messages.find("1.ptx:5:18: error: undefined reference to 'lost'"), std::string::npos)
+  EXPECT_NE(linked.messages.find("1.ptx:4:22: error: undefined reference to 'lost'"), std::string::npos)
       << linked.messages;
   EXPECT_EQ(linked.messages.find("unused"), std::string::npos);
+}
+
+TEST(Linker, ALoneModuleMissesFunctionsToo) {
+  EXPECT_FALSE(linkTexts({".extern .func nowhere(); .visible .entry k() { call nowhere; ret; }"}));
+  EXPECT_FALSE(linkTexts({".extern .func nowhere(); .global .u64 p = nowhere; .visible .entry k() { ret; }"}));
+}
+
+// As nvlink, which drops what no kernel leads to.
+TEST(Linker, WhatNoKernelLeadsToMayMissFunctions) {
+  auto linked = linkTexts({".extern .func nowhere(); .visible .func f() { call nowhere; ret; } .entry k() { ret; }"});
+  EXPECT_TRUE(linked) << linked.messages;
+}
+
+TEST(Linker, AWholeProgramIsJudgedAsPtxasDoes) {
+  struct Case {
+    const char* text;
+    bool isGood;
+  };
+  for (const Case& each : {Case{".extern .func f(); .entry k() { call f; ret; }", false},
+                           Case{".func f(); .entry k() { call f; ret; }", false},
+                           Case{".extern .func f(); .func dead() { call f; ret; } .entry k() { ret; }", false},
+                           Case{".extern .func f(); .global .u64 p = f; .entry k() { ret; }", false},
+                           Case{".extern .func f(); .entry k() { ret; }", true},
+                           Case{".func f(); .entry k() { call f; ret; } .func f() { ret; }", true},
+                           Case{".extern .global .u32 g[]; .entry k() { .reg .b64 %d; mov.u64 %d, g; ret; }", false},
+                           Case{".extern .global .u32 g; .entry k() { .reg .b64 %d; mov.u64 %d, g; ret; }", true},
+                           Case{".extern .shared .u32 s[]; .entry k() { .reg .b64 %d; mov.u64 %d, s; ret; }", true}}) {
+    Diagnostics diagnostics;
+    auto program = parse(kHead + each.text, "program.ptx", diagnostics);
+    ASSERT_TRUE(program) << diagnostics.toString();
+    EXPECT_EQ(checkWholeProgram(*program, diagnostics), each.isGood) << each.text << "\n" << diagnostics.toString();
+  }
 }
 
 TEST(Linker, ProvidedFunctionsNeedNoDefinition) {

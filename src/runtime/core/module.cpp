@@ -30,7 +30,7 @@ void report(const Diagnostics& diagnostics, JitLog* log) {
 
 }  // namespace
 
-Error parseSources(const std::vector<PtxSource>& sources, JitLog* log, ModulePtr& out) {
+Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLog* log, ModulePtr& out) {
   if (sources.empty()) return Error::InvalidImage;
   Diagnostics diagnostics;
   std::vector<ModulePtr> parsed;
@@ -41,17 +41,24 @@ Error parseSources(const std::vector<PtxSource>& sources, JitLog* log, ModulePtr
   }
   const bool allParsed = !diagnostics.hasErrors() && std::ranges::find(pointers, nullptr) == pointers.end();
   ModulePtr whole;
-  if (allParsed) whole = parsed.size() == 1 ? std::move(parsed.front()) : linkModules(pointers, diagnostics);
+  if (allParsed && (sources.size() > 1 || linking == Linking::Image)) {
+    whole = linkModules(pointers, diagnostics);
+  } else if (allParsed) {
+    whole = std::move(parsed.front());
+    if (linking == Linking::Program) checkWholeProgram(*whole, diagnostics);
+  }
   report(diagnostics, log);
-  if (!whole || diagnostics.hasErrors())
-    return diagnostics.hasNewerPtx() ? Error::UnsupportedPtxVersion : Error::InvalidPtx;
+  if (!whole || diagnostics.hasErrors()) {
+    if (diagnostics.hasNewerPtx()) return Error::UnsupportedPtxVersion;
+    return allParsed && linking == Linking::Image ? Error::Unknown : Error::InvalidPtx;
+  }
   out = std::move(whole);
   return Error::Success;
 }
 
 Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, ModuleRef& out) {
   ModulePtr whole;
-  if (const Error error = parseSources(sources, log, whole); error != Error::Success) return error;
+  if (const Error error = parseSources(sources, Linking::Program, log, whole); error != Error::Success) return error;
   std::string contents;
   for (const PtxSource& source : sources) contents += ShaderCache::hash(source.text);
   ModuleRef module(new Module(context, std::move(whole), ShaderCache::hash(contents)));

@@ -29,8 +29,11 @@ struct JitLog {
 };
 
 // Parses the sources and links them where there are several. What is said goes to the log, errors to the program's log
+// What becomes of the sources: a part of something to be linked later, a program, or what cuLinkComplete gives.
+enum class Linking { Part, Program, Image };
+
 // too.
-Error parseSources(const std::vector<PtxSource>& sources, JitLog* log, ModulePtr& out);
+Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLog* log, ModulePtr& out);
 
 class Module : public std::enable_shared_from_this<Module> {
  public:

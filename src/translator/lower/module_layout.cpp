@@ -49,7 +49,8 @@ ModuleLayout::ModuleLayout(const ptx::Module& module) {
 
 void ModuleLayout::collectVariables(const ptx::Module& module) {
   auto collect = [&](const ptx::Variable* variable) {
-    if (isModuleData(*variable) && !variable->isExtern) variables_.push_back(variable);
+    // What is extern here has been linked, or is the module's own all the same: ptxas ignores the word then.
+    if (isModuleData(*variable)) variables_.push_back(variable);
   };
   for (const ptx::Variable* variable : module.variables) collect(variable);
   for (const ptx::Function* function : module.functions)

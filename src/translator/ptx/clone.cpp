@@ -4,18 +4,9 @@
 
 namespace mulciber::ptx {
 
-const Variable* Cloner::use(const Variable* variable, SourceOffset where) {
+const Variable* Cloner::use(const Variable* variable) const {
   auto found = locals_.find(variable);
-  if (found != locals_.end()) return found->second;
-  const Variable* by = variables_.at(variable);
-  usedVariables_.emplace(by, where + shift_);
-  return by;
-}
-
-const Function* Cloner::use(const Function* function, SourceOffset where) {
-  const Function* by = functions_.at(function);
-  usedFunctions_.emplace(by, where + shift_);
-  return by;
+  return found != locals_.end() ? found->second : replacement(variable);
 }
 
 void Cloner::copy(const Variable& from, Variable& to) {
@@ -26,8 +17,8 @@ void Cloner::copy(const Variable& from, Variable& to) {
   if (!from.initializer) return;
   std::span<InitializerElement> elements = arena_.copy(from.initializer->elements);
   for (InitializerElement& element : elements) {
-    if (element.variable) element.variable = use(element.variable, element.where);
-    if (element.function) element.function = use(element.function, element.where);
+    if (element.variable) element.variable = use(element.variable);
+    if (element.function) element.function = replacement(element.function);
     element.where += shift_;
   }
   auto* initializer = arena_.make<Initializer>(*from.initializer);
@@ -55,7 +46,7 @@ void Cloner::copy(const Function& from, Function& to) {
   to = from;
   to.name = name;
   to.where += shift_;
-  if (from.aliasee) to.aliasee = use(from.aliasee, from.where);
+  if (from.aliasee) to.aliasee = replacement(from.aliasee);
   locals_.clear();
   targets_.clear();
   to.results = locals(from.results, to);
@@ -120,9 +111,9 @@ void Cloner::update(Operand& operand) {
   switch (operand.kind) {
     case Operand::Kind::Symbol:
     case Operand::Kind::Address:
-      if (operand.variable) operand.variable = use(operand.variable, operand.where);
+      if (operand.variable) operand.variable = use(operand.variable);
       break;
-    case Operand::Kind::Function: operand.function = use(operand.function, operand.where); break;
+    case Operand::Kind::Function: operand.function = replacement(operand.function); break;
     case Operand::Kind::BranchTarget: operand.targets = targets_.at(operand.targets); break;
     default: break;
   }

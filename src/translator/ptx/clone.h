@@ -24,18 +24,13 @@ class Cloner {
   void copy(const Function& from, Function& to);
   void copy(const Variable& from, Variable& to);
 
-  // Functions and variables to which the copied ones refer.
-  const std::unordered_map<const Function*, SourceOffset>& usedFunctions() const { return usedFunctions_; }
-  const std::unordered_map<const Variable*, SourceOffset>& usedVariables() const { return usedVariables_; }
-
  private:
   std::span<Operand> operands(std::span<const Operand> from);
   void update(Operand& operand);
   Statement statement(const Statement& from, const Function& owner);
   Variable* local(const Variable& from, const Function& owner);
   std::span<Variable* const> locals(std::span<Variable* const> from, const Function& owner);
-  const Variable* use(const Variable* variable, SourceOffset where);
-  const Function* use(const Function* function, SourceOffset where);
+  const Variable* use(const Variable* variable) const;
 
   Arena& arena_;
   SourceOffset shift_;
@@ -44,8 +39,6 @@ class Cloner {
   std::unordered_map<const Variable*, const Variable*> variables_;
   std::unordered_map<const Variable*, const Variable*> locals_;  // of the function being copied
   std::unordered_map<const TargetList*, const TargetList*> targets_;
-  std::unordered_map<const Function*, SourceOffset> usedFunctions_;
-  std::unordered_map<const Variable*, SourceOffset> usedVariables_;
 };
 
 }  // namespace mulciber::ptx

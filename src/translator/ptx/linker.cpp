@@ -9,17 +9,13 @@
 
 #include "translator/ptx/clone.h"
 #include "translator/ptx/suggestion.h"
+#include "translator/ptx/undefined.h"
 
 namespace mulciber::ptx {
 namespace {
 
 constexpr std::string_view kMixedPragma = "mulciber.mixed_targets";
 
-bool isDefinition(const Function& function) { return function.isDefined || function.aliasee; }
-bool isDefinition(const Variable& variable) { return !variable.isExtern; }
-
-// Every block has its own: never resolved from another module.
-bool isDynamicShared(const Variable& variable) { return variable.space == StateSpace::Shared && variable.isExtern; }
 bool hasLinkage(const Variable& variable) {
   return (variable.isExtern || variable.isVisible || variable.isWeak || variable.isCommon) &&
          !isDynamicShared(variable);
@@ -296,19 +292,13 @@ void Linker::copyNodes(std::span<Node* const> from, size_t module) {
 }
 
 void Linker::reportMissing() {
-  std::vector<std::pair<SourceOffset, std::string_view>> missing;
-  for (const Cloner& cloner : cloners_) {
-    for (const auto& [function, where] : cloner.usedFunctions())
-      if (!isDefinition(*function) && !isProvidedFunction(function->name)) missing.emplace_back(where, function->name);
-    for (const auto& [variable, where] : cloner.usedVariables())
-      if (variable->isExtern && !isDynamicShared(*variable)) missing.emplace_back(where, variable->name);
-  }
-  std::sort(missing.begin(), missing.end());
-  std::unordered_set<std::string_view> reported;
-  for (const auto& [where, name] : missing) {
-    if (!reported.insert(name).second) continue;
+  std::vector<Undefined> missing = undefinedFunctions(holder_->module, Extent::Reachable);
+  for (const Variable* variable : holder_->module.variables)
+    if (!isDefinition(*variable) && !isDynamicShared(*variable)) missing.push_back({variable->name, variable->where});
+  std::ranges::sort(missing, {}, &Undefined::where);
+  for (const Undefined& undefined : missing) {
     failed_ = true;
-    holder_->source.error(diagnostics_, where, "undefined reference to " + quoted(name));
+    holder_->source.error(diagnostics_, undefined.where, "undefined reference to " + quoted(undefined.name));
   }
 }
 
@@ -350,13 +340,27 @@ std::unique_ptr<ModuleHolder> Linker::run() {
 
 }  // namespace
 
-bool isProvidedFunction(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"vprintf", "malloc", "free", "__assertfail", "__assert_fail"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
 bool isMixedModule(const Module& module) {
   return std::find(module.pragmas.begin(), module.pragmas.end(), kMixedPragma) != module.pragmas.end();
+}
+
+bool checkWholeProgram(const ModuleHolder& program, Diagnostics& diagnostics) {
+  bool isComplete = true;
+  auto refuse = [&](const char* kind, std::string_view name, SourceOffset where) {
+    isComplete = false;
+    program.source.error(diagnostics, where, std::string("unresolved extern ") + kind + " " + quoted(name));
+  };
+  for (const Undefined& undefined : undefinedFunctions(program.module, Extent::EveryFunction))
+    refuse("function", undefined.name, undefined.where);
+  for (const Variable* variable : program.module.variables) {
+    if (isDefinition(*variable) || isDynamicShared(*variable)) continue;
+    if (variable->size == 0) refuse("variable", variable->name, variable->where);
+    else
+      program.source.report(
+          diagnostics, Diagnostics::Severity::Warning, variable->where,
+          "the extern variable " + quoted(variable->name) + " is defined nowhere in the program: it begins as zero");
+  }
+  return isComplete;
 }
 
 std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules, Diagnostics& diagnostics) {

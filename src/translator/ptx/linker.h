@@ -13,12 +13,13 @@
 
 namespace mulciber::ptx {
 
-// Functions that a program calls and the translator itself provides: vprintf, malloc and the like.
-bool isProvidedFunction(std::string_view name);
-
 // True of a module linked from parts of different versions or targets. Each part was to be verified by its own: those
 // of the whole say nothing of what its instructions need.
 bool isMixedModule(const Module& module);
+
+// Whether a module that is linked with no other has what it needs, as ptxas sees it: an error for each function that it
+// uses and nobody defines. An extern variable becomes the module's own.
+bool checkWholeProgram(const ModuleHolder& program, Diagnostics& diagnostics);
 
 // Null with errors. The modules may go away afterwards: what is shared is kept alive.
 std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules, Diagnostics& diagnostics);

@@ -71,7 +71,7 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
   }
   for (const core::PtxSource& source : sourcesOf(added)) {
     ModulePtr parsed;
-    if (Error error = core::parseSources({source}, &state.options.log, parsed); error != Error::Success) return error;
+    if (Error error = core::parseSources({source}, core::Linking::Part, &state.options.log, parsed); error != Error::Success) return error;
   }
   std::move(added.begin(), added.end(), std::back_inserter(state.modules));
   return Error::Success;
@@ -86,7 +86,7 @@ Error complete(LinkState& state) {
     return Error::Success;
   }
   ModulePtr linked;
-  const Error error = core::parseSources(sourcesOf(state.modules), &state.options.log, linked);
+  const Error error = core::parseSources(sourcesOf(state.modules), core::Linking::Image, &state.options.log, linked);
   if (error != Error::Success) return error;
   state.image = std::string(linkedMark) + printModule(*linked);
   return Error::Success;
