@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "source_hash.h"
+#include "translatorHash.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/apart_lanes.h"
@@ -191,6 +191,6 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   return Kernel{std::move(*words), describe(*function, *program, target)};
 }
 
-uint32_t translatorVersion() { return sourceHash; }
+uint32_t translatorVersion() { return translatorHash; }
 
 }  // namespace mulciber

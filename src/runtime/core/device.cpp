@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "probeHash.h"
 #include "runtime/core/context.h"
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/occupancy.h"
@@ -109,7 +110,7 @@ Error Device::attribute(int attribute, int& value) const {
 Error Device::open(std::shared_ptr<vk::Device>& out) {
   std::lock_guard lock(openMutex_);
   if (!vulkan_ || vulkan_->isLost()) {
-    const std::string key = fmt::format("probes 6|{}", physical_.identity());
+    const std::string key = fmt::format("probes|{}|{}", probeHash, physical_.identity());
     vk::ProbeResults known;
     const auto cached = ShaderCache::get().load(key);
     const bool isKnown = cached && cached->size() == sizeof(known);

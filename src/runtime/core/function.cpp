@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "recordHash.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_record.h"
@@ -68,9 +69,10 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
   options.sharedInScratch = inScratch.shared;
   options.localInScratch = inScratch.local;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
-  // differs when extensions of the same device are hidden.
-  result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(),
-                                vulkan.physical().identity(), ShaderCache::hash(toJson(profile)),
+  // differs when extensions of the same device are hidden; and how it is written into the cache.
+  result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_,
+                                translatorVersion(), recordHash, vulkan.physical().identity(),
+                                ShaderCache::hash(toJson(profile)),
                                 options.exactDenormals, options.debugInfo, options.inlineLimit, inScratch.index());
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
