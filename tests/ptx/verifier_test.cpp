@@ -47,6 +47,14 @@ TEST(Verifier, SetsTheForm) {
     }
 }
 
+// The host holds initial values: a few of them must not ask for more memory than there is.
+TEST(Verifier, LimitsHowFarInitialValuesReach) {
+  const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  EXPECT_THAT(errorsOf(head + ".global .f32 a[3][4294967296] = {{1.0}, {2.0}, {3.0}};"),
+              HasSubstr("initial values reach 34359738372 bytes far; 2147483648 are allowed"));
+  EXPECT_EQ(errorsOf(head + ".global .f32 a[3][4294967296] = {{1.0}};"), "");
+}
+
 TEST(Verifier, SaysWhatIsWrongWithAnOperand) {
   EXPECT_THAT(kernelErrors("add.s32 %r1, %f1, 1;"),
               HasSubstr("operand 2 of 'add.s32' is .f32 where .s32 (or .b32) is wanted"));

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "commands.h"
@@ -107,6 +108,8 @@ int main(int argc, char** argv) {
     complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   } catch (const std::system_error& error) {  // of fmt::print
     complain(fmt::format("cannot write to standard output: {}", error.code().message()));
+  } catch (const std::bad_alloc&) {
+    complain("there is not enough memory");
   }
   return ExitFailure;
 }

@@ -17,6 +17,8 @@ namespace mulciber::core {
 
 namespace {
 
+constexpr uint64_t pieceBytes = 16 << 20;  // of module data copied to the device at once
+
 void report(const Diagnostics& diagnostics, JitLog* log) {
   const std::string text = diagnostics.toString();
   if (text.empty()) return;
@@ -81,7 +83,8 @@ Module::~Module() {
   if (data_) context_.releaseMemory(data_);
 }
 
-// The variables' block goes to the device with every address in it made real.
+// The variables' block goes to the device with every address in it made real; zeros are made there. The host holds one
+// piece of it at a time, whatever the variables' size.
 Error Module::upload() {
   const ModuleData& data = moduleData(*parsed_);
   uint64_t bytes = data.image.size();
@@ -95,23 +98,39 @@ Error Module::upload() {
   if (const Error error = context_.addMemory(MemoryKind::Module, use, bytes, 0, data_); error != Error::Success)
     return error;
   if (anyManaged) data_->advice = std::make_shared<AdviceMap>(bytes);
-  image_ = data.image;
-  image_.resize(bytes, 0);
+  // Every stream sees it, also those that are not ordered with the legacy one.
+  Stream& stream = *context_.legacyStream();
+  if (const uint64_t begin = data.image.size(); begin < bytes) {
+    Fill zeros;
+    zeros.destination = data_->deviceAddress + begin;
+    zeros.width = bytes - begin;
+    if (const Error error = fill(stream, zeros, false); error != Error::Success) return error;
+  }
+  for (uint64_t begin = 0; begin < data.image.size(); begin += pieceBytes)
+    if (const Error error = uploadPiece(stream, begin); error != Error::Success) return error;
+  return stream.synchronize();
+}
+
+Error Module::uploadPiece(Stream& stream, uint64_t begin) {
+  const ModuleData& data = moduleData(*parsed_);
+  const uint64_t end = std::min<uint64_t>(begin + pieceBytes, data.image.size());
+  std::vector<uint8_t> piece(data.image.begin() + static_cast<ptrdiff_t>(begin),
+                             data.image.begin() + static_cast<ptrdiff_t>(end));
   for (const ModuleData::Relocation& relocation : data.relocations) {
+    if (relocation.size > 8 || relocation.offset + relocation.size > data.image.size()) return Error::InvalidImage;
+    if (relocation.offset >= end || relocation.offset + relocation.size <= begin) continue;
     const uint64_t base = relocation.isFunction ? 0 : data_->deviceAddress;
-    uint64_t addend = 0;
-    if (relocation.size > 8 || relocation.offset + relocation.size > bytes) return Error::InvalidImage;
-    const uint64_t value = (base + relocation.targetOffset + addend) >> relocation.shift;
-    std::memcpy(image_.data() + relocation.offset, &value, relocation.size);
+    const uint64_t value = (base + relocation.targetOffset) >> relocation.shift;
+    for (uint32_t i = 0; i < relocation.size; ++i)
+      if (const uint64_t at = relocation.offset + i; at >= begin && at < end)
+        piece[at - begin] = static_cast<uint8_t>(value >> (8 * i));
   }
   Copy copy;
-  copy.destination = data_->deviceAddress;
-  copy.source = reinterpret_cast<uint64_t>(image_.data());
-  copy.width = bytes;
+  copy.destination = data_->deviceAddress + begin;
+  copy.source = reinterpret_cast<uint64_t>(piece.data());
+  copy.width = piece.size();
   copy.kind = CopyKind::HostToDevice;
-  // Every stream sees it, also those that are not ordered with the legacy one.
-  if (const Error error = core::copy(*context_.legacyStream(), copy, false); error != Error::Success) return error;
-  return context_.legacyStream()->synchronize();
+  return core::copy(stream, copy, false);
 }
 
 Error Module::function(std::string_view name, Function*& out) {
@@ -143,10 +162,11 @@ std::vector<std::string> Module::functionNames() const {
 }
 
 bool Module::string(uint64_t address, std::string& out) const {
-  if (!data_ || address - data_->deviceAddress >= image_.size()) return false;
+  const std::vector<uint8_t>& image = moduleData(*parsed_).image;
+  if (!data_ || address - data_->deviceAddress >= image.size()) return false;
   const uint64_t offset = address - data_->deviceAddress;
-  const auto* text = reinterpret_cast<const char*>(image_.data() + offset);
-  out.assign(text, strnlen(text, image_.size() - offset));
+  const auto* text = reinterpret_cast<const char*>(image.data() + offset);
+  out.assign(text, strnlen(text, image.size() - offset));
   return true;
 }
 

@@ -17,6 +17,7 @@ namespace mulciber::core {
 
 class Context;
 class Function;
+class Stream;
 
 struct PtxSource {
   std::string_view text;
@@ -28,10 +29,10 @@ struct JitLog {
   std::string info, errors;
 };
 
-// Parses the sources and links them where there are several. What is said goes to the log, errors to the program's log
 // What becomes of the sources: a part of something to be linked later, a program, or what cuLinkComplete gives.
 enum class Linking { Part, Program, Image };
 
+// Parses the sources and links them where there are several. What is said goes to the log, errors to the program's log
 // too.
 Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLog* log, ModulePtr& out);
 
@@ -58,12 +59,12 @@ class Module : public std::enable_shared_from_this<Module> {
  private:
   Module(Context& context, ModulePtr parsed, std::string contentKey);
   Error upload();
+  Error uploadPiece(Stream& stream, uint64_t begin);
 
   Context& context_;
   ModulePtr parsed_;
   std::string contentKey_;
   AllocationRef data_;
-  std::vector<uint8_t> image_;  // relocated
   std::unordered_map<std::string_view, const ModuleData::Symbol*> symbols_;
   std::map<std::string, std::unique_ptr<Function>, std::less<>> functions_;
 };

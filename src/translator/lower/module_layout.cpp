@@ -16,17 +16,17 @@ bool isModuleData(const ptx::Variable& variable) {
   return variable.space == ptx::StateSpace::Global || variable.space == ptx::StateSpace::Const;
 }
 
-uint32_t elementBytes(const ptx::Variable& variable) { return std::max(1u, ptx::bitWidth(variable.type) / 8); }
-
 }  // namespace
 
 ModuleLayout::ModuleLayout(const ptx::Module& module) {
   collectVariables(module);
   collectFunctions(module);
-  // Constants first, then what has an initial value, then zeros: the image ends where the zeros begin.
+  // Constants first, then what has an initial value, the largest last, then zeros: the image ends with the last initial
+  // value.
   auto rank = [](const ptx::Variable* variable) {
     bool isConstant = variable->space == ptx::StateSpace::Const;
-    return variable->initializer ? (isConstant ? 1 : 2) : (isConstant ? 0 : 3);
+    const int kind = variable->initializer ? (isConstant ? 1 : 2) : (isConstant ? 0 : 3);
+    return std::pair(kind, kind == 2 ? variable->size : 0);
   };
   std::stable_sort(variables_.begin(), variables_.end(),
                    [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
@@ -38,7 +38,8 @@ ModuleLayout::ModuleLayout(const ptx::Module& module) {
     data_.alignment = std::max(data_.alignment, variable->alignment);
     data_.size = offset + variable->size;
     if (isConstant) constantEnd_ = data_.size;
-    if (variable->initializer) imageBytes = data_.size;
+    if (variable->initializer && !variable->initializer->elements.empty())
+      imageBytes = offset + ptx::initialBytes(*variable);
     data_.symbols.push_back(
         {std::string(variable->name), offset, variable->size, variable->alignment, isConstant, variable->isManaged});
   }
@@ -84,7 +85,7 @@ void ModuleLayout::collectFunctions(const ptx::Module& module) {
 
 void ModuleLayout::fill(const ptx::Variable& variable) {
   uint64_t base = offsets_.at(&variable);
-  uint32_t bytes = elementBytes(variable);
+  auto bytes = static_cast<uint32_t>(ptx::scalarSize(variable.type));
   for (const ptx::InitializerElement& element : variable.initializer->elements) {
     uint64_t offset = base + element.index * bytes;
     if (offset + bytes > data_.image.size()) continue;  // the verifier has complained

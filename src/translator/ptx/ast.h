@@ -246,6 +246,8 @@ struct Initializer {
   std::span<const InitializerElement> elements;
   std::span<const InitializerField> fields;
 };
+// The bytes up to the end of the last initial value.
+uint64_t initialBytes(const Variable& variable);
 
 struct Statement {
   enum class Kind : uint8_t {

@@ -69,4 +69,10 @@ std::string_view spelling(StateSpace space) {
 
 Type typeOf(Mod mod) { return kTypeOfMod[static_cast<size_t>(mod)]; }
 
+uint64_t initialBytes(const Variable& variable) {
+  uint64_t count = 0;
+  for (const InitializerElement& element : variable.initializer->elements) count = std::max(count, element.index + 1);
+  return count * scalarSize(variable.type);
+}
+
 }  // namespace mulciber::ptx

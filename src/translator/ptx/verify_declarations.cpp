@@ -6,6 +6,7 @@ namespace mulciber::ptx {
 namespace {
 
 constexpr uint64_t kMaxKernelParameters = 4352, kMaxKernelParametersLarge = 32764, kMaxVectorBits = 128;
+constexpr uint64_t kMaxInitialBytes = uint64_t{1} << 31;  // the host holds them
 
 // Packed and narrow formats exist only as types of instructions.
 bool canBeDeclared(Type type) {
@@ -155,6 +156,9 @@ void verifyVariable(VerifierState& state, const Variable& variable) {
     return state.error(where, name + ": .extern variables are declared at module scope");
   if (variable.initializer && variable.isExtern)
     state.error(where, name + " is .extern and cannot have an initial value");
+  if (variable.initializer && initialBytes(variable) > kMaxInitialBytes)
+    state.error(where, name + ": initial values reach " + std::to_string(initialBytes(variable)) + " bytes far; " +
+                           std::to_string(kMaxInitialBytes) + " are allowed");
   if (variable.size == 0 && variable.isArray && !variable.isExtern && !variable.initializer)
     state.error(where, name + " has no size; only .extern arrays may leave it out");
   if (variable.isCommon) {
