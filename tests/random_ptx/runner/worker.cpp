@@ -117,7 +117,9 @@ Outcome Worker::ask(uint64_t seed, const Edits& edits) {
   if (answer.ends_with('\n')) {
     answer.pop_back();
     std::replace(answer.begin(), answer.end(), '\x1', '\n');
-    return {static_cast<Verdict>(answer[0] - '0'), answer.substr(2)};
+    const auto verdict = static_cast<Verdict>(answer[0] - '0');
+    if (verdict == Verdict::Fails) stop();  // an error may stay with its process
+    return {verdict, answer.substr(2)};
   }
   if (isLate) {
     stop();
