@@ -76,8 +76,9 @@ class Programs : public testing::TestWithParam<std::string> {};
 TEST_P(Programs, PrintsWhatItPrintsNatively) {
   const fs::path program = programsFolder() / GetParam();
   if (!fs::exists(program)) GTEST_SKIP() << "skipped: nvcc was not there to build " << GetParam();
-  static const std::string device = mulciber("info").output;
-  if (device.find("yes warp operations") == std::string::npos)
+  static const Outcome info = mulciber("info");
+  ASSERT_EQ(info.status, 0) << "mulciber info failed";
+  if (info.output.find("yes warp operations") == std::string::npos)
     GTEST_SKIP() << "skipped: there is no device with subgroups of 32 lanes";
   const Outcome outcome = mulciber("run '" + program.string() + "'");
   EXPECT_EQ(outcome.status, 0);
@@ -94,7 +95,9 @@ std::map<std::string, std::string> hashesByFunction(const std::string& text) {
 
 // The same programs with an argument show a hash of all results of each function.
 TEST(MathFunctions, AreThoseOfTheRecordedGpuBitForBit) {
-  const std::string device = mulciber("info").output;
+  const Outcome info = mulciber("info");
+  ASSERT_EQ(info.status, 0) << "mulciber info failed";
+  const std::string& device = info.output;
   if (device.find("yes warp operations") == std::string::npos)
     GTEST_SKIP() << "skipped: there is no device with subgroups of 32 lanes";
   std::string ourText, nativeText;

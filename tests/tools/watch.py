@@ -56,7 +56,10 @@ def main():
 
     def limit():
         seconds = int(limits["--processor"])
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))  # SIGXCPU, then SIGKILL
+        # A command within a watched one keeps the lower limit: not every user may raise it.
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        most = seconds + 5 if hard == resource.RLIM_INFINITY else min(seconds + 5, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, most), most))  # SIGXCPU, then SIGKILL
 
     child = subprocess.Popen(arguments, preexec_fn=limit)
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -38,6 +38,9 @@ def main():
     check("a process that waits for a slow one", result.returncode == 0 and not result.stderr, result)
     result = watch("--processor", "1", *python("while True: pass"))
     check("a process that never ends", result.returncode == 124 and "more than 1 s of processor time" in result.stderr, result)
+    limits = python("import resource; print(*resource.getrlimit(resource.RLIMIT_CPU))")
+    result = watch("--processor", "50", sys.executable, str(WATCH), "--processor", "900", *limits)
+    check("a watched command in another", result.stdout == "55 55\n" and result.returncode == 0, result)
     result = watch("--stall", "1", "sh", "-c", "sleep 1000 & echo $!; wait")
     pid = int(result.stdout)
     for _ in range(100):
