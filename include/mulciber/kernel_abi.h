@@ -33,9 +33,9 @@ inline constexpr uint32_t constantSet = 0, constantBinding = 0;
 
 // Device memory that outlives a launch: what kernels use to talk to the host.
 struct LaunchState {
-  uint64_t errorWord;      // address of an ErrorRecord
-  uint64_t printfBuffer;   // address of a PrintfBuffer; 0 when the kernel prints nothing
-  uint64_t heap;           // device malloc; 0 when unused
+  uint64_t errorWord;     // address of an ErrorRecord
+  uint64_t printfBuffer;  // address of a PrintfBuffer; 0 when the kernel prints nothing
+  uint64_t heap;          // device malloc; 0 when unused
   // Where the scratch of block (0, 0, 0) lies, and the bytes from there to the next block in each direction; 0 when
   // unused. It holds what is more than the device has: the private memory of each thread, then the shared memory.
   uint64_t scratch, scratchStride[3];
@@ -54,7 +54,7 @@ enum class KernelError : uint32_t { None = 0, Trap = 1, Assert = 2, OutOfStack =
 
 // Written once, by the first thread that fails.
 struct ErrorRecord {
-  uint32_t error;          // KernelError
+  uint32_t error;  // KernelError
   uint32_t line;
   uint32_t block[3], thread[3];
   uint64_t message, file, function;  // assert: addresses of strings in device memory
@@ -62,19 +62,19 @@ struct ErrorRecord {
 
 // A ring without wrap: kernels add to `used` and write only while they stay inside `capacity`.
 struct PrintfBuffer {
-  uint32_t capacity;       // bytes of data
-  uint32_t used;           // may grow past capacity: then records were dropped
+  uint32_t capacity;  // bytes of data
+  uint32_t used;      // may grow past capacity: then records were dropped
   // Records follow: uint32 bytes (header included, a multiple of 8), uint32 argument bytes,
   // uint64 address of the format string, then the arguments as vprintf got them, then the text of each %s that is no
   // null pointer, with a zero at its end.
 };
 
-// Device malloc. `size` bytes, this header included, belong to it; blocks follow from `used` on. Begins on a multiple of
-// 16 bytes.
+// Device malloc. `size` bytes, this header included, belong to it; blocks follow from `used` on. Begins on a multiple
+// of 16 bytes.
 struct Heap {
   uint64_t size;
-  uint64_t used;           // sizeof(Heap) at first
-  uint64_t freeLists[160]; // by size class, 0 at first
+  uint64_t used;            // sizeof(Heap) at first
+  uint64_t freeLists[160];  // by size class, 0 at first
 };
 
 // Generic addresses of shared, local and parameter memory carry the space in the top byte; everything else is global.

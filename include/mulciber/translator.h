@@ -17,19 +17,19 @@ namespace mulciber {
 // What the device can do. Filled in by the runtime from Vulkan, or read from a file for offline work.
 struct TargetProfile {
   std::string name = "vulkan1.3";
-  uint32_t computeCapability = 90;         // what the kernel may assume: 10 * major + minor
-  uint32_t maxPushConstants = 128;         // bytes
+  uint32_t computeCapability = 90;  // what the kernel may assume: 10 * major + minor
+  uint32_t maxPushConstants = 128;  // bytes
   uint32_t maxSharedBytes = 32768;
-  uint32_t maxConstantBytes = 0;           // of constants in a uniform buffer; 0: they are read as device memory
-  uint32_t maxLocalBytes = 8192;           // private memory of a thread that drivers can be relied on to compile
+  uint32_t maxConstantBytes = 0;  // of constants in a uniform buffer; 0: they are read as device memory
+  uint32_t maxLocalBytes = 8192;  // private memory of a thread that drivers can be relied on to compile
   uint32_t maxThreadsPerBlock = 1024;
-  uint32_t subgroupSize = 32;              // of the pipelines the runtime makes
+  uint32_t subgroupSize = 32;  // of the pipelines the runtime makes
 
   bool int8 = false, int16 = false, int64 = true;
   bool float16 = false, float64 = false;
-  bool storage8 = false, storage16 = false;           // 8- and 16-bit access through buffer addresses
-  bool uniform8 = false, uniform16 = false;           // and in uniform buffers
-  bool sharedExplicitLayout = false;                  // VK_KHR_workgroup_memory_explicit_layout
+  bool storage8 = false, storage16 = false;  // 8- and 16-bit access through buffer addresses
+  bool uniform8 = false, uniform16 = false;  // and in uniform buffers
+  bool sharedExplicitLayout = false;         // VK_KHR_workgroup_memory_explicit_layout
   bool sharedExplicitLayout8 = false, sharedExplicitLayout16 = false;
   bool atomicInt64 = false, atomicSharedInt64 = false;
   bool atomicFloat32Add = false, atomicSharedFloat32Add = false;
@@ -38,37 +38,37 @@ struct TargetProfile {
   bool subgroupShuffle = true, subgroupBallot = true, subgroupVote = true;
   bool maximalReconvergence = false;
   bool shaderSubgroupClock = false, shaderDeviceClock = false;
-  bool smBuiltins = false;                 // VK_NV_shader_sm_builtins: which multiprocessor, and how many
+  bool smBuiltins = false;  // VK_NV_shader_sm_builtins: which multiprocessor, and how many
   bool integerDotProduct = false;
   bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
 
   // How floats behave, as probed on the device: not what it advertises.
-  bool denormPreserve32 = false;           // the execution mode is accepted and honoured by add and mul
-  bool denormFlush32 = false;              // the execution mode is accepted and honoured
-  bool denormsByDefault32 = false;         // without any mode, f32 arithmetic keeps denormals
-  bool exactFma32 = false;                 // Fma is fused and keeps denormals
-  bool fusedFma32 = false;                 // Fma is fused where no denormal is involved, which it may flush
-  bool approximationsFlush32 = false;      // exp2, log2, rsqrt and the reciprocal take and give zeros for denormals
-  bool accurateExp2 = false;               // f32 exp2 is within two units where no denormal is involved
-  bool accurateTanh = false;               // f32 tanh of tiny numbers is the number
-  bool denormalLog2 = false;               // f32 log2 knows denormals
-  bool signedZeroPreserve = false;         // zeros keep their sign and NaNs stay NaNs only if asked for, and can be asked for
-  bool foldsZeros = false;                 // x + 0, x / 0 and 0 / x are simplified wrongly when the zero is a constant
-  bool foldsHalfRoundTrips = false;        // a conversion to f16 and back is taken for none
-  bool saturatesToInteger = false;         // float to integer clamps and knows NaNs as CUDA's does
-  bool exactFma16 = false;                 // f16 Fma is fused and keeps denormals
-  bool exactMinMax = false;                // NMin and NMax know that -0 is less than +0
-  bool nvidiaNan = false;                  // f16 and f32 operations make the one NaN of all ones but the sign
-  bool exactDivSqrt32 = false;             // division and square root are correctly rounded
-  bool refinesInOneStep32 = false;         // one step from the device's f32 estimates gives nearest reciprocals, roots
-  bool dividesByRoots32 = false;           // and one from inversesqrt(y * y) what Markstein's quotient needs
+  bool denormPreserve32 = false;       // the execution mode is accepted and honoured by add and mul
+  bool denormFlush32 = false;          // the execution mode is accepted and honoured
+  bool denormsByDefault32 = false;     // without any mode, f32 arithmetic keeps denormals
+  bool exactFma32 = false;             // Fma is fused and keeps denormals
+  bool fusedFma32 = false;             // Fma is fused where no denormal is involved, which it may flush
+  bool approximationsFlush32 = false;  // exp2, log2, rsqrt and the reciprocal take and give zeros for denormals
+  bool accurateExp2 = false;           // f32 exp2 is within two units where no denormal is involved
+  bool accurateTanh = false;           // f32 tanh of tiny numbers is the number
+  bool denormalLog2 = false;           // f32 log2 knows denormals
+  bool signedZeroPreserve = false;   // zeros keep their sign and NaNs stay NaNs only if asked for, and can be asked for
+  bool foldsZeros = false;           // x + 0, x / 0 and 0 / x are simplified wrongly when the zero is a constant
+  bool foldsHalfRoundTrips = false;  // a conversion to f16 and back is taken for none
+  bool saturatesToInteger = false;   // float to integer clamps and knows NaNs as CUDA's does
+  bool exactFma16 = false;           // f16 Fma is fused and keeps denormals
+  bool exactMinMax = false;          // NMin and NMax know that -0 is less than +0
+  bool nvidiaNan = false;            // f16 and f32 operations make the one NaN of all ones but the sign
+  bool exactDivSqrt32 = false;       // division and square root are correctly rounded
+  bool refinesInOneStep32 = false;   // one step from the device's f32 estimates gives nearest reciprocals, roots
+  bool dividesByRoots32 = false;     // and one from inversesqrt(y * y) what Markstein's quotient needs
   bool exactFma64 = false, exactDivSqrt64 = false;
-  bool gridsInPieces = false;              // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
-  bool slowDivision32 = false;             // the driver divides 32-bit integers by way of many conversions
-  bool exitedThreadsArrive = false;        // a barrier does not wait for threads that have ended
-  bool warpsProgress = false;              // a warp that spins does not keep the others of its block from running
-  bool barrierYields = false;              // if it does, a barrier in its loop lets each of them have a turn
-  bool barrierOrdersGlobal = false;        // a workgroup barrier needs no fence to order the block's device memory
+  bool gridsInPieces = false;        // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
+  bool slowDivision32 = false;       // the driver divides 32-bit integers by way of many conversions
+  bool exitedThreadsArrive = false;  // a barrier does not wait for threads that have ended
+  bool warpsProgress = false;        // a warp that spins does not keep the others of its block from running
+  bool barrierYields = false;        // if it does, a barrier in its loop lets each of them have a turn
+  bool barrierOrdersGlobal = false;  // a workgroup barrier needs no fence to order the block's device memory
 
   bool hasWarps() const { return subgroupSize == 32 && subgroupShuffle && subgroupBallot && subgroupVote; }
 };
@@ -79,14 +79,14 @@ std::optional<TargetProfile> profileFromJson(std::string_view json, std::string&
 const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "lavapipe", "nvidia"
 
 struct TranslateOptions {
-  bool exactDenormals = false;   // repair every f32 operation the device would flush; costs speed
-  bool debugInfo = false;        // .loc lines and the names of registers into the SPIR-V
+  bool exactDenormals = false;  // repair every f32 operation the device would flush; costs speed
+  bool debugInfo = false;       // .loc lines and the names of registers into the SPIR-V
   // Shared or private memory in LaunchState::scratch: for launches with more than the device has, by their dynamic
   // shared memory or their stack. Kernels that alone ask for more have it there in any case.
   bool sharedInScratch = false, localInScratch = false;
   // So many instructions may a kernel have with all calls inlined; beyond, calls of large functions share a body.
   uint32_t inlineLimit = 32768;
-  bool validate = false;         // run spirv-val on the result
+  bool validate = false;  // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
   void (*dump)(void* user, std::string_view stage, std::string_view text) = nullptr;
   void* dumpUser = nullptr;
@@ -99,11 +99,11 @@ class Diagnostics {
   struct Message {
     Severity severity;
     std::string file;
-    uint32_t line = 0, column = 0;         // 1-based; 0 when there is no place
+    uint32_t line = 0, column = 0;  // 1-based; 0 when there is no place
     std::string text;
-    std::string sourceLine;                // empty when there is no place
-    uint32_t length = 1;                   // of the underlined piece
-    uint32_t caret = 0;                    // where it begins in sourceLine, which shows only a part of a long line
+    std::string sourceLine;  // empty when there is no place
+    uint32_t length = 1;     // of the underlined piece
+    uint32_t caret = 0;      // where it begins in sourceLine, which shows only a part of a long line
   };
   static constexpr uint32_t kMaxErrors = 50;  // after these, messages are dropped
 
@@ -130,21 +130,21 @@ struct KernelInfo {
   std::string name;
   std::vector<Parameter> parameters;
   uint32_t parameterBytes = 0;
-  bool parametersInBuffer = false;         // too large for push constants
-  uint32_t staticSharedBytes = 0;          // as CUDA counts it
-  uint32_t dynamicSharedOffset = 0;        // with what barriers and rounds need besides
+  bool parametersInBuffer = false;   // too large for push constants
+  uint32_t staticSharedBytes = 0;    // as CUDA counts it
+  uint32_t dynamicSharedOffset = 0;  // with what barriers and rounds need besides
   uint32_t localBytes = 0;
   // The uniform buffer that it reads, at abi::constantSet and abi::constantBinding: so many first bytes of the module's
   // data, a multiple of 16. 0 when it reads none.
   uint32_t constantBytes = 0;
-  uint32_t maxThreads = 0;                 // .maxntid, 0 when not given
-  uint32_t requiredBlock[3] = {};          // .reqntid, 0 when not given
+  uint32_t maxThreads = 0;         // .maxntid, 0 when not given
+  uint32_t requiredBlock[3] = {};  // .reqntid, 0 when not given
   bool usesPrintf = false, usesHeap = false, usesLocks = false;
-  bool reportsErrors = false;              // may write the LaunchState's ErrorRecord
+  bool reportsErrors = false;  // may write the LaunchState's ErrorRecord
   bool sharedInScratch = false, localInScratch = false;
-  uint32_t stackCount = 0;                 // so many times SpecializationConstant::StackBytes follow the local bytes
+  uint32_t stackCount = 0;  // so many times SpecializationConstant::StackBytes follow the local bytes
   bool usesWarpOperations = false;
-  bool readsHostWrites = false;            // may wait for what the host writes while it runs
+  bool readsHostWrites = false;  // may wait for what the host writes while it runs
 };
 
 struct Kernel {
@@ -160,22 +160,24 @@ struct ModuleData {
     uint32_t alignment;
     bool isConstant, isManaged;
   };
-  struct Relocation {                      // the bytes at `offset` hold the address of symbol + addend
+  struct Relocation {  // the bytes at `offset` hold the address of symbol + addend
     uint64_t offset;
-    uint32_t size;                         // 8, 4, or 1 for a mask() byte
-    uint32_t shift;                        // right shift before the bytes are taken
-    uint64_t targetOffset;                 // within this block
-    bool isFunction;                       // a function's index instead: targetOffset
+    uint32_t size;          // 8, 4, or 1 for a mask() byte
+    uint32_t shift;         // right shift before the bytes are taken
+    uint64_t targetOffset;  // within this block
+    bool isFunction;        // a function's index instead: targetOffset
   };
-  std::vector<uint8_t> image;              // the first bytes; what follows up to `size` is zero
+  std::vector<uint8_t> image;  // the first bytes; what follows up to `size` is zero
   uint64_t size = 0;
   uint32_t alignment = 256;
   std::vector<Symbol> symbols;
   std::vector<Relocation> relocations;
 };
 
-class ParsedModule;                        // opaque, immutable, shareable between threads
-struct ParsedModuleDeleter { void operator()(const ParsedModule* module) const; };
+class ParsedModule;  // opaque, immutable, shareable between threads
+struct ParsedModuleDeleter {
+  void operator()(const ParsedModule* module) const;
+};
 using ModulePtr = std::unique_ptr<const ParsedModule, ParsedModuleDeleter>;
 
 ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics);

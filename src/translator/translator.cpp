@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "translatorHash.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/apart_lanes.h"
@@ -20,6 +19,7 @@
 #include "translator/ptx/verifier.h"
 #include "translator/spirv/spirv.h"
 #include "translator/spirv/validation.h"
+#include "translatorHash.h"
 
 namespace mulciber {
 
@@ -82,8 +82,9 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
 }
 
 // Whether lanes of one warp wait for each other at different places, which shows when all calls are inlined.
-bool mayWaitForEachOther(const ptx::ModuleHolder& holder, const ptx::Function& kernel, const lower::ModuleLayout& layout,
-                         const TargetProfile& profile, const TranslateOptions& options) {
+bool mayWaitForEachOther(const ptx::ModuleHolder& holder, const ptx::Function& kernel,
+                         const lower::ModuleLayout& layout, const TargetProfile& profile,
+                         const TranslateOptions& options) {
   Diagnostics ignored;
   auto program = lower::lowerKernel(holder, kernel, layout, profile, ignored);
   if (!program) return false;
@@ -149,8 +150,8 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   TargetProfile target = profile;
   auto program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
   if (!program) return std::nullopt;
-  // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes of
-  // the device's warps run together or not at all: rounds of single threads are for those that wait for each other.
+  // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes
+  // of the device's warps run together or not at all: rounds of single threads are for those that wait for each other.
   const bool lanesWait =
       passes::hasOrderedLoads(*program) && mayWaitForEachOther(holder, *function, module.layout, target, options);
   if (lanesWait) {

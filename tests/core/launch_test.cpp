@@ -289,7 +289,7 @@ TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT-01, KRT-02
 
 // Kernels that print must not keep later ones from the device, and records beyond the buffer are dropped.
 TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {  // KRT-02
-  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));  // which is 512 KiB: CUDA gives no less
+  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));   // which is 512 KiB: CUDA gives no less
   ASSERT_OK(run("hello", shape(1000, 32), *stream, 1));
   testing::internal::CaptureStdout();
   const Error waited = stream->synchronize();

@@ -184,7 +184,8 @@ b0:
   %0 = input i64 ModuleData
   %1 = load i32 %0 [global align 4]
   %2 = zext i64 %1
-  %3 = const i32 )" + amount + R"(
+  %3 = const i32 )" +
+                   amount + R"(
   %4 = shl i64 %2, %3
   %5 = add i64 %0, %4
   %6 = load i32 %5 [generic align 4]

@@ -23,7 +23,8 @@ __global__ void spaces(const int* in, int* out, const __grid_constant__ Paramete
   shared[i] = in[i], dynamic[i] = in[i] * 2, global[i] = in[i] * 3;
   for (int k = 0; k < 8; ++k) local[(i + k) % 8] = in[(i + k) % kThreads] * 5;
   __syncthreads();
-  const int* pointers[] = {&shared[i ^ 1], &dynamic[i ^ 3], &global[i], &constant[i ^ 5], &local[i % 8], &parameter.values[i % 8], in + i};
+  const int* pointers[] = {&shared[i ^ 1], &dynamic[i ^ 3],          &global[i], &constant[i ^ 5],
+                           &local[i % 8],  &parameter.values[i % 8], in + i};
   int sum = 0, kinds = 0;
   for (int k = 0; k < 7; ++k) {
     const int* pointer = pointers[(k + i) % 7];
@@ -43,15 +44,24 @@ __global__ void spaces(const int* in, int* out, const __grid_constant__ Paramete
   const auto further = static_cast<unsigned>(__cvta_generic_to_shared(&dynamic[(i + 9) % kThreads]));
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(row[3]) : "r"(narrow) : "memory");
   asm volatile("ld.shared.u32 %0, [%1+0];" : "=r"(row[4]) : "r"(further) : "memory");
-  asm volatile("{ .reg .b32 t; ld.shared.b32 t, [%1]; add.s32 %0, t, %2; }" : "=r"(row[5]) : "r"(narrow), "n"(42) : "memory");
+  asm volatile("{ .reg .b32 t; ld.shared.b32 t, [%1]; add.s32 %0, t, %2; }"
+               : "=r"(row[5])
+               : "r"(narrow), "n"(42)
+               : "memory");
   row[6] = *static_cast<int*>(__cvta_shared_to_generic(static_cast<size_t>(narrow)));
   __syncthreads();
-  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&shared[i & ~1]))), "r"(i & ~1), "r"(77) : "memory");
+  asm volatile(
+      "st.shared.v2.u32 [%0], {%1, %2};" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&shared[i & ~1]))),
+      "r"(i & ~1), "r"(77)
+      : "memory");
   __syncthreads();
   row[7] = shared[i];
   asm("ld.const.u32 %0, [%1];" : "=r"(row[8]) : "l"(__cvta_generic_to_constant(&constant[i])));
   asm("ld.global.nc.u32 %0, [%1];" : "=r"(row[9]) : "l"(__cvta_generic_to_global(in + i)));
-  asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(row[10]) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&dynamic[i]))), "r"(i) : "memory");
+  asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+               : "=r"(row[10])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&dynamic[i]))), "r"(i)
+               : "memory");
   row[11] = dynamic[i];
 }
 

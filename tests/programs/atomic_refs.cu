@@ -1,8 +1,8 @@
 // cuda::atomic and cuda::atomic_ref of every width, order and scope, in global and shared memory (ATOM-10, ATOM-11,
 // ATOM-16 to ATOM-18, SYNC-12), and the atomic operations of half and bfloat16.
-#include <cuda/atomic>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda/atomic>
 
 #include "program.h"
 
@@ -28,7 +28,9 @@ __device__ void integers(Cells<T>& cells, unsigned x) {
   if (x % 64 == 5) Ref(cells.exchanged).exchange(static_cast<T>(77), cuda::memory_order_acq_rel);
   Ref swapped(cells.swapped);
   T seen = swapped.load(cuda::memory_order_relaxed);
-  while (!swapped.compare_exchange_weak(seen, static_cast<T>(seen * 3 + 1), cuda::memory_order_acq_rel, cuda::memory_order_relaxed)) {}
+  while (!swapped.compare_exchange_weak(seen, static_cast<T>(seen * 3 + 1), cuda::memory_order_acq_rel,
+                                        cuda::memory_order_relaxed)) {
+  }
 }
 
 struct All {
@@ -52,7 +54,9 @@ __global__ void inGlobal(All* all) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
   everything<cuda::thread_scope_device>(*all, x);
 }
-__global__ void inGlobalNarrow(All* all) { narrow<cuda::thread_scope_system>(*all, blockIdx.x * blockDim.x + threadIdx.x); }
+__global__ void inGlobalNarrow(All* all) {
+  narrow<cuda::thread_scope_system>(*all, blockIdx.x * blockDim.x + threadIdx.x);
+}
 __global__ void inShared(const All* start, All* out) {
   __shared__ All all;
   if (threadIdx.x == 0) all = *start;
@@ -86,7 +90,8 @@ __global__ void reals(Reals* r) {
   cuda::atomic_ref<float, cuda::thread_scope_device>(r->sum).fetch_add(x * 0.5f);
   cuda::atomic_ref<float>(r->least).fetch_min(100.0f - x), cuda::atomic_ref<float>(r->greatest).fetch_max(x - 100.5f);
   cuda::atomic_ref<double, cuda::thread_scope_device>(r->wideSum).fetch_sub(x * 0.25);
-  cuda::atomic_ref<double>(r->wideLeast).fetch_min(100.0 - x), cuda::atomic_ref<double>(r->wideGreatest).fetch_max(x - 100.5);
+  cuda::atomic_ref<double>(r->wideLeast).fetch_min(100.0 - x),
+      cuda::atomic_ref<double>(r->wideGreatest).fetch_max(x - 100.5);
   atomicAdd(&r->pair, __floats2half2_rn(1.0f, -2.0f));
   atomicAdd(&r->brainPair, __floats2bfloat162_rn(0.5f, x % 2 ? 1.0f : -1.0f));
   atomicAdd(&r->half, __float2half(0.25f));
@@ -105,11 +110,13 @@ __global__ void messages(int* out) {
     if (threadIdx.x % 32 == 0) {
       const int mine = round * 2 + static_cast<int>(threadIdx.x / 32);
       if (round % 2) {
-        while (turn.load(cuda::memory_order_acquire) != mine) {}
+        while (turn.load(cuda::memory_order_acquire) != mine) {
+        }
         message = message * 3 + mine;
         turn.store(mine + 1, cuda::memory_order_release);
       } else {
-        while (turn.load(cuda::memory_order_relaxed) != mine) {}
+        while (turn.load(cuda::memory_order_relaxed) != mine) {
+        }
         cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_block);
         message = message * 5 + mine;
         cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_block);
@@ -125,7 +132,8 @@ __global__ void messages(int* out) {
 template <class T>
 Cells<T> startOf() {
   Cells<T> cells{};
-  cells.least = std::numeric_limits<T>::max(), cells.greatest = std::numeric_limits<T>::lowest(), cells.all = static_cast<T>(~T(0));
+  cells.least = std::numeric_limits<T>::max(), cells.greatest = std::numeric_limits<T>::lowest(),
+  cells.all = static_cast<T>(~T(0));
   return cells;
 }
 template <class T>
@@ -138,7 +146,9 @@ void showWide(const std::vector<All>& all) {
   showCells("int", all, &All::i), showCells("unsigned", all, &All::u);
   showCells("long long", all, &All::l), showCells("unsigned long long", all, &All::w);
 }
-void showNarrow(const std::vector<All>& all) { showCells("short", all, &All::s), showCells("unsigned char", all, &All::c); }
+void showNarrow(const std::vector<All>& all) {
+  showCells("short", all, &All::s), showCells("unsigned char", all, &All::c);
+}
 
 int main() {
   All start;
@@ -159,9 +169,10 @@ int main() {
   reals<<<kBlocks, kThreads>>>(numbers.get());
   finish();
   const Reals r = numbers.host()[0];
-  std::printf("reals: %g %g %g, %g %g %g, %g %g, %g %g, %g %g, %zu, %d\n", r.sum, r.least, r.greatest, r.wideSum, r.wideLeast,
-              r.wideGreatest, __low2float(r.pair), __high2float(r.pair), __low2float(r.brainPair), __high2float(r.brainPair),
-              __half2float(r.half), __bfloat162float(r.brain), reinterpret_cast<size_t>(r.pointer), r.flag);
+  std::printf("reals: %g %g %g, %g %g %g, %g %g, %g %g, %g %g, %zu, %d\n", r.sum, r.least, r.greatest, r.wideSum,
+              r.wideLeast, r.wideGreatest, __low2float(r.pair), __high2float(r.pair), __low2float(r.brainPair),
+              __high2float(r.brainPair), __half2float(r.half), __bfloat162float(r.brain),
+              reinterpret_cast<size_t>(r.pointer), r.flag);
   DeviceArray<int> out(64);
   messages<<<1, 64>>>(out.get());
   finish();

@@ -15,10 +15,12 @@ struct Cells {
 
 __device__ void all(Cells* c, unsigned x) {
   atomicAdd(&c->i[0], static_cast<int>(x) - 50), atomicSub(&c->i[1], 3), atomicMin(&c->i[2], 40 - static_cast<int>(x));
-  atomicMax(&c->i[3], static_cast<int>(x) - 90), atomicAnd(&c->i[4], ~(1 << (x & 15))), atomicOr(&c->i[5], 1 << (x & 31));
+  atomicMax(&c->i[3], static_cast<int>(x) - 90), atomicAnd(&c->i[4], ~(1 << (x & 15))),
+      atomicOr(&c->i[5], 1 << (x & 31));
   atomicXor(&c->i[6], static_cast<int>(x * 2654435761u)), atomicAdd_system(&c->i[7], 1);
   atomicAdd(&c->u[0], x), atomicMin(&c->u[1], x + 7), atomicMax(&c->u[2], x), atomicInc(&c->u[3], 99999);
-  atomicDec(&c->u[4], 50000), atomicAdd_block(&c->u[5], 2u), atomicOr_block(&c->u[6], 1u << (x % 20)), atomicXor(&c->u[7], x);
+  atomicDec(&c->u[4], 50000), atomicAdd_block(&c->u[5], 2u), atomicOr_block(&c->u[6], 1u << (x % 20)),
+      atomicXor(&c->u[7], x);
   atomicAdd(&c->l[0], 0x100000001ull * x), atomicMin(&c->l[1], ~0ull / (x + 1)), atomicMax(&c->l[2], 1ull << (x % 60));
   atomicAnd(&c->l[3], ~(1ull << (x % 64))), atomicOr(&c->l[4], 1ull << (x % 64)), atomicXor(&c->l[5], 0x12345ull * x);
   atomicMin(&c->s[0], 100ll - x), atomicMax(&c->s[1], -5ll - x);

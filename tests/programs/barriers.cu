@@ -1,7 +1,7 @@
 // Barriers whose two halves stand apart: cuda::barrier and its primitives (CS-049 to CS-052, ASYNC-01 to ASYNC-10).
+#include <cuda_awbarrier_primitives.h>
 #include <cuda/barrier>
 #include <cuda/std/utility>
-#include <cuda_awbarrier_primitives.h>
 
 #include "program.h"
 
@@ -49,7 +49,8 @@ __global__ void countdown(const int* in, int* out, int rounds) {
         total = sum, ++elected;
         (void)__mbarrier_arrive(&barrier);
       }
-      while (!__mbarrier_test_wait(&barrier, token)) {}
+      while (!__mbarrier_test_wait(&barrier, token)) {
+      }
     }
     __syncwarp();
     value = (value ^ total) + round;
@@ -122,7 +123,8 @@ __global__ void leavingByPrimitives(int* out) {
       return;
     }
     const __mbarrier_token_t token = __mbarrier_arrive(&barrier);
-    while (!__mbarrier_test_wait(&barrier, token)) {}
+    while (!__mbarrier_test_wait(&barrier, token)) {
+    }
     out[i] = static_cast<int>(seen >> round * 16 & 0xFFFF);
   }
 }
@@ -177,7 +179,8 @@ int main() {
   Random random;
   std::vector<int> in(kThreads * 8);
   for (auto& value : in) value = static_cast<int>(random.next() % 1000);
-  DeviceArray<int> device(in), a(kThreads), b(kThreads + 1), c(kThreads / 2), d(kThreads), e(kThreads), g(kThreads), h(34);
+  DeviceArray<int> device(in), a(kThreads), b(kThreads + 1), c(kThreads / 2), d(kThreads), e(kThreads), g(kThreads),
+      h(34);
   const auto launched = [](const char* name, auto& values) {
     finish();
     show(name, values.host());

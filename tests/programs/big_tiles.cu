@@ -1,4 +1,5 @@
-// Tiles of more than a warp: 64 to 512 threads of a block that meet, vote, exchange, sum up and scan (CS-063, CG-08, CG-09).
+// Tiles of more than a warp: 64 to 512 threads of a block that meet, vote, exchange, sum up and scan (CS-063, CG-08,
+// CG-09).
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
@@ -13,7 +14,8 @@ __device__ void votes(const Tile& tile, int value, int*, int* row) {
   row[0] = tile.meta_group_rank() * 10000 + tile.meta_group_size() * 1000 + tile.thread_rank();
   row[1] = tile.any(value == 7) | tile.all(value > 1) << 1;
   row[2] = tile.shfl(value, Size - 3);
-  row[3] = cg::tiled_partition<Size / 2>(tile).meta_group_rank() * 1000 + cg::tiled_partition<32>(tile).shfl_xor(value, 5);
+  row[3] =
+      cg::tiled_partition<Size / 2>(tile).meta_group_rank() * 1000 + cg::tiled_partition<32>(tile).shfl_xor(value, 5);
 }
 template <int Size, class Tile>
 __device__ void sums(const Tile& tile, int value, int*, int* row) {
@@ -37,14 +39,14 @@ __device__ void rounds(const Tile& tile, int value, int* shared, int* row) {
   row[0] = value, row[1] = row[2] = row[3] = 0;
 }
 
-#define TILES(what)                                                                      \
-  template <int Size>                                                                    \
-  __global__ void what##OfTiles(const int* in, int* out) {                               \
-    __shared__ cg::block_tile_memory<kThreads> scratch;                                  \
-    __shared__ int shared[kThreads];                                                     \
-    auto tile = cg::tiled_partition<Size>(cg::this_thread_block(scratch));               \
-    shared[threadIdx.x] = 0;                                                             \
-    what<Size>(tile, in[threadIdx.x], shared, out + threadIdx.x * kFields);              \
+#define TILES(what)                                                         \
+  template <int Size>                                                       \
+  __global__ void what##OfTiles(const int* in, int* out) {                  \
+    __shared__ cg::block_tile_memory<kThreads> scratch;                     \
+    __shared__ int shared[kThreads];                                        \
+    auto tile = cg::tiled_partition<Size>(cg::this_thread_block(scratch));  \
+    shared[threadIdx.x] = 0;                                                \
+    what<Size>(tile, in[threadIdx.x], shared, out + threadIdx.x * kFields); \
   }
 TILES(votes)
 TILES(sums)
@@ -95,7 +97,9 @@ int main() {
     for (int i = begin; i < end; ++i) sum += in[i];
     return sum;
   };
-  const auto votesOf = [&](int size) { return [&, size](int i, const int* row) { return row[2] == in[i / size * size + size - 3]; }; };
+  const auto votesOf = [&](int size) {
+    return [&, size](int i, const int* row) { return row[2] == in[i / size * size + size - 3]; };
+  };
   const auto sumsOf = [&](int size) {
     return [&, size](int i, const int* row) { return row[0] == sumOf(i / size * size, i / size * size + size); };
   };

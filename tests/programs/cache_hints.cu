@@ -6,7 +6,8 @@ __device__ int globals[32];
 
 __global__ void hints(const int* __restrict__ in, int4* wide, int* out) {
   const int i = threadIdx.x;
-  int sum = __ldg(in + i) + __ldca(in + i) * 3 + __ldcg(in + i) * 5 + __ldcs(in + i) * 7 + __ldlu(in + i) * 11 + __ldcv(in + i) * 13;
+  int sum = __ldg(in + i) + __ldca(in + i) * 3 + __ldcg(in + i) * 5 + __ldcs(in + i) * 7 + __ldlu(in + i) * 11 +
+            __ldcv(in + i) * 13;
   const int4 v = __ldg(wide + i);
   __stcs(wide + i, make_int4(v.w, v.z, v.y, sum));
   __stwb(out + i, sum), __stcg(out + 64 + i, sum + 1), __stwt(out + 128 + i, sum + 2);
@@ -26,7 +27,8 @@ __global__ void generic(int* out) {
   const int* spaces[] = {shared, local, globals, constants};
   int sum = 0;
   for (int k = 0; k < 8; ++k) sum = sum * 3 + read(spaces[(i + k) % 4], (i * 5 + k) % 32);
-  out[i] = sum + (__isShared(spaces[i % 4]) ? 1 : 0) + (__isLocal(spaces[i % 4]) ? 2 : 0) + (__isConstant(spaces[i % 4]) ? 4 : 0);
+  out[i] = sum + (__isShared(spaces[i % 4]) ? 1 : 0) + (__isLocal(spaces[i % 4]) ? 2 : 0) +
+           (__isConstant(spaces[i % 4]) ? 4 : 0);
 }
 
 int main() {

@@ -36,7 +36,8 @@ __global__ void xtea(const uint2* in, uint4 key, uint2* out) {
   out[threadIdx.x] = v;
 }
 __device__ void quarter(unsigned& a, unsigned& b, unsigned& c, unsigned& d) {
-  a += b, d = rotate(d ^ a, 16), c += d, b = rotate(b ^ c, 12), a += b, d = rotate(d ^ a, 8), c += d, b = rotate(b ^ c, 7);
+  a += b, d = rotate(d ^ a, 16), c += d, b = rotate(b ^ c, 12), a += b, d = rotate(d ^ a, 8), c += d,
+          b = rotate(b ^ c, 7);
 }
 __global__ void chacha(const unsigned* in, unsigned* out) {
   unsigned x[16];
@@ -78,7 +79,8 @@ int main() {
   const auto* raw = reinterpret_cast<const unsigned char*>(in.get());
   crc<<<1, 64>>>(raw, a.get());
   md5<<<1, 64>>>(in.get(), s.get(), b.get());
-  xtea<<<1, 64>>>(reinterpret_cast<const uint2*>(in.get()), uint4{1, 2, 3, 0xDEADBEEF}, reinterpret_cast<uint2*>(c.get()));
+  xtea<<<1, 64>>>(reinterpret_cast<const uint2*>(in.get()), uint4{1, 2, 3, 0xDEADBEEF},
+                  reinterpret_cast<uint2*>(c.get()));
   chacha<<<1, 64>>>(in.get(), d.get());
   rc4<<<1, 64>>>(raw, e.get());
   finish();

@@ -6,7 +6,8 @@ __global__ void fromFloat(const float* in, long long* out) {
   long long* r = out + threadIdx.x * 20;
   *r++ = __float2int_rn(x), *r++ = __float2int_rz(x), *r++ = __float2int_ru(x), *r++ = __float2int_rd(x);
   *r++ = __float2uint_rn(x), *r++ = __float2uint_rd(x), *r++ = __float2ll_rn(x), *r++ = __float2ll_ru(x);
-  *r++ = __float2ull_rz(x), *r++ = __float_as_int(static_cast<float>(static_cast<short>(x))), *r++ = static_cast<signed char>(x);
+  *r++ = __float2ull_rz(x), *r++ = __float_as_int(static_cast<float>(static_cast<short>(x))),
+  *r++ = static_cast<signed char>(x);
   *r++ = static_cast<unsigned short>(x), *r++ = lrintf(x), *r++ = llroundf(x), *r++ = __float_as_int(truncf(x));
   *r++ = __float_as_int(__saturatef(x)), *r++ = isfinite(x), *r++ = signbit(x), *r++ = ilogbf(x), *r = isnan(x);
 }
@@ -22,19 +23,25 @@ __global__ void fromInteger(const long long* in, long long* out) {
   const long long x = in[threadIdx.x];
   const int i = static_cast<int>(x);
   long long* r = out + threadIdx.x * 14;
-  *r++ = __float_as_int(__int2float_rn(i)), *r++ = __float_as_int(__int2float_rz(i)), *r++ = __float_as_int(__int2float_ru(i));
-  *r++ = __float_as_int(__uint2float_rd(i)), *r++ = __float_as_int(__ll2float_rn(x)), *r++ = __float_as_int(__ll2float_ru(x));
-  *r++ = __float_as_int(__ull2float_rz(x)), *r++ = __double_as_longlong(__int2double_rn(i)), *r++ = __double_as_longlong(__ll2double_rn(x));
+  *r++ = __float_as_int(__int2float_rn(i)), *r++ = __float_as_int(__int2float_rz(i)),
+  *r++ = __float_as_int(__int2float_ru(i));
+  *r++ = __float_as_int(__uint2float_rd(i)), *r++ = __float_as_int(__ll2float_rn(x)),
+  *r++ = __float_as_int(__ll2float_ru(x));
+  *r++ = __float_as_int(__ull2float_rz(x)), *r++ = __double_as_longlong(__int2double_rn(i)),
+  *r++ = __double_as_longlong(__ll2double_rn(x));
   *r++ = __double_as_longlong(__ll2double_rd(x)), *r++ = __double_as_longlong(__ull2double_ru(x));
-  *r++ = __double_as_longlong(__ull2double_rz(x)), *r++ = static_cast<signed char>(x), *r = static_cast<unsigned short>(x);
+  *r++ = __double_as_longlong(__ull2double_rz(x)), *r++ = static_cast<signed char>(x),
+  *r = static_cast<unsigned short>(x);
 }
 __global__ void rounded(const float* in, const double* wide, long long* out) {
   const float a = in[threadIdx.x], b = in[threadIdx.x + 1], c = in[threadIdx.x + 2];
   const double x = wide[threadIdx.x], y = wide[threadIdx.x + 1], z = wide[threadIdx.x + 2];
-  float f[] = {__fadd_rn(a, b), __fadd_ru(a, b), __fsub_rd(a, b), __fmul_rz(a, b), __fmul_ru(a, b), __fmaf_rn(a, b, c),
-               __fmaf_rd(a, b, c), __fdiv_rn(a, b), __fdiv_rz(a, b), __fsqrt_ru(fabsf(a)), __frcp_rd(b), __frcp_rn(b)};
-  double d[] = {__dadd_rd(x, y), __dsub_ru(x, y), __dmul_rz(x, y), __dmul_rd(x, y), __fma_ru(x, y, z), __fma_rz(x, y, z),
-                __ddiv_rd(x, y), __ddiv_rn(x, y), __dsqrt_rn(fabs(x)), __dsqrt_rz(fabs(y)), __drcp_ru(y), __dadd_rn(x, z)};
+  float f[] = {__fadd_rn(a, b), __fadd_ru(a, b),      __fsub_rd(a, b),    __fmul_rz(a, b),
+               __fmul_ru(a, b), __fmaf_rn(a, b, c),   __fmaf_rd(a, b, c), __fdiv_rn(a, b),
+               __fdiv_rz(a, b), __fsqrt_ru(fabsf(a)), __frcp_rd(b),       __frcp_rn(b)};
+  double d[] = {__dadd_rd(x, y),     __dsub_ru(x, y),     __dmul_rz(x, y), __dmul_rd(x, y),
+                __fma_ru(x, y, z),   __fma_rz(x, y, z),   __ddiv_rd(x, y), __ddiv_rn(x, y),
+                __dsqrt_rn(fabs(x)), __dsqrt_rz(fabs(y)), __drcp_ru(y),    __dadd_rn(x, z)};
   for (int i = 0; i < 12; ++i) {
     out[threadIdx.x * 24 + i] = f[i] == f[i] ? __float_as_int(f[i]) : -1;
     out[threadIdx.x * 24 + 12 + i] = d[i] == d[i] ? __double_as_longlong(d[i]) : -1;
@@ -47,7 +54,8 @@ int main() {
   std::vector<double> d(1026);
   std::vector<long long> l(1026);
   for (int i = 0; i < 1026; ++i) {
-    l[i] = static_cast<long long>((static_cast<unsigned long long>(random.next()) << 32 | random.next()) >> (random.next() % 64));
+    l[i] = static_cast<long long>((static_cast<unsigned long long>(random.next()) << 32 | random.next()) >>
+                                  (random.next() % 64));
     const unsigned bits = random.next();
     std::memcpy(&f[i], &bits, 4);
     if (i % 2) f[i] = (random.unit() - 0.5f) * static_cast<float>(1ull << (random.next() % 63));

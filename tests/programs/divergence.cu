@@ -17,21 +17,25 @@ __device__ int place(unsigned columns, unsigned left, unsigned right, int row, i
   }
   return count;
 }
-__global__ void queens(int* out) { out[threadIdx.x] = place(1u << threadIdx.x, 2u << threadIdx.x, (1u << threadIdx.x) >> 1, 1, 8); }
+__global__ void queens(int* out) {
+  out[threadIdx.x] = place(1u << threadIdx.x, 2u << threadIdx.x, (1u << threadIdx.x) >> 1, 1, 8);
+}
 
 __global__ void tangled(const unsigned* in, unsigned* out) {
   unsigned x = in[threadIdx.x], steps = 0;
   switch (x % 5) {
     do {
       case 0: x = x * 5 + 1;
-      case 1: x ^= x >> 3;
+      case 1:
+        x ^= x >> 3;
         if (x % 7 == 0) goto middle;
       case 2: x += 11;
       case 3:
       middle:
         x = x / 2 + steps;
         if (x % 11 == 3) continue;
-      default: x += 2;
+      default:
+        x += 2;
         if (x % 13 == 5) goto out;
     } while (++steps < 40);
   }

@@ -35,7 +35,8 @@ int main() {
   for (auto& value : wide) value = make_cuDoubleComplex(random.unit(), random.unit() - 0.5);
   const double pi = 3.14159265358979323846;
   for (int i = 0; i < 128; ++i)  // rounded far above the last bit, so that every C library gives the same
-    twiddles[i] = make_cuFloatComplex(std::round(std::cos(pi * i / 128) * 1048576) / 1048576.0f, -std::round(std::sin(pi * i / 128) * 1048576) / 1048576.0f);
+    twiddles[i] = make_cuFloatComplex(std::round(std::cos(pi * i / 128) * 1048576) / 1048576.0f,
+                                      -std::round(std::sin(pi * i / 128) * 1048576) / 1048576.0f);
   DeviceArray<cuFloatComplex> a(in), t(twiddles), b(1024);
   DeviceArray<cuDoubleComplex> c(wide), d(64);
   transform<<<4, 128>>>(a.get(), t.get(), b.get());

@@ -4,7 +4,8 @@
 __global__ void philox(unsigned* out) {
   unsigned c[4] = {threadIdx.x, blockIdx.x, 7, 9}, k0 = 0xCAFE, k1 = 0xBEEF;
   for (int round = 0; round < 10; ++round) {
-    const unsigned h0 = __umulhi(0xD2511F53, c[0]), l0 = 0xD2511F53 * c[0], h1 = __umulhi(0xCD9E8D57, c[2]), l1 = 0xCD9E8D57 * c[2];
+    const unsigned h0 = __umulhi(0xD2511F53, c[0]), l0 = 0xD2511F53 * c[0], h1 = __umulhi(0xCD9E8D57, c[2]),
+                   l1 = 0xCD9E8D57 * c[2];
     c[0] = h1 ^ c[1] ^ k0, c[1] = l1, c[2] = h0 ^ c[3] ^ k1, c[3] = l0;
     k0 += 0x9E3779B9, k1 += 0xBB67AE85;
   }
@@ -47,7 +48,8 @@ __global__ void twister(unsigned* out) {
 }
 __global__ void halton(float* out) {
   float sum = 0, scale = 1;
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i; i /= 3) scale = __fdiv_rn(scale, 3.0f), sum = __fmaf_rn(scale, static_cast<float>(i % 3), sum);
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i; i /= 3)
+    scale = __fdiv_rn(scale, 3.0f), sum = __fmaf_rn(scale, static_cast<float>(i % 3), sum);
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 

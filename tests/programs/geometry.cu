@@ -25,8 +25,12 @@ __global__ void numbers(unsigned* out) {
 }
 
 int main() {
-  const dim3 shapes[][2] = {{dim3(3), dim3(70)},          {dim3(2, 3), dim3(5, 7)},   {dim3(2, 2, 2), dim3(3, 5, 4)},
-                            {dim3(1, 1, 5), dim3(1, 1, 33)}, {dim3(70000), dim3(1)}, {dim3(1, 3, 2), dim3(32, 4, 1)}};
+  const dim3 shapes[][2] = {{dim3(3), dim3(70)},
+                            {dim3(2, 3), dim3(5, 7)},
+                            {dim3(2, 2, 2), dim3(3, 5, 4)},
+                            {dim3(1, 1, 5), dim3(1, 1, 33)},
+                            {dim3(70000), dim3(1)},
+                            {dim3(1, 3, 2), dim3(32, 4, 1)}};
   for (const auto& shape : shapes) {
     const dim3 grid = shape[0], block = shape[1];
     DeviceArray<unsigned> out(size_t(grid.x) * grid.y * grid.z * block.x * block.y * block.z * 8);

@@ -60,7 +60,8 @@ __device__ void handIn(const int* in, int* cells) {
   cg::reduce_update_async(tile, Counter(cells[1]), value, cg::greater<int>());
   cg::reduce_update_async(tile, Counter(cells[2]), value, cg::less<int>());
   cg::reduce_update_async(tile, Counter(cells[3]), value, cg::bit_xor<int>());
-  cg::reduce_store_async(tile, &cells[4 + blockIdx.x * tile.meta_group_size() + tile.meta_group_rank()], value, cg::plus<int>());
+  cg::reduce_store_async(tile, &cells[4 + blockIdx.x * tile.meta_group_size() + tile.meta_group_rank()], value,
+                         cg::plus<int>());
 }
 __global__ void handIns(const int* in, int* cells) {
   handIn<4>(in, cells), handIn<8>(in, cells + 100), handIn<16>(in, cells + 200), handIn<32>(in, cells + 300);
@@ -93,7 +94,8 @@ __global__ void labelled(const int* in, int* out) {
   auto same = cg::labeled_partition(warp, value % 7 * 1000000007ll);
   int* row = out + i * 8;
   row[0] = cg::reduce(same, value, cg::bit_or<int>()), row[1] = cg::reduce(same, value, cg::less<int>());
-  row[2] = cg::inclusive_scan(same, value, cg::plus<int>()), row[3] = cg::exclusive_scan(same, value, cg::greater<int>());
+  row[2] = cg::inclusive_scan(same, value, cg::plus<int>()),
+  row[3] = cg::exclusive_scan(same, value, cg::greater<int>());
   row[4] = cg::reduce(same, value * 0.5f, [](float a, float b) { return fmaxf(a, b); }) * 2;
   row[5] = same.meta_group_rank() * 100 + same.meta_group_size();
   auto half = cg::binary_partition(same, value & 1);

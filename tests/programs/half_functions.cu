@@ -1,5 +1,5 @@
-// half and bfloat16: arithmetic, minima, comparisons, roundings and conversions in each rounding mode, over all values of
-// the first operand (LANG-42, MATH-16). Sums, differences, products and conversions are checked on the host.
+// half and bfloat16: arithmetic, minima, comparisons, roundings and conversions in each rounding mode, over all values
+// of the first operand (LANG-42, MATH-16). Sums, differences, products and conversions are checked on the host.
 #include <cmath>
 
 #include <cuda_bf16.h>
@@ -68,7 +68,8 @@ void run(const char* name, int exponentBits, bool isNumber, F f, Reference refer
     if (reference) {
       const double x = valueOf(a, exponentBits), y = valueOf(second(a) & 0xFFFF, exponentBits);
       const double exact = nearest(reference(x, y), exponentBits);
-      wrong += !(value == exact && std::signbit(value) == std::signbit(exact)) && !(std::isnan(value) && std::isnan(exact));
+      wrong +=
+          !(value == exact && std::signbit(value) == std::signbit(exact)) && !(std::isnan(value) && std::isnan(exact));
     }
     if (std::isnan(value)) got[a] = 0x7FFF;
   }
@@ -76,51 +77,60 @@ void run(const char* name, int exponentBits, bool isNumber, F f, Reference refer
   show(name, got, 2);
 }
 
-#define DEVICE(T, call)                                                      \
-  [] __device__(unsigned i, unsigned j, unsigned k) -> unsigned long long {  \
-    const T a = made<T>(i), b = made<T>(j), c = made<T>(k);                  \
-    (void)a, (void)b, (void)c;                                               \
-    return call;                                                             \
+#define DEVICE(T, call)                                                     \
+  [] __device__(unsigned i, unsigned j, unsigned k) -> unsigned long long { \
+    const T a = made<T>(i), b = made<T>(j), c = made<T>(k);                 \
+    (void)a, (void)b, (void)c;                                              \
+    return call;                                                            \
   }
 #define NUMBER(T, name, arguments) run(#T " " #name, kExponent, true, DEVICE(T, bitsOf(name arguments)));
-#define EXACT(T, name, arguments, value) \
-  run(#T " " #name, kExponent, true, DEVICE(T, bitsOf(name arguments)), [](double a, double b) -> double { return (void)b, value; });
-#define OTHER(T, name, arguments) run(#T " " #name, kExponent, false, DEVICE(T, static_cast<unsigned long long>(name arguments)));
+#define EXACT(T, name, arguments, value)                                \
+  run(#T " " #name, kExponent, true, DEVICE(T, bitsOf(name arguments)), \
+      [](double a, double b) -> double { return (void)b, value; });
+#define OTHER(T, name, arguments) \
+  run(#T " " #name, kExponent, false, DEVICE(T, static_cast<unsigned long long>(name arguments)));
 
 // What both formats have.
-#define BOTH(T)                                                                                          \
-  EXACT(T, __hadd, (a, b), a + b) EXACT(T, __hsub, (a, b), a - b) EXACT(T, __hmul, (a, b), a * b)        \
-  EXACT(T, __hadd_rn, (a, b), a + b) EXACT(T, __hsub_rn, (a, b), a - b) EXACT(T, __hmul_rn, (a, b), a * b) \
-  EXACT(T, __hneg, (a), -a) EXACT(T, __habs, (a), std::fabs(a))                                          \
-  NUMBER(T, __hadd_sat, (a, b)) NUMBER(T, __hsub_sat, (a, b)) NUMBER(T, __hmul_sat, (a, b))              \
-  NUMBER(T, __hfma, (a, b, c)) NUMBER(T, __hfma_sat, (a, b, c)) NUMBER(T, __hfma_relu, (a, b, c))        \
-  NUMBER(T, __hmin, (a, b)) NUMBER(T, __hmax, (a, b)) NUMBER(T, __hmin_nan, (a, b)) NUMBER(T, __hmax_nan, (a, b)) \
-  EXACT(T, hceil, (a), std::ceil(a)) EXACT(T, hfloor, (a), std::floor(a)) EXACT(T, htrunc, (a), std::trunc(a)) \
-  EXACT(T, hrint, (a), std::nearbyint(a))                                                                \
-  OTHER(T, __heq, (a, b)) OTHER(T, __hne, (a, b)) OTHER(T, __hlt, (a, b)) OTHER(T, __hle, (a, b))        \
-  OTHER(T, __hgt, (a, b)) OTHER(T, __hge, (a, b)) OTHER(T, __hequ, (a, b)) OTHER(T, __hneu, (a, b))      \
-  OTHER(T, __hltu, (a, b)) OTHER(T, __hleu, (a, b)) OTHER(T, __hgtu, (a, b)) OTHER(T, __hgeu, (a, b))    \
-  OTHER(T, __hisnan, (a)) OTHER(T, __hisinf, (a))
+#define BOTH(T)                                                                                                       \
+  EXACT(T, __hadd, (a, b), a + b)                                                                                     \
+  EXACT(T, __hsub, (a, b), a - b) EXACT(T, __hmul, (a, b), a* b) EXACT(T, __hadd_rn, (a, b), a + b)                   \
+      EXACT(T, __hsub_rn, (a, b), a - b) EXACT(T, __hmul_rn, (a, b), a* b) EXACT(T, __hneg, (a), -a)                  \
+          EXACT(T, __habs, (a), std::fabs(a)) NUMBER(T, __hadd_sat, (a, b)) NUMBER(T, __hsub_sat, (a, b))             \
+              NUMBER(T, __hmul_sat, (a, b)) NUMBER(T, __hfma, (a, b, c)) NUMBER(T, __hfma_sat, (a, b, c))             \
+                  NUMBER(T, __hfma_relu, (a, b, c)) NUMBER(T, __hmin, (a, b)) NUMBER(T, __hmax, (a, b))               \
+                      NUMBER(T, __hmin_nan, (a, b)) NUMBER(T, __hmax_nan, (a, b)) EXACT(T, hceil, (a), std::ceil(a))  \
+                          EXACT(T, hfloor, (a), std::floor(a)) EXACT(T, htrunc, (a), std::trunc(a))                   \
+                              EXACT(T, hrint, (a), std::nearbyint(a)) OTHER(T, __heq, (a, b)) OTHER(T, __hne, (a, b)) \
+                                  OTHER(T, __hlt, (a, b)) OTHER(T, __hle, (a, b)) OTHER(T, __hgt, (a, b))             \
+                                      OTHER(T, __hge, (a, b)) OTHER(T, __hequ, (a, b)) OTHER(T, __hneu, (a, b))       \
+                                          OTHER(T, __hltu, (a, b)) OTHER(T, __hleu, (a, b)) OTHER(T, __hgtu, (a, b))  \
+                                              OTHER(T, __hgeu, (a, b)) OTHER(T, __hisnan, (a)) OTHER(T, __hisinf, (a))
 
-#define IN_MODES(macro, T, name, arguments) \
-  macro(T, name##_rn, arguments) macro(T, name##_rz, arguments) macro(T, name##_ru, arguments) macro(T, name##_rd, arguments)
-#define INTEGERS(T, from, to)                                                                           \
-  IN_MODES(OTHER, T, __##from##2int, (a)) IN_MODES(OTHER, T, __##from##2uint, (a))                      \
-  IN_MODES(OTHER, T, __##from##2short, (a)) IN_MODES(OTHER, T, __##from##2ushort, (a))                  \
-  IN_MODES(OTHER, T, __##from##2ll, (a)) IN_MODES(OTHER, T, __##from##2ull, (a))                        \
-  IN_MODES(NUMBER, T, __int2##to, (static_cast<int>(i << 16 | j) >> (k & 31)))                          \
-  IN_MODES(NUMBER, T, __uint2##to, ((i << 16 | j) >> (k & 31)))                                         \
-  IN_MODES(NUMBER, T, __short2##to, (static_cast<short>(i)))                                            \
-  IN_MODES(NUMBER, T, __ushort2##to, (static_cast<unsigned short>(i)))                                  \
-  IN_MODES(NUMBER, T, __ll2##to, ((static_cast<long long>(i) << 48 | static_cast<long long>(j) << 20 | k) >> (k & 63))) \
-  IN_MODES(NUMBER, T, __ull2##to, ((static_cast<unsigned long long>(i) << 48 | static_cast<unsigned long long>(j) << 20 | k) >> (k & 63)))
+#define IN_MODES(macro, T, name, arguments)                                                    \
+  macro(T, name##_rn, arguments) macro(T, name##_rz, arguments) macro(T, name##_ru, arguments) \
+      macro(T, name##_rd, arguments)
+#define INTEGERS(T, from, to)                                                                                          \
+  IN_MODES(OTHER, T, __##from##2int, (a))                                                                              \
+  IN_MODES(OTHER, T, __##from##2uint, (a)) IN_MODES(OTHER, T, __##from##2short, (a)) IN_MODES(                         \
+      OTHER, T, __##from##2ushort, (a)) IN_MODES(OTHER, T, __##from##2ll, (a)) IN_MODES(OTHER, T, __##from##2ull, (a)) \
+      IN_MODES(NUMBER, T, __int2##to, (static_cast<int>(i << 16 | j) >> (k & 31))) IN_MODES(                           \
+          NUMBER, T, __uint2##to, ((i << 16 | j) >> (k & 31))) IN_MODES(NUMBER, T, __short2##to,                       \
+                                                                        (static_cast<short>(i)))                       \
+          IN_MODES(NUMBER, T, __ushort2##to, (static_cast<unsigned short>(i))) IN_MODES(                               \
+              NUMBER, T, __ll2##to,                                                                                    \
+              ((static_cast<long long>(i) << 48 | static_cast<long long>(j) << 20 | k) >> (k & 63)))                   \
+              IN_MODES(NUMBER, T, __ull2##to,                                                                          \
+                       ((static_cast<unsigned long long>(i) << 48 | static_cast<unsigned long long>(j) << 20 | k) >>   \
+                        (k & 63)))
 
 void halfs() {
   constexpr int kExponent = 5;
   BOTH(__half)
   INTEGERS(__half, half, half)
   IN_MODES(NUMBER, __half, __float2half, (__uint_as_float(i << 16 | j)))
-  NUMBER(__half, __double2half, (__hiloint2double(static_cast<int>((0x3F00u + (i & 0xFFu)) << 16 | j | (i & 0x8000u) << 16), static_cast<int>(k << 9))))
+  NUMBER(__half, __double2half,
+         (__hiloint2double(static_cast<int>((0x3F00u + (i & 0xFFu)) << 16 | j | (i & 0x8000u) << 16),
+                           static_cast<int>(k << 9))))
   OTHER(__half, __float_as_uint, (__half2float(a) == __half2float(a) ? __half2float(a) : 0.0f))
 }
 void brains() {
@@ -128,7 +138,9 @@ void brains() {
   BOTH(__nv_bfloat16)
   INTEGERS(__nv_bfloat16, bfloat16, bfloat16)
   IN_MODES(NUMBER, __nv_bfloat16, __float2bfloat16, (__uint_as_float(i << 16 | j)))
-  NUMBER(__nv_bfloat16, __double2bfloat16, (__hiloint2double(static_cast<int>((0x3F00u + (i & 0xFFu)) << 16 | j | (i & 0x8000u) << 16), static_cast<int>(k << 9))))
+  NUMBER(__nv_bfloat16, __double2bfloat16,
+         (__hiloint2double(static_cast<int>((0x3F00u + (i & 0xFFu)) << 16 | j | (i & 0x8000u) << 16),
+                           static_cast<int>(k << 9))))
   OTHER(__nv_bfloat16, __float_as_uint, (__bfloat162float(a) == __bfloat162float(a) ? __bfloat162float(a) : 0.0f))
 }
 

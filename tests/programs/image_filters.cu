@@ -10,7 +10,8 @@ __global__ void blur(const float* in, float* out, bool vertical) {
   const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
   float sum = 0;
   for (int k = -2; k <= 2; ++k)
-    sum += weights[k + 2] * in[clampTo(y + (vertical ? k : 0), kHeight) * kWidth + clampTo(x + (vertical ? 0 : k), kWidth)];
+    sum += weights[k + 2] *
+           in[clampTo(y + (vertical ? k : 0), kHeight) * kWidth + clampTo(x + (vertical ? 0 : k), kWidth)];
   out[y * kWidth + x] = sum;
 }
 __global__ void median(const unsigned char* in, unsigned char* out) {
@@ -31,8 +32,10 @@ __global__ void edges(const unsigned char* in, unsigned short* out) {
     tile[i / 18][i % 18] = in[clampTo(y0 + i / 18, kHeight) * kWidth + clampTo(x0 + i % 18, kWidth)];
   __syncthreads();
   const int x = threadIdx.x + 1, y = threadIdx.y + 1;
-  const int h = tile[y - 1][x + 1] + 2 * tile[y][x + 1] + tile[y + 1][x + 1] - tile[y - 1][x - 1] - 2 * tile[y][x - 1] - tile[y + 1][x - 1];
-  const int v = tile[y + 1][x - 1] + 2 * tile[y + 1][x] + tile[y + 1][x + 1] - tile[y - 1][x - 1] - 2 * tile[y - 1][x] - tile[y - 1][x + 1];
+  const int h = tile[y - 1][x + 1] + 2 * tile[y][x + 1] + tile[y + 1][x + 1] - tile[y - 1][x - 1] - 2 * tile[y][x - 1] -
+                tile[y + 1][x - 1];
+  const int v = tile[y + 1][x - 1] + 2 * tile[y + 1][x] + tile[y + 1][x + 1] - tile[y - 1][x - 1] - 2 * tile[y - 1][x] -
+                tile[y - 1][x + 1];
   out[(y0 + y) * kWidth + x0 + x] = abs(h) + abs(v);
 }
 __global__ void resize(const uchar4* in, uchar4* out) {
@@ -40,11 +43,13 @@ __global__ void resize(const uchar4* in, uchar4* out) {
   const float sx = x * (23.0f / 59), sy = y * (15.0f / 39);
   const int x0 = static_cast<int>(sx), y0 = static_cast<int>(sy);
   const float fx = sx - x0, fy = sy - y0;
-  const uchar4 a = in[y0 * 24 + x0], b = in[y0 * 24 + min(x0 + 1, 23)], c = in[min(y0 + 1, 15) * 24 + x0], d = in[min(y0 + 1, 15) * 24 + min(x0 + 1, 23)];
+  const uchar4 a = in[y0 * 24 + x0], b = in[y0 * 24 + min(x0 + 1, 23)], c = in[min(y0 + 1, 15) * 24 + x0],
+               d = in[min(y0 + 1, 15) * 24 + min(x0 + 1, 23)];
   auto mix = [&](int p, int q, int r, int s) {
     return static_cast<unsigned char>((p * (1 - fx) + q * fx) * (1 - fy) + (r * (1 - fx) + s * fx) * fy + 0.5f);
   };
-  out[i] = make_uchar4(mix(a.x, b.x, c.x, d.x), mix(a.y, b.y, c.y, d.y), mix(a.z, b.z, c.z, d.z), mix(a.w, b.w, c.w, d.w));
+  out[i] =
+      make_uchar4(mix(a.x, b.x, c.x, d.x), mix(a.y, b.y, c.y, d.y), mix(a.z, b.z, c.z, d.z), mix(a.w, b.w, c.w, d.w));
 }
 
 int main() {

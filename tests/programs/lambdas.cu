@@ -7,8 +7,8 @@
 
 constexpr int kThreads = 64;
 
-// What can be called with an int, whatever it is, held in a buffer. nvstd::function is made like this; not every toolkit
-// has it.
+// What can be called with an int, whatever it is, held in a buffer. nvstd::function is made like this; not every
+// toolkit has it.
 class Function {
  public:
   Function() = default;
@@ -132,7 +132,8 @@ int main() {
   run("by value", [=] __device__(int x) { return a * x + static_cast<int>(d * x) + static_cast<int>(wide >> 38); });
   run("an array", [=] __device__(int x) { return table[x % 3] + x; });
   run("changing", [count = 100] __device__(int x) mutable { return count += x; });
-  run("generic arguments", [] __device__(int x, auto y, auto z) { return x + static_cast<int>(y * z); }, 2.5f, 4);
+  run(
+      "generic arguments", [] __device__(int x, auto y, auto z) { return x + static_cast<int>(y * z); }, 2.5f, 4);
   const auto inner = [] __host__ __device__(int x) { return x + 3; };
   const auto both = [=] __host__ __device__(int x) { return Line{-2, 1}(inner(x)); };
   run("composed", both);

@@ -52,7 +52,8 @@ int main() {
   const int n = 48;
   std::vector<double> matrix(n * n), b(n);
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= i; ++j) matrix[i * n + j] = matrix[j * n + i] = i == j ? n + random.unit() : random.unit() - 0.5;
+    for (int j = 0; j <= i; ++j)
+      matrix[i * n + j] = matrix[j * n + i] = i == j ? n + random.unit() : random.unit() - 0.5;
   for (auto& value : b) value = random.unit();
   std::vector<float> vectors(192);
   for (auto& value : vectors) value = random.unit() - 0.5f;

@@ -10,7 +10,16 @@ constexpr auto relaxed = cuda::std::memory_order_relaxed;
 constexpr auto acquire = cuda::std::memory_order_acquire;
 constexpr auto release = cuda::std::memory_order_release;
 
-enum Test { MessagePassing, MessageByFences, StoreBuffering, StoreBufferingSc, LoadBuffering, Coherence, Cumulativity, Tests };
+enum Test {
+  MessagePassing,
+  MessageByFences,
+  StoreBuffering,
+  StoreBufferingSc,
+  LoadBuffering,
+  Coherence,
+  Cumulativity,
+  Tests
+};
 
 struct Cell {
   unsigned x, pad1[31], y, pad2[31], z, pad3[31];
@@ -102,8 +111,10 @@ bool isForbidden(int test, const unsigned* seen) {
 }
 
 void judge(const char* where, int test, const std::vector<unsigned>& seen) {
-  static const char* const names[] = {"message passing",  "message passing by fences", "store buffering",
-                                      "store buffering with fences", "load buffering", "coherence", "cumulativity"};
+  static const char* const names[] = {"message passing", "message passing by fences",
+                                      "store buffering", "store buffering with fences",
+                                      "load buffering",  "coherence",
+                                      "cumulativity"};
   unsigned forbidden = 0, kinds[4096] = {};
   for (size_t i = 0; i + 2 < seen.size(); i += 3) {
     forbidden += isForbidden(test, &seen[i]);

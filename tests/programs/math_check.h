@@ -38,11 +38,23 @@ enum Domain { Any, Positive, Unit, Trigonometric, Small, Power, Bessel, Tails };
 
 template <class T>
 T sample(Random& random, Domain domain, int i) {
-  static const T special[] = {0, -static_cast<T>(0), 1, -1, static_cast<T>(0.5), 2, std::numeric_limits<T>::infinity(),
-                              -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(),
-                              std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(), 3, 10};
+  static const T special[] = {0,
+                              -static_cast<T>(0),
+                              1,
+                              -1,
+                              static_cast<T>(0.5),
+                              2,
+                              std::numeric_limits<T>::infinity(),
+                              -std::numeric_limits<T>::infinity(),
+                              std::numeric_limits<T>::quiet_NaN(),
+                              std::numeric_limits<T>::min(),
+                              std::numeric_limits<T>::denorm_min(),
+                              std::numeric_limits<T>::max(),
+                              3,
+                              10};
   if (i < 14 * 14 && (domain != Bessel || std::fabs(special[i % 14]) < 8)) return special[i % 14];
-  const T unit = static_cast<T>(random.next()) / static_cast<T>(4294967296.0) + static_cast<T>(random.next()) * static_cast<T>(0x1p-64);
+  const T unit = static_cast<T>(random.next()) / static_cast<T>(4294967296.0) +
+                 static_cast<T>(random.next()) * static_cast<T>(0x1p-64);
   const T sign = random.next() & 1 ? 1 : -1;
   switch (domain) {
     case Positive: return std::ldexp(unit, static_cast<int>(random.next() % 60) - 30);
@@ -51,7 +63,8 @@ T sample(Random& random, Domain domain, int i) {
     case Small: return sign * unit * 10;
     case Power: return unit * 8;
     case Bessel: return unit * static_cast<T>(7.9);
-    case Tails: return unit * (random.next() & 1 ? 2 : std::ldexp(static_cast<T>(1), -static_cast<int>(random.next() % 60)));
+    case Tails:
+      return unit * (random.next() & 1 ? 2 : std::ldexp(static_cast<T>(1), -static_cast<int>(random.next() % 60)));
     default: return sign * std::ldexp(unit, static_cast<int>(random.next() % 40) - 20);
   }
 }
@@ -86,19 +99,20 @@ void run(const char* name, double bound, Domain domain, F f, Reference exact, Re
     return show(name, got, 0);
   }
   if (worst <= bound + 0.5) std::printf(tolerance ? "%s: within its error\n" : "%s: within %g ulp\n", name, bound);
-  else std::printf("%s: off by %g ulp at %a %a %a: %a\n", name, worst, static_cast<double>(a[at]), static_cast<double>(b[at]),
-                   static_cast<double>(c[at]), static_cast<double>(got[at]));
+  else
+    std::printf("%s: off by %g ulp at %a %a %a: %a\n", name, worst, static_cast<double>(a[at]),
+                static_cast<double>(b[at]), static_cast<double>(c[at]), static_cast<double>(got[at]));
 }
 
-#define DEVICE_FUNCTION(T, call)          \
-  [] __device__(T x, T y, T z) -> T {     \
-    (void)x, (void)y, (void)z;            \
-    return call;                          \
+#define DEVICE_FUNCTION(T, call)      \
+  [] __device__(T x, T y, T z) -> T { \
+    (void)x, (void)y, (void)z;        \
+    return call;                      \
   }
-#define REFERENCE(value)                                            \
+#define REFERENCE(value)                                           \
   [](long double x, long double y, long double z) -> long double { \
-    (void)x, (void)y, (void)z;                                      \
-    return value;                                                   \
+    (void)x, (void)y, (void)z;                                     \
+    return value;                                                  \
   }
 #define ONE(T, name, bound, domain, call, reference) \
   run<T>(#name, bound, domain, DEVICE_FUNCTION(T, call), REFERENCE(reference));

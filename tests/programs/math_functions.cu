@@ -12,7 +12,10 @@ long double sinOfPi(long double x) {
 }
 long double cosOfPi(long double x) {
   const long double a = std::fabs(std::remainder(x, 2.0L));
-  return a == 0.5L ? 0 : a < 0.25L ? std::cos(kPi * a) : a > 0.75L ? -std::cos(kPi * (1 - a)) : std::sin(kPi * (0.5L - a));
+  return a == 0.5L   ? 0
+         : a < 0.25L ? std::cos(kPi * a)
+         : a > 0.75L ? -std::cos(kPi * (1 - a))
+                     : std::sin(kPi * (0.5L - a));
 }
 
 // Newton's method on erfc, whose values are small where it matters.
@@ -40,7 +43,8 @@ long double inverseOfErf(long double x) {
 long double besselI(int order, long double x) {
   if (std::isinf(x)) return order == 0 ? INFINITY : x;
   long double term = order == 0 ? 1 : x / 2, sum = term;
-  for (int k = 1; k < 2000 && std::fabs(term) > std::fabs(sum) * 0x1p-70L; ++k) sum += term *= x * x / 4 / k / (k + order);
+  for (int k = 1; k < 2000 && std::fabs(term) > std::fabs(sum) * 0x1p-70L; ++k)
+    sum += term *= x * x / 4 / k / (k + order);
   return sum;
 }
 
@@ -57,10 +61,10 @@ long double norm(long double x, long double y, long double z, long double w) {
   return std::hypot(std::hypot(x, y), std::hypot(z, w));
 }
 
-#define BOTH(function, single, wide, domain)                                \
+#define BOTH(function, single, wide, domain)                              \
   ONE(float, function##f, single, domain, function##f(x), function##l(x)) \
   ONE(double, function, wide, domain, function(x), function##l(x))
-#define BOTH2(function, single, wide, domain)                                     \
+#define BOTH2(function, single, wide, domain)                                   \
   ONE(float, function##f, single, domain, function##f(x, y), function##l(x, y)) \
   ONE(double, function, wide, domain, function(x, y), function##l(x, y))
 
@@ -77,12 +81,14 @@ struct Five {
 #define QUOTIENT(q) (isfinite(x) && isfinite(y) && y != 0 ? (q < 0 ? -(-q & 7) : q & 7) : 0)
 #define CLASSES(x) ((signbit(x) ? 1 : 0) + (isfinite(x) ? 2 : 0) + (isinf(x) ? 4 : 0) + (isnan(x) ? 8 : 0))
 // Where the result is in the range of 64 bits.
-#define WHOLE(function, reference)                                                                      \
+#define WHOLE(function, reference)                                                                                \
   ONE(float, function##Of64f, 0, Any, fabsf(x) < 9e18f ? function##f(x) : 0, fabsl(x) < 9e18f ? reference(x) : 0) \
   ONE(double, function##Of64, 0, Any, fabs(x) < 9e18 ? function(x) : 0, fabsl(x) < 9e18 ? reference(x) : 0)
 
 long double exponentOf(long double x) {
-  return std::isinf(x) ? std::numeric_limits<int>::max() : x == 0 || std::isnan(x) ? std::numeric_limits<int>::min() : std::ilogb(x);
+  return std::isinf(x)             ? std::numeric_limits<int>::max()
+         : x == 0 || std::isnan(x) ? std::numeric_limits<int>::min()
+                                   : std::ilogb(x);
 }
 
 int main(int argc, char**) {

@@ -14,26 +14,28 @@ long double rounded(int mode, T (*operation)(T, T, T), long double x, long doubl
   return result;
 }
 
-#define IN_MODE(suffix, mode, T, name, arguments, value) \
+#define IN_MODE(suffix, mode, T, name, arguments, value)     \
   ONE(T, name##_##suffix, 0, Any, name##_##suffix arguments, \
-      rounded<T>(mode, [](T a, T b, T c) -> T { return (void)a, (void)b, (void)c, value; }, x, y, z))
-#define IN_MODES(T, name, arguments, value)                   \
-  IN_MODE(rn, FE_TONEAREST, T, name, arguments, value)        \
-  IN_MODE(rz, FE_TOWARDZERO, T, name, arguments, value)       \
-  IN_MODE(ru, FE_UPWARD, T, name, arguments, value)           \
+      rounded<T>(                                            \
+          mode, [](T a, T b, T c) -> T { return (void)a, (void)b, (void)c, value; }, x, y, z))
+#define IN_MODES(T, name, arguments, value)             \
+  IN_MODE(rn, FE_TONEAREST, T, name, arguments, value)  \
+  IN_MODE(rz, FE_TOWARDZERO, T, name, arguments, value) \
+  IN_MODE(ru, FE_UPWARD, T, name, arguments, value)     \
   IN_MODE(rd, FE_DOWNWARD, T, name, arguments, value)
 
 void arithmetic() {
-  IN_MODES(float, __fadd, (x, y), a + b) IN_MODES(double, __dadd, (x, y), a + b)
-  IN_MODES(float, __fsub, (x, y), a - b) IN_MODES(double, __dsub, (x, y), a - b)
-  IN_MODES(float, __fmul, (x, y), a * b) IN_MODES(double, __dmul, (x, y), a * b)
-  IN_MODES(float, __fdiv, (x, y), a / b) IN_MODES(double, __ddiv, (x, y), a / b)
-  IN_MODES(float, __fmaf, (x, y, z), std::fma(a, b, c)) IN_MODES(double, __fma, (x, y, z), std::fma(a, b, c))
-  IN_MODES(float, __fmaf_ieee, (x, y, z), std::fma(a, b, c))
-  IN_MODES(float, __frcp, (x), 1 / a) IN_MODES(double, __drcp, (x), 1 / a)
-  IN_MODES(float, __fsqrt, (x), std::sqrt(a)) IN_MODES(double, __dsqrt, (x), std::sqrt(a))
-  ONE(float, __frsqrt_rn, 0, Any, __frsqrt_rn(x), 1 / sqrtl(x))
-  ONE(float, __saturatef, 0, Any, __saturatef(x), x > 0 ? fminl(x, 1) : 0)
+  IN_MODES(float, __fadd, (x, y), a + b)
+  IN_MODES(double, __dadd, (x, y), a + b) IN_MODES(float, __fsub, (x, y), a - b) IN_MODES(double, __dsub, (x, y), a - b)
+      IN_MODES(float, __fmul, (x, y), a* b) IN_MODES(double, __dmul, (x, y), a* b)
+          IN_MODES(float, __fdiv, (x, y), a / b) IN_MODES(double, __ddiv, (x, y), a / b)
+              IN_MODES(float, __fmaf, (x, y, z), std::fma(a, b, c))
+                  IN_MODES(double, __fma, (x, y, z), std::fma(a, b, c))
+                      IN_MODES(float, __fmaf_ieee, (x, y, z), std::fma(a, b, c)) IN_MODES(float, __frcp, (x), 1 / a)
+                          IN_MODES(double, __drcp, (x), 1 / a) IN_MODES(float, __fsqrt, (x), std::sqrt(a))
+                              IN_MODES(double, __dsqrt, (x), std::sqrt(a))
+                                  ONE(float, __frsqrt_rn, 0, Any, __frsqrt_rn(x), 1 / sqrtl(x))
+                                      ONE(float, __saturatef, 0, Any, __saturatef(x), x > 0 ? fminl(x, 1) : 0)
 }
 
 // An integer made of a number's bits, and a number rounded to an integer that has the nearest value.
@@ -60,29 +62,41 @@ T nearestInteger(T value) {
   NOT_OF_NAN(T, __##from##2##to, rz, FE_TOWARDZERO, Integer) \
   NOT_OF_NAN(T, __##from##2##to, ru, FE_UPWARD, Integer)     \
   NOT_OF_NAN(T, __##from##2##to, rd, FE_DOWNWARD, Integer)
-#define NOT_OF_NAN(T, name, suffix, mode, Integer)                            \
-  ONE(T, name##_##suffix, 0, Any, isnan(x) ? 0 : name##_##suffix(x),          \
-      isnan(x) ? 0 : rounded<T>(mode, [](T a, T, T) { return nearestInteger<Integer>(a); }, x, y, z))
+#define NOT_OF_NAN(T, name, suffix, mode, Integer)                   \
+  ONE(T, name##_##suffix, 0, Any, isnan(x) ? 0 : name##_##suffix(x), \
+      isnan(x) ? 0                                                   \
+               : rounded<T>(                                         \
+                     mode, [](T a, T, T) { return nearestInteger<Integer>(a); }, x, y, z))
 #define BITS_OF_PAIR (static_cast<long long>(__float_as_int(y)) << 32 | __float_as_uint(x))
 
 void conversions() {
-  TO_INTEGER(float, float, int, int) TO_INTEGER(float, float, uint, unsigned)
-  TO_INTEGER(float, float, ll, long long) TO_INTEGER(float, float, ull, unsigned long long)
-  TO_INTEGER(double, double, int, int) TO_INTEGER(double, double, uint, unsigned)
-  TO_INTEGER(double, double, ll, long long) TO_INTEGER(double, double, ull, unsigned long long)
-  IN_MODES(float, __int2float, (__float_as_int(x)), static_cast<float>(bitsOf<int>(a)))
-  IN_MODES(float, __uint2float, (__float_as_uint(x)), static_cast<float>(bitsOf<unsigned>(a)))
-  IN_MODES(float, __ll2float, (BITS_OF_PAIR), static_cast<float>(bitsOfPair(a, b)))
-  IN_MODES(float, __ull2float, (BITS_OF_PAIR), static_cast<float>(static_cast<unsigned long long>(bitsOfPair(a, b))))
-  IN_MODES(double, __ll2double, (__double_as_longlong(x)), static_cast<double>(bitsOf<long long>(a)))
-  IN_MODES(double, __ull2double, (__double_as_longlong(x)), static_cast<double>(bitsOf<unsigned long long>(a)))
-  IN_MODES(double, __double2float, (x), static_cast<float>(a))
-  IN_MODE(rn, FE_TONEAREST, double, __int2double, (__double2loint(x)), static_cast<int>(bitsOf<long long>(a)))
-  IN_MODE(rn, FE_TONEAREST, double, __uint2double, (__double2hiint(x)), static_cast<unsigned>(bitsOf<long long>(a) >> 32))
-  ONE(double, __hiloint2double, 0, Any, __hiloint2double(__double2hiint(x), __double2loint(x)), x)
-  ONE(double, __longlong_as_double, 0, Any, __longlong_as_double(__double_as_longlong(x)), x)
-  ONE(float, __int_as_float, 0, Any, __int_as_float(__float_as_int(x)), x)
-  ONE(float, __uint_as_float, 0, Any, __uint_as_float(__float_as_uint(x)), x)
+  TO_INTEGER(float, float, int, int)
+  TO_INTEGER(float, float, uint, unsigned) TO_INTEGER(float, float, ll, long long)
+      TO_INTEGER(float, float, ull, unsigned long long) TO_INTEGER(double, double, int, int)
+          TO_INTEGER(double, double, uint, unsigned) TO_INTEGER(double, double, ll, long long)
+              TO_INTEGER(double, double, ull, unsigned long long)
+                  IN_MODES(float, __int2float, (__float_as_int(x)), static_cast<float>(bitsOf<int>(a)))
+                      IN_MODES(float, __uint2float, (__float_as_uint(x)), static_cast<float>(bitsOf<unsigned>(a)))
+                          IN_MODES(float, __ll2float, (BITS_OF_PAIR), static_cast<float>(bitsOfPair(a, b)))
+                              IN_MODES(float, __ull2float, (BITS_OF_PAIR),
+                                       static_cast<float>(static_cast<unsigned long long>(bitsOfPair(a, b))))
+                                  IN_MODES(double, __ll2double, (__double_as_longlong(x)),
+                                           static_cast<double>(bitsOf<long long>(a)))
+                                      IN_MODES(double, __ull2double, (__double_as_longlong(x)),
+                                               static_cast<double>(bitsOf<unsigned long long>(a)))
+                                          IN_MODES(double, __double2float, (x), static_cast<float>(a))
+                                              IN_MODE(rn, FE_TONEAREST, double, __int2double, (__double2loint(x)),
+                                                      static_cast<int>(bitsOf<long long>(a)))
+                                                  IN_MODE(rn, FE_TONEAREST, double, __uint2double, (__double2hiint(x)),
+                                                          static_cast<unsigned>(bitsOf<long long>(a) >> 32))
+                                                      ONE(double, __hiloint2double, 0, Any,
+                                                          __hiloint2double(__double2hiint(x), __double2loint(x)), x)
+                                                          ONE(double, __longlong_as_double, 0, Any,
+                                                              __longlong_as_double(__double_as_longlong(x)), x)
+                                                              ONE(float, __int_as_float, 0, Any,
+                                                                  __int_as_float(__float_as_int(x)), x)
+                                                                  ONE(float, __uint_as_float, 0, Any,
+                                                                      __uint_as_float(__float_as_uint(x)), x)
 }
 
 // Units of the last place of a float, and half a one for the rounding.

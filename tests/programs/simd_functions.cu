@@ -87,18 +87,17 @@ long long clamp(long long value) {
 #define DEVICE(call) [] __device__(unsigned a, unsigned b, unsigned c) -> unsigned { return (void)b, (void)c, call; }
 #define HOST(value) [](long long a, long long b, long long c) -> long long { return (void)b, (void)c, value; }
 #define PARTS(name, T, arguments, value) check(#name, DEVICE(name arguments), parts<T>(HOST(value)));
-#define SIGNED(name, arguments, value)             \
-  PARTS(name##2, int16_t, arguments, (value))      \
+#define SIGNED(name, arguments, value)        \
+  PARTS(name##2, int16_t, arguments, (value)) \
   PARTS(name##4, int8_t, arguments, (value))
-#define UNSIGNED(name, arguments, value)           \
-  PARTS(name##2, uint16_t, arguments, (value))     \
+#define UNSIGNED(name, arguments, value)       \
+  PARTS(name##2, uint16_t, arguments, (value)) \
   PARTS(name##4, uint8_t, arguments, (value))
-#define SATURATED(name, S2, S4, arguments, value)             \
-  PARTS(name##2, S2, arguments, clamp<S2>(value))             \
+#define SATURATED(name, S2, S4, arguments, value) \
+  PARTS(name##2, S2, arguments, clamp<S2>(value)) \
   PARTS(name##4, S4, arguments, clamp<S4>(value))
-#define COMPARE(name, kind, operation)                        \
-  kind(__vcmp##name, (a, b), a operation b ? -1 : 0)          \
-  kind(__vset##name, (a, b), a operation b ? 1 : 0)
+#define COMPARE(name, kind, operation) \
+  kind(__vcmp##name, (a, b), a operation b ? -1 : 0) kind(__vset##name, (a, b), a operation b ? 1 : 0)
 
 void arithmetic() {
   SIGNED(__vadd, (a, b), a + b)
@@ -127,28 +126,30 @@ void arithmetic() {
 }
 
 void comparisons() {
-  COMPARE(eq, UNSIGNED, ==) COMPARE(ne, UNSIGNED, !=)
-  COMPARE(ges, SIGNED, >=) COMPARE(gts, SIGNED, >) COMPARE(les, SIGNED, <=) COMPARE(lts, SIGNED, <)
-  COMPARE(geu, UNSIGNED, >=) COMPARE(gtu, UNSIGNED, >) COMPARE(leu, UNSIGNED, <=) COMPARE(ltu, UNSIGNED, <)
+  COMPARE(eq, UNSIGNED, ==)
+  COMPARE(ne, UNSIGNED, !=) COMPARE(ges, SIGNED, >=) COMPARE(gts, SIGNED, >) COMPARE(les, SIGNED, <=)
+      COMPARE(lts, SIGNED, <) COMPARE(geu, UNSIGNED, >=) COMPARE(gtu, UNSIGNED, >) COMPARE(leu, UNSIGNED, <=)
+          COMPARE(ltu, UNSIGNED, <)
 }
 
-#define OF_TYPES(prefix, suffix, arguments, value)                    \
-  PARTS(prefix##_s32##suffix, int32_t, arguments, value)              \
+#define OF_TYPES(prefix, suffix, arguments, value)       \
+  PARTS(prefix##_s32##suffix, int32_t, arguments, value) \
   PARTS(prefix##_s16x2##suffix, int16_t, arguments, value)
-#define OF_ALL_TYPES(prefix, arguments, value)                        \
-  OF_TYPES(prefix, , arguments, value)                                \
-  PARTS(prefix##_u32, uint32_t, arguments, value)                     \
+#define OF_ALL_TYPES(prefix, arguments, value)    \
+  OF_TYPES(prefix, , arguments, value)            \
+  PARTS(prefix##_u32, uint32_t, arguments, value) \
   PARTS(prefix##_u16x2, uint16_t, arguments, value)
 // A sum wraps before it is compared: the types of parts are T.
-#define SUMS(name, T, of, relu)                                                                        \
+#define SUMS(name, T, of, relu)                                                                         \
   check(#name, DEVICE(name(a, b, c)), parts<T>([](long long a, long long b, long long c) -> long long { \
-          const long long s = static_cast<T>(a + b), r = std::of(s, c);                                \
-          return relu ? std::max(r, 0ll) : r;                                                          \
+          const long long s = static_cast<T>(a + b), r = std::of(s, c);                                 \
+          return relu ? std::max(r, 0ll) : r;                                                           \
         }));
-#define SUMS_OF(of)                                                                                    \
-  SUMS(__viadd##of##_s32, int32_t, of, false) SUMS(__viadd##of##_s16x2, int16_t, of, false)            \
-  SUMS(__viadd##of##_u32, uint32_t, of, false) SUMS(__viadd##of##_u16x2, uint16_t, of, false)          \
-  SUMS(__viadd##of##_s32_relu, int32_t, of, true) SUMS(__viadd##of##_s16x2_relu, int16_t, of, true)
+#define SUMS_OF(of)                                                                                  \
+  SUMS(__viadd##of##_s32, int32_t, of, false)                                                        \
+  SUMS(__viadd##of##_s16x2, int16_t, of, false) SUMS(__viadd##of##_u32, uint32_t, of, false)         \
+      SUMS(__viadd##of##_u16x2, uint16_t, of, false) SUMS(__viadd##of##_s32_relu, int32_t, of, true) \
+          SUMS(__viadd##of##_s16x2_relu, int16_t, of, true)
 
 // Which operand it was: a predicate for each part, in the upper word.
 template <class T, class F>
@@ -162,18 +163,24 @@ auto withPredicates(F f, bool greatest) {
     return result;
   };
 }
-#define ONE_PREDICATE(name, T, of, greatest)                                                          \
-  check(#name, [] __device__(unsigned a, unsigned b, unsigned) -> unsigned long long {                \
-          bool first;                                                                                 \
-          const unsigned value = name(a, b, &first);                                                  \
-          return value | static_cast<unsigned long long>(first) << 32;                                \
-        }, withPredicates<T>(HOST(std::of(a, b)), greatest));
-#define TWO_PREDICATES(name, T, of, greatest)                                                         \
-  check(#name, [] __device__(unsigned a, unsigned b, unsigned) -> unsigned long long {                \
-          bool high, low;                                                                             \
-          const unsigned value = name(a, b, &high, &low);                                             \
-          return value | static_cast<unsigned long long>(high * 2 + low) << 32;                       \
-        }, withPredicates<T>(HOST(std::of(a, b)), greatest));
+#define ONE_PREDICATE(name, T, of, greatest)                                  \
+  check(                                                                      \
+      #name,                                                                  \
+      [] __device__(unsigned a, unsigned b, unsigned) -> unsigned long long { \
+        bool first;                                                           \
+        const unsigned value = name(a, b, &first);                            \
+        return value | static_cast<unsigned long long>(first) << 32;          \
+      },                                                                      \
+      withPredicates<T>(HOST(std::of(a, b)), greatest));
+#define TWO_PREDICATES(name, T, of, greatest)                                 \
+  check(                                                                      \
+      #name,                                                                  \
+      [] __device__(unsigned a, unsigned b, unsigned) -> unsigned long long { \
+        bool high, low;                                                       \
+        const unsigned value = name(a, b, &high, &low);                       \
+        return value | static_cast<unsigned long long>(high * 2 + low) << 32; \
+      },                                                                      \
+      withPredicates<T>(HOST(std::of(a, b)), greatest));
 
 void dpx() {
   OF_ALL_TYPES(__vimax3, (a, b, c), std::max({a, b, c}))
@@ -184,15 +191,18 @@ void dpx() {
   OF_TYPES(__vimin3, _relu, (a, b, c), std::max(std::min({a, b, c}), 0ll))
   SUMS_OF(max)
   SUMS_OF(min)
-  ONE_PREDICATE(__vibmax_s32, int32_t, max, true) ONE_PREDICATE(__vibmax_u32, uint32_t, max, true)
-  ONE_PREDICATE(__vibmin_s32, int32_t, min, false) ONE_PREDICATE(__vibmin_u32, uint32_t, min, false)
-  TWO_PREDICATES(__vibmax_s16x2, int16_t, max, true) TWO_PREDICATES(__vibmax_u16x2, uint16_t, max, true)
-  TWO_PREDICATES(__vibmin_s16x2, int16_t, min, false) TWO_PREDICATES(__vibmin_u16x2, uint16_t, min, false)
+  ONE_PREDICATE(__vibmax_s32, int32_t, max, true)
+  ONE_PREDICATE(__vibmax_u32, uint32_t, max, true) ONE_PREDICATE(__vibmin_s32, int32_t, min, false)
+      ONE_PREDICATE(__vibmin_u32, uint32_t, min, false) TWO_PREDICATES(__vibmax_s16x2, int16_t, max, true)
+          TWO_PREDICATES(__vibmax_u16x2, uint16_t, max, true) TWO_PREDICATES(__vibmin_s16x2, int16_t, min, false)
+              TWO_PREDICATES(__vibmin_u16x2, uint16_t, min, false)
 }
 
-#define WORD(name, call, value)                                                                              \
-  check(#name, [] __device__(unsigned a, unsigned b, unsigned c) -> unsigned long long { return (void)b, (void)c, call; }, \
-        [](unsigned a, unsigned b, unsigned c) -> unsigned long long { return (void)b, (void)c, value; });
+#define WORD(name, call, value)                                                                                   \
+  check(                                                                                                          \
+      #name,                                                                                                      \
+      [] __device__(unsigned a, unsigned b, unsigned c) -> unsigned long long { return (void)b, (void)c, call; }, \
+      [](unsigned a, unsigned b, unsigned c) -> unsigned long long { return (void)b, (void)c, value; });
 
 template <class A, class B>
 unsigned dot(unsigned a, unsigned b, unsigned c, int firstOfB) {
@@ -229,11 +239,16 @@ void words() {
   WORD(__funnelshift_lc, __funnelshift_lc(a, b, c & 63), funnel<uint64_t>(a, b, std::min(c & 63, 32u), true))
   WORD(__funnelshift_rc, __funnelshift_rc(a, b, c & 63), funnel<uint64_t>(a, b, std::min(c & 63, 32u), false))
   WORD(__brev, __brev(a), reversed(a))
-  WORD(__brevll, __brevll(a | static_cast<unsigned long long>(b) << 32), reversed(b) | static_cast<unsigned long long>(reversed(a)) << 32)
+  WORD(__brevll, __brevll(a | static_cast<unsigned long long>(b) << 32),
+       reversed(b) | static_cast<unsigned long long>(reversed(a)) << 32)
   WORD(__clz, __clz(a), a ? __builtin_clz(a) : 32)
-  WORD(__clzll, __clzll(a | static_cast<unsigned long long>(b) << 32), b ? __builtin_clz(b) : a ? 32 + __builtin_clz(a) : 64)
+  WORD(__clzll, __clzll(a | static_cast<unsigned long long>(b) << 32),
+       b   ? __builtin_clz(b)
+       : a ? 32 + __builtin_clz(a)
+           : 64)
   WORD(__ffs, __ffs(a), __builtin_ffs(a))
-  WORD(__ffsll, __ffsll(b | static_cast<unsigned long long>(a) << 32), __builtin_ffsll(b | static_cast<unsigned long long>(a) << 32))
+  WORD(__ffsll, __ffsll(b | static_cast<unsigned long long>(a) << 32),
+       __builtin_ffsll(b | static_cast<unsigned long long>(a) << 32))
   WORD(__popc, __popc(a), __builtin_popcount(a))
   WORD(__popcll, __popcll(a | static_cast<unsigned long long>(b) << 32), __builtin_popcount(a) + __builtin_popcount(b))
   WORD(__mulhi, static_cast<unsigned>(__mulhi(static_cast<int>(a), static_cast<int>(b))),
@@ -241,7 +256,8 @@ void words() {
   WORD(__umulhi, __umulhi(a, b), static_cast<uint64_t>(a) * b >> 32)
   WORD(__mul24, static_cast<unsigned>(__mul24(a, b)), static_cast<unsigned>(static_cast<int64_t>(low24(a)) * low24(b)))
   WORD(__umul24, __umul24(a, b), static_cast<unsigned>(static_cast<uint64_t>(a & 0xFFFFFF) * (b & 0xFFFFFF)))
-  WORD(__sad, __sad(static_cast<int>(a), static_cast<int>(b), c), static_cast<unsigned>(c + std::llabs(static_cast<int64_t>(static_cast<int>(a)) - static_cast<int>(b))))
+  WORD(__sad, __sad(static_cast<int>(a), static_cast<int>(b), c),
+       static_cast<unsigned>(c + std::llabs(static_cast<int64_t>(static_cast<int>(a)) - static_cast<int>(b))))
   WORD(__usad, __usad(a, b, c), static_cast<unsigned>(c + std::llabs(static_cast<int64_t>(a) - b)))
   WORD(__hadd, static_cast<unsigned>(__hadd(static_cast<int>(a), static_cast<int>(b))),
        static_cast<unsigned>((static_cast<int64_t>(static_cast<int>(a)) + static_cast<int>(b)) >> 1))
@@ -249,10 +265,13 @@ void words() {
        static_cast<unsigned>((static_cast<int64_t>(static_cast<int>(a)) + static_cast<int>(b) + 1) >> 1))
   WORD(__uhadd, __uhadd(a, b), (static_cast<uint64_t>(a) + b) >> 1)
   WORD(__urhadd, __urhadd(a, b), (static_cast<uint64_t>(a) + b + 1) >> 1)
-  WORD(__dp4a_s, static_cast<unsigned>(__dp4a(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c))), (dot<int8_t, int8_t>(a, b, c, 0)))
+  WORD(__dp4a_s, static_cast<unsigned>(__dp4a(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c))),
+       (dot<int8_t, int8_t>(a, b, c, 0)))
   WORD(__dp4a_u, __dp4a(a, b, c), (dot<uint8_t, uint8_t>(a, b, c, 0)))
-  WORD(__dp2a_lo_s, static_cast<unsigned>(__dp2a_lo(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c))), (dot<int16_t, int8_t>(a, b, c, 0)))
-  WORD(__dp2a_hi_s, static_cast<unsigned>(__dp2a_hi(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c))), (dot<int16_t, int8_t>(a, b, c, 2)))
+  WORD(__dp2a_lo_s, static_cast<unsigned>(__dp2a_lo(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c))),
+       (dot<int16_t, int8_t>(a, b, c, 0)))
+  WORD(__dp2a_hi_s, static_cast<unsigned>(__dp2a_hi(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c))),
+       (dot<int16_t, int8_t>(a, b, c, 2)))
   WORD(__dp2a_lo_u, __dp2a_lo(a, b, c), (dot<uint16_t, uint8_t>(a, b, c, 0)))
   WORD(__dp2a_hi_u, __dp2a_hi(a, b, c), (dot<uint16_t, uint8_t>(a, b, c, 2)))
 }

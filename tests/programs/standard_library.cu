@@ -65,15 +65,18 @@ __host__ __device__ void words(const int* in, int i, int* row) {
            std_::apply([](int x, int y) { return x - y; }, std_::make_pair(values[3], values[4]));
   const unsigned bits = static_cast<unsigned>(values[0]) * 2654435761u;
   row[7] = std_::popcount(bits) + std_::countl_zero(bits) * 100 + std_::countr_one(bits) * 10000 +
-           static_cast<int>(std_::rotl(bits, i) >> 8) + static_cast<int>(std_::bit_width(bits) + std_::bit_ceil(bits >> 7));
-  row[8] = static_cast<int>(std_::bit_cast<unsigned>(1.5f + static_cast<float>(i)) ^ std_::has_single_bit(bits & -bits));
+           static_cast<int>(std_::rotl(bits, i) >> 8) +
+           static_cast<int>(std_::bit_width(bits) + std_::bit_ceil(bits >> 7));
+  row[8] =
+      static_cast<int>(std_::bit_cast<unsigned>(1.5f + static_cast<float>(i)) ^ std_::has_single_bit(bits & -bits));
   std_::bitset<40> set(bits);
   set.flip(3), set <<= 2;
   row[9] = static_cast<int>(set.count()) + (set.test(5) ? 1000 : 0) + static_cast<int>((set & ~set).any());
   std_::mdspan<const int, std_::extents<int, 4, std_::dynamic_extent>> matrix(in, 16);
   std_::mdspan<const int, std_::dextents<int, 2>, std_::layout_left> turned(in, 8, 8);
   row[10] = matrix(i % 4, i / 4) * 5 + turned(i % 8, i / 8) + matrix.extent(1) + static_cast<int>(turned.stride(1));
-  row[11] = std_::reduce(values.begin(), values.end()) + static_cast<int>(std_::distance(values.begin(), values.end())) * 10000 +
+  row[11] = std_::reduce(values.begin(), values.end()) +
+            static_cast<int>(std_::distance(values.begin(), values.end())) * 10000 +
             std_::inner_product(values.begin(), values.end(), sorted.begin(), 0, std_::plus<>{}, std_::minus<>{});
 }
 __global__ void words(const int* in, int* out) { words(in, threadIdx.x, out + threadIdx.x * kFields); }
@@ -83,7 +86,8 @@ __global__ void complexes(const float* in, float* out, double* wide) {
   using Complex = std_::complex<float>;
   const int i = threadIdx.x;
   const Complex a(in[i], in[(i + 1) % kThreads]), b(in[(i + 2) % kThreads], in[(i + 3) % kThreads]);
-  const Complex values[] = {a + b, a - b, std_::conj(a) + 2.0f, Complex(std_::norm(Complex(a.real(), 0)), a.imag()), -a * 0.5f};
+  const Complex values[] = {a + b, a - b, std_::conj(a) + 2.0f, Complex(std_::norm(Complex(a.real(), 0)), a.imag()),
+                            -a * 0.5f};
   for (int k = 0; k < 5; ++k) out[i * 10 + k * 2] = values[k].real(), out[i * 10 + k * 2 + 1] = values[k].imag();
   const std_::complex<double> d(in[i], 0.25), e(0.5, in[(i + 5) % kThreads]);
   const std_::complex<double> f = d + e * 2.0;
@@ -96,9 +100,12 @@ __global__ void kinds(const float* special, int count, int* out) {
   if (i >= count * count) return;
   using Complex = std_::complex<float>;
   const Complex a(special[i / count], special[i % count]), b(special[i % count], 1.0f);
-  const auto kind = [](float x) { return std_::isnan(x) ? 1 : std_::isinf(x) ? 2 + std_::signbit(x) : 4 + std_::signbit(x); };
+  const auto kind = [](float x) {
+    return std_::isnan(x) ? 1 : std_::isinf(x) ? 2 + std_::signbit(x) : 4 + std_::signbit(x);
+  };
   const Complex product = a * b, quotient = a / b;
-  out[i] = kind(product.real()) + kind(product.imag()) * 10 + kind(quotient.real()) * 100 + kind(quotient.imag()) * 1000;
+  out[i] =
+      kind(product.real()) + kind(product.imag()) * 10 + kind(quotient.real()) * 100 + kind(quotient.imag()) * 1000;
 }
 
 int main() {
@@ -116,7 +123,8 @@ int main() {
     int row[kFields];
     words(in.data(), i, row);
     for (int k = 0; k < kFields; ++k)
-      if (row[k] != got[i * kFields + k] && wrong++ < 5) std::printf("thread %d, %d: %d, not %d\n", i, k, got[i * kFields + k], row[k]);
+      if (row[k] != got[i * kFields + k] && wrong++ < 5)
+        std::printf("thread %d, %d: %d, not %d\n", i, k, got[i * kFields + k], row[k]);
   }
   std::printf("%d wrong ", wrong);
   show("words", got, kFields);

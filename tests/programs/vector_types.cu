@@ -9,7 +9,8 @@ __global__ void move(const T* in, T* out, int n) {
 template <class T>
 void run(const char* name, Random& random) {
   std::vector<T> in(100);
-  for (size_t i = 0; i < in.size() * sizeof(T); ++i) reinterpret_cast<unsigned char*>(in.data())[i] = random.next() & 0xFF;
+  for (size_t i = 0; i < in.size() * sizeof(T); ++i)
+    reinterpret_cast<unsigned char*>(in.data())[i] = random.next() & 0xFF;
   DeviceArray<T> a(in), b(100);
   move<<<1, 64>>>(a.get(), b.get(), 100);
   finish();
@@ -20,7 +21,8 @@ void run(const char* name, Random& random) {
 int main() {
   Random random;
 #define RUN(type) run<type>(#type, random);
-  RUN(char1) RUN(uchar2) RUN(char3) RUN(uchar4) RUN(short1) RUN(ushort2) RUN(short3) RUN(ushort4) RUN(int1) RUN(uint2)
-  RUN(int3) RUN(uint4) RUN(long1) RUN(ulong2) RUN(longlong2) RUN(float1) RUN(float2) RUN(float3) RUN(float4)
-  RUN(double1) RUN(double2)
+  RUN(char1)
+  RUN(uchar2) RUN(char3) RUN(uchar4) RUN(short1) RUN(ushort2) RUN(short3) RUN(ushort4) RUN(int1) RUN(uint2) RUN(int3)
+      RUN(uint4) RUN(long1) RUN(ulong2) RUN(longlong2) RUN(float1) RUN(float2) RUN(float3) RUN(float4) RUN(double1)
+          RUN(double2)
 }

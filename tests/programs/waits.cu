@@ -71,7 +71,8 @@ __global__ void handedOn(int* out, int rounds) {
   __syncthreads();
   for (int round = 0; round < rounds; ++round) {
     if (threadIdx.x % 32 == 0) {
-      while (turn != round * warps + warp) {}
+      while (turn != round * warps + warp) {
+      }
       __threadfence_block();
       value = value * 5 + warp + round;
       __threadfence_block();
@@ -102,7 +103,8 @@ __global__ void notified(const int* in, int* out) {
     if (i % 32 == 5) (*flag).fetch_add(1, cuda::memory_order_acq_rel);
   }
   if (i < 32) {
-    while ((*flag).load(cuda::memory_order_acquire) != kThreads / 32 - 1) {}
+    while ((*flag).load(cuda::memory_order_acquire) != kThreads / 32 - 1) {
+    }
     sum = 1000 + i;
   }
   out[i] = sum;

@@ -197,7 +197,8 @@ TEST(Verifier, TakesNewerVersionsThatUseNothingNewer) {
   for (const char* version : {"9.1", "9.12", "10.0", "99.99"}) {
     const std::string head = std::string("// made by a newer compiler\n.version ") + version + "\n.target sm_90\n";
     Diagnostics diagnostics;
-    auto module = parse(head + ".entry k() { .reg .b32 %r; redux.sync.add.s32 %r, %r, -1; ret; }", "t.ptx", diagnostics);
+    auto module =
+        parse(head + ".entry k() { .reg .b32 %r; redux.sync.add.s32 %r, %r, -1; ret; }", "t.ptx", diagnostics);
     ASSERT_NE(module, nullptr) << diagnostics.toString();
     EXPECT_TRUE(verify(module->module, module->source, diagnostics)) << diagnostics.toString();
     EXPECT_TRUE(diagnostics.hasNewerPtx());

@@ -18,8 +18,8 @@ struct FloatModel {
   bool keepsDenormals32 = true;     // the same for the other f32 operations
   int divisionError = 0;            // units in the last place that div, rcp, sqrt and rsqrt may be off by
   bool approximationsFlush32 = false;
-  bool minMaxKnowsZeros = true;     // -0 < +0
-  bool onlyNearest = false;         // an operation with another rounding or with .ftz is an error
+  bool minMaxKnowsZeros = true;  // -0 < +0
+  bool onlyNearest = false;      // an operation with another rounding or with .ftz is an error
 };
 
 // Empty for operations that are no arithmetic, or that the model's device does not have.

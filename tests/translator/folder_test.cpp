@@ -1,5 +1,5 @@
-// Every kernel of the PTX files in a folder translates, but for what is refused by name. To be run over what nvcc makes of
-// the programs in tests/ptx/cuda (docs/ptx.md).
+// Every kernel of the PTX files in a folder translates, but for what is refused by name. To be run over what nvcc makes
+// of the programs in tests/ptx/cuda (docs/ptx.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>

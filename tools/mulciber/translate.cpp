@@ -65,11 +65,12 @@ std::string describe(const KernelInfo& info) {
   return fmt::format(
       "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, "
       "\"dynamicSharedOffset\": {}, \"localBytes\": {}, "
-      "\"constantBytes\": {}, \"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": {}, "
+      "\"constantBytes\": {}, \"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": "
+      "{}, "
       "\"usesWarpOperations\": {}}}",
-      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.dynamicSharedOffset, info.localBytes, info.constantBytes, info.maxThreads,
-      info.requiredBlock[0], info.requiredBlock[1], info.requiredBlock[2], info.usesPrintf, info.usesHeap,
-      info.usesWarpOperations);
+      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.dynamicSharedOffset,
+      info.localBytes, info.constantBytes, info.maxThreads, info.requiredBlock[0], info.requiredBlock[1],
+      info.requiredBlock[2], info.usesPrintf, info.usesHeap, info.usesWarpOperations);
 }
 
 bool write(const std::string& path, const void* data, size_t bytes) {

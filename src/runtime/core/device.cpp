@@ -89,8 +89,8 @@ Error Device::attribute(int attribute, int& value) const {
   const auto& pci = physical_.pci;
   const uint32_t capability = computeCapability_;
   const bool isIntegrated = physical_.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-  // Vulkan has no atomic operations that the host takes part in: on an H200 the host's additions to a word are lost while
-  // a kernel adds to it as well, in pinned and in managed memory. CUDA has them in managed memory there.
+  // Vulkan has no atomic operations that the host takes part in: on an H200 the host's additions to a word are lost
+  // while a kernel adds to it as well, in pinned and in managed memory. CUDA has them in managed memory there.
   const bool isHost = physical_.isCpu();
   const bool hasManaged = physical_.isCpu() || physical_.mapPlaced.memoryMapPlaced == VK_TRUE;
   const bool canRegister = physical_.externalHost.minImportedHostPointerAlignment != 0;

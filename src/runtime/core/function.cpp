@@ -70,10 +70,10 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
   options.localInScratch = inScratch.local;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden; and how it is written into the cache.
-  result.cacheKey = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_,
-                                translatorVersion(), recordHash, vulkan.physical().identity(),
-                                ShaderCache::hash(toJson(profile)),
-                                options.exactDenormals, options.debugInfo, options.inlineLimit, inScratch.index());
+  result.cacheKey =
+      fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(), recordHash,
+                  vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals,
+                  options.debugInfo, options.inlineLimit, inScratch.index());
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
@@ -195,8 +195,8 @@ Error Function::maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes
   int registers = 0;
   if (const Error error = attribute(NumRegs, registers); error != Error::Success) return error;
   const uint64_t shared = kernel->staticSharedBytes + dynamicSharedBytes;
-  blocks = static_cast<int>(blocksThatFit(module_.context().device().shape(),
-                                          {blockThreads, static_cast<uint32_t>(registers), shared}));
+  blocks = static_cast<int>(
+      blocksThatFit(module_.context().device().shape(), {blockThreads, static_cast<uint32_t>(registers), shared}));
   return Error::Success;
 }
 

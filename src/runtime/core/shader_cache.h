@@ -1,6 +1,6 @@
 // What was compiled once, on disk: translated kernels, the driver's pipelines, probe results. Keyed by content; a
-// damaged or half-written file is as good as none; many processes may use one folder. In that folder only files with the
-// cache's own names are read or removed, and only where they are real files of this user.
+// damaged or half-written file is as good as none; many processes may use one folder. In that folder only files with
+// the cache's own names are read or removed, and only where they are real files of this user.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class ShaderCache {
   void store(std::string_view key, std::span<const uint8_t> contents);
 
   const std::filesystem::path& folder() const { return folder_; }
-  static std::filesystem::path defaultFolder();    // by the environment; empty when it says not to cache
+  static std::filesystem::path defaultFolder();  // by the environment; empty when it says not to cache
   // Makes the folder, readable by its owner alone, if it is missing; gives why it cannot be used, or nothing.
   static std::string makeFolder(const std::filesystem::path& folder);
   static std::string hash(std::string_view text);  // 128 bits in hexadecimal

@@ -154,8 +154,7 @@ const Entry* choosePtx(const std::vector<Entry>& entries, uint32_t computeCapabi
   // The smallest is the best.
   const auto rank = [&](const Entry& entry) {
     const bool isAbove = entry.architecture > computeCapability;
-    const uint32_t distance =
-        isAbove ? entry.architecture - computeCapability : computeCapability - entry.architecture;
+    const uint32_t distance = isAbove ? entry.architecture - computeCapability : computeCapability - entry.architecture;
     return std::tuple(entry.isSpecific(), isAbove, distance);
   };
   const Entry* best = nullptr;

@@ -58,8 +58,8 @@ std::optional<std::vector<Entry>> readContainer(Bytes bytes, uint64_t& used, Err
 std::optional<std::string> ptxText(const Entry& entry, Error& error);
 
 // The entry to translate for a device of `computeCapability`: PTX of the highest architecture not above it, else of the
-// lowest above it, else the same of PTX for one architecture or family alone. What such PTX uses and the translator does
-// not know is refused kernel by kernel. Null when there is no PTX; the error then says what there was instead.
+// lowest above it, else the same of PTX for one architecture or family alone. What such PTX uses and the translator
+// does not know is refused kernel by kernel. Null when there is no PTX; the error then says what there was instead.
 const Entry* choosePtx(const std::vector<Entry>& entries, uint32_t computeCapability, Error& error);
 
 struct PtxModule {

@@ -5,9 +5,9 @@
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
+#include "runtime/vk/faults.h"
 #include "runtime/vk/host_writes.h"
 #include "runtime/vk/illegal_address.h"
-#include "runtime/vk/faults.h"
 #include "util/environment.h"
 #include "util/log.h"
 

@@ -42,7 +42,8 @@ class Device {
   // Once lost, every call gives DeviceLost.
   bool isLost() const { return lost_.load(std::memory_order_acquire); }
   void setLost() { lost_.store(true, std::memory_order_release); }
-  // Threads of a CPU's driver sleep in kernels that used illegal addresses, and may hold its locks: nothing is destroyed.
+  // Threads of a CPU's driver sleep in kernels that used illegal addresses, and may hold its locks: nothing is
+  // destroyed.
   bool isStuck() const;
   Status status(VkResult result, const char* what);  // logs failures
   // Returns when nothing runs on the device any more, lost or not: the program may drop a device that still works.

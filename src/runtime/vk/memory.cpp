@@ -308,8 +308,8 @@ struct Allocator::State {
     return status;
   }
 
-  // A chunk of at least `least` bytes with room for `bytes` at their alignment. CPU drivers give addresses of any page, so
-  // that the piece may have to begin later.
+  // A chunk of at least `least` bytes with room for `bytes` at their alignment. CPU drivers give addresses of any page,
+  // so that the piece may have to begin later.
   Status newChunkFor(MemoryUse use, uint64_t bytes, uint64_t least, Chunk*& out) {
     const auto needed = [&] {
       return std::max(least, roundUp(bytes, chunkGranularity) + (chunksAreAligned ? 0 : chunkGranularity));

@@ -94,9 +94,7 @@ Instruction* Builder::write(VariableId variable, Instruction* value) {
   return emit(Op::WriteVar, Void, {value}, variable);
 }
 
-void Builder::branch(Block* target) {
-  block_->terminator = {Terminator::Kind::Branch, nullptr, {target}, {}};
-}
+void Builder::branch(Block* target) { block_->terminator = {Terminator::Kind::Branch, nullptr, {target}, {}}; }
 
 void Builder::branch(Instruction* condition, Block* ifTrue, Block* ifFalse) {
   if (ifTrue == ifFalse) return branch(ifTrue);

@@ -27,36 +27,46 @@ enum class Op : uint8_t {
 #undef OPERATION
 };
 std::string_view mnemonic(Op op);
-int operandCount(Op op);        // -1: any number
-bool isConvergent(Op op);       // its result depends on which threads run it together: never duplicated or hoisted
-bool hasSideEffects(Op op);     // must stay although nobody uses its result
-bool isPure(Op op);             // same operands, payload and attributes: same result, wherever it stands
+int operandCount(Op op);     // -1: any number
+bool isConvergent(Op op);    // its result depends on which threads run it together: never duplicated or hoisted
+bool hasSideEffects(Op op);  // must stay although nobody uses its result
+bool isPure(Op op);          // same operands, payload and attributes: same result, wherever it stands
 
 // What the kernel can ask its surroundings. See kernel_abi.h for where each comes from.
 enum class InputKind : uint8_t {
-  LocalIndex,                     // i32: linear thread index within the block
-  BlockIdX, BlockIdY, BlockIdZ,   // i32
-  GridDimX, GridDimY, GridDimZ,   // i32
-  BlockDimX, BlockDimY, BlockDimZ,  // i32: specialisation constants
-  DynamicSharedSize,              // i32: specialisation constant
-  LaunchState,                    // i64: address of kernel_abi.h's LaunchState
-  ModuleData,                     // i64: address of the module's .global and .const variables
-  SubgroupId,                     // i32: which warp of the block
-  ThreadIdX, ThreadIdY, ThreadIdZ,  // i32: LocalIndex taken apart by the block's dimensions
-  SmId, SmCount, SmWarps,         // i32: multiprocessors, on devices that tell (TargetProfile::smBuiltins)
-  StackBytes,                     // i32: specialisation constant
+  LocalIndex,  // i32: linear thread index within the block
+  BlockIdX,
+  BlockIdY,
+  BlockIdZ,  // i32
+  GridDimX,
+  GridDimY,
+  GridDimZ,  // i32
+  BlockDimX,
+  BlockDimY,
+  BlockDimZ,          // i32: specialisation constants
+  DynamicSharedSize,  // i32: specialisation constant
+  LaunchState,        // i64: address of kernel_abi.h's LaunchState
+  ModuleData,         // i64: address of the module's .global and .const variables
+  SubgroupId,         // i32: which warp of the block
+  ThreadIdX,
+  ThreadIdY,
+  ThreadIdZ,  // i32: LocalIndex taken apart by the block's dimensions
+  SmId,
+  SmCount,
+  SmWarps,     // i32: multiprocessors, on devices that tell (TargetProfile::smBuiltins)
+  StackBytes,  // i32: specialisation constant
 };
 bool differsByThread(InputKind kind);  // within a block
 
 // Where memory is. Const variables live in Global at run time: lowering adds the module's base, and
 // passes/constant_reads moves what it can to Constant.
 enum class Space : uint8_t {
-  Global,   // device addresses
-  Shared,   // byte offset in the block's shared memory
-  Local,    // byte offset in the thread's private frame
-  Param,    // byte offset in the kernel's parameter block
-  Generic,  // a 64-bit address of any of the first four, told apart by kernel_abi.h's windows
-  Constant, // byte offset in the module's data, read through a uniform buffer
+  Global,    // device addresses
+  Shared,    // byte offset in the block's shared memory
+  Local,     // byte offset in the thread's private frame
+  Param,     // byte offset in the kernel's parameter block
+  Generic,   // a 64-bit address of any of the first four, told apart by kernel_abi.h's windows
+  Constant,  // byte offset in the module's data, read through a uniform buffer
 };
 
 enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent };
@@ -67,9 +77,9 @@ struct MemoryAccess {
   Order order = Order::Weak;
   Scope scope = Scope::Thread;
   bool isVolatile = false;
-  bool isReadOnly = false;   // .nc: nobody writes it while the kernel runs
-  bool isConstant = false;   // .const: of the module's constants, and read-only
-  uint8_t alignment = 1;     // bytes, what the address is known to be a multiple of
+  bool isReadOnly = false;  // .nc: nobody writes it while the kernel runs
+  bool isConstant = false;  // .const: of the module's constants, and read-only
+  uint8_t alignment = 1;    // bytes, what the address is known to be a multiple of
 };
 
 // ToOdd: an inexact result is the neighbour whose last bit is one. Rounded again to a format at least two bits
@@ -90,15 +100,15 @@ using VariableId = uint32_t;
 
 struct Instruction {
   Op op{};
-  Type type;                              // of the result; Void for none
+  Type type;  // of the result; Void for none
   FloatControl fp;
   MemoryAccess memory;
-  uint64_t payload = 0;                   // see operations.def
+  uint64_t payload = 0;  // see operations.def
   std::vector<Instruction*> operands;
-  std::vector<VariableId> results;        // Call
-  Function* callee = nullptr;             // Call
-  uint32_t id = 0;                        // printing and dense side tables; renumber() makes it dense
-  uint32_t source = 0;                    // offset in the PTX text, for messages
+  std::vector<VariableId> results;  // Call
+  Function* callee = nullptr;       // Call
+  uint32_t id = 0;                  // printing and dense side tables; renumber() makes it dense
+  uint32_t source = 0;              // offset in the PTX text, for messages
 
   bool isConstant() const { return op == Op::Constant; }
 };
@@ -106,9 +116,9 @@ struct Instruction {
 struct Terminator {
   enum class Kind : uint8_t { None, Branch, Conditional, Switch, Return, Unreachable };
   Kind kind = Kind::None;
-  Instruction* value = nullptr;           // Conditional: bool. Switch: i32
-  std::vector<Block*> targets;            // Conditional: true, false. Switch: default, then one for each case
-  std::vector<uint32_t> cases;            // Switch: values of targets[1..]
+  Instruction* value = nullptr;  // Conditional: bool. Switch: i32
+  std::vector<Block*> targets;   // Conditional: true, false. Switch: default, then one for each case
+  std::vector<uint32_t> cases;   // Switch: values of targets[1..]
 };
 
 // SPIR-V's structure, set by passes/structurize.
@@ -116,20 +126,20 @@ struct Merge {
   enum class Kind : uint8_t { None, Selection, Loop };
   Kind kind = Kind::None;
   Block* merge = nullptr;
-  Block* continueTarget = nullptr;        // Loop
+  Block* continueTarget = nullptr;  // Loop
   bool dontUnroll = false;
 };
 
 struct Block {
   uint32_t id = 0;
-  std::string name;                       // a PTX label, or empty
-  std::vector<Instruction*> instructions; // phis first
+  std::string name;                        // a PTX label, or empty
+  std::vector<Instruction*> instructions;  // phis first
   Terminator terminator;
-  Merge merge;                            // before structurize only dontUnroll: asked of the loop around it
-  std::vector<Block*> predecessors;       // computePredecessors(); kept by ssa and later passes
+  Merge merge;                       // before structurize only dontUnroll: asked of the loop around it
+  std::vector<Block*> predecessors;  // computePredecessors(); kept by ssa and later passes
 };
 
-struct VariableInfo {                     // a mutable register before SSA
+struct VariableInfo {  // a mutable register before SSA
   Type type;
   std::string name;
 };
@@ -137,22 +147,22 @@ struct VariableInfo {                     // a mutable register before SSA
 // A function that may call itself has its part of the private frame wherever the calls before it end: passes/recursion
 // writes both variables before each entry.
 struct RecursiveFrame {
-  VariableId begin;                       // i32: the function's frame offsets count from here
-  VariableId overflows;                   // bool: the stack is full; the function must end the thread at once
+  VariableId begin;      // i32: the function's frame offsets count from here
+  VariableId overflows;  // bool: the stack is full; the function must end the thread at once
 };
 
 struct Function {
   std::string name;
   bool isKernel = false;
-  std::vector<Block*> blocks;             // [0] is the entry; after structurize in SPIR-V's order
+  std::vector<Block*> blocks;  // [0] is the entry; after structurize in SPIR-V's order
   std::vector<VariableInfo> variables;
-  std::vector<VariableId> parameters;     // of a device function: written by the caller before entry
-  std::vector<VariableId> returns;        // read by the caller after return
+  std::vector<VariableId> parameters;  // of a device function: written by the caller before entry
+  std::vector<VariableId> returns;     // read by the caller after return
   // Where this function's part of the thread's private frame ends; offsets are from the frame's begin, and functions
   // that are active together never overlap. The kernel's is the size of the whole frame.
   uint32_t localBytes = 0;
-  uint32_t stackCount = 0;                // of the kernel: that many times InputKind::StackBytes follow its frame
-  std::optional<RecursiveFrame> frame;    // localBytes is then the size of one call's frame
+  uint32_t stackCount = 0;              // of the kernel: that many times InputKind::StackBytes follow its frame
+  std::optional<RecursiveFrame> frame;  // localBytes is then the size of one call's frame
   bool isStructured = false, isSsa = false;
   std::unordered_map<const Instruction*, std::string> valueNames;  // of registers, kept by ssa for debugging
 
@@ -163,8 +173,8 @@ struct Function {
 
   void computePredecessors();
   void removeUnreachableBlocks();
-  void renumber();                        // dense ids for blocks and instructions, in order
-  uint32_t blockIdBound() const;          // ids are unique and below these two, for side tables
+  void renumber();                // dense ids for blocks and instructions, in order
+  uint32_t blockIdBound() const;  // ids are unique and below these two, for side tables
   uint32_t instructionIdBound() const { return static_cast<uint32_t>(instructionStorage_.size()); }
 
  private:
@@ -178,11 +188,11 @@ enum class Denormals : uint8_t { Default, Preserve, Flush };
 // From `source` on, in the PTX text, code comes from this line of the CUDA source; a line of 0: nobody knows.
 struct SourceLine {
   uint32_t source = 0;
-  uint32_t file = 0;                      // in SourceMap::files
+  uint32_t file = 0;  // in SourceMap::files
   uint32_t line = 0, column = 0;
 };
 struct SourceMap {
-  std::vector<SourceLine> lines;          // by source
+  std::vector<SourceLine> lines;  // by source
   std::vector<std::string> files;
 
   const SourceLine* find(uint32_t source) const;  // null when nobody knows
@@ -198,21 +208,21 @@ struct Program {
   std::vector<std::unique_ptr<Function>> functions;  // [0] is the kernel
   // Static shared memory as CUDA counts it, and with what barriers and rounds need: dynamic shared memory starts there.
   uint32_t staticSharedBytes = 0, sharedBytes = 0;
-  uint64_t constantBytes = 0;             // the module's constants end there in its data
+  uint64_t constantBytes = 0;  // the module's constants end there in its data
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
   // Some threads wait for others at no barrier of the device: they yield by running into one.
   bool waits = false;
-  uint32_t roundsOffset = 0;              // in shared memory: what passes/rounds needs, where it may be needed
+  uint32_t roundsOffset = 0;  // in shared memory: what passes/rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
   bool usesPrintf = false, usesHeap = false, usesLocks = false, reportsErrors = false;
   bool sharedInScratch = false, localInScratch = false;
-  bool readsConstants = false;            // in Space::Constant: set by passes/constant_reads
+  bool readsConstants = false;                 // in Space::Constant: set by passes/constant_reads
   Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
-  SourceMap sourceMap;                    // from .loc
-  uint32_t maxThreads = 0;                // .maxntid product, 0 when not given
-  uint32_t requiredBlock[3] = {};         // .reqntid, 0 when not given
+  SourceMap sourceMap;                         // from .loc
+  uint32_t maxThreads = 0;                     // .maxntid product, 0 when not given
+  uint32_t requiredBlock[3] = {};              // .reqntid, 0 when not given
 };
 
 }  // namespace mulciber::ir

@@ -14,7 +14,7 @@ inline constexpr std::array<std::string_view, 21> inputNames = {
     "ThreadIdZ",  "SmId",      "SmCount",           "SmWarps",     "StackBytes"};
 static_assert(inputNames.size() == static_cast<size_t>(InputKind::StackBytes) + 1);
 
-inline constexpr std::array<std::string_view, 6> spaceNames = {"global", "shared", "local",
+inline constexpr std::array<std::string_view, 6> spaceNames = {"global", "shared",  "local",
                                                                "param",  "generic", "constant"};
 inline constexpr std::array<std::string_view, 6> orderNames = {"weak",    "relaxed", "acquire",
                                                                "release", "acq_rel", "seq_cst"};

@@ -71,7 +71,7 @@ class FunctionLowering {
   Address offset(const Address& base, int64_t bytes);
 
   Address locate(const ptx::Variable& variable);
-  Address element(const ptx::Operand& operand);  // variable[register + n]
+  Address element(const ptx::Operand& operand);      // variable[register + n]
   ir::Instruction* generic(const Address& address);  // i64
 
   // The address of a variable as a value of mov or cvta, i64: in its own space, or as a generic address.
@@ -189,7 +189,7 @@ struct Lowering {
   LowerFn lower;
   Effect effect = Effect::Pure;
 };
-const Lowering* findLowering(ptx::Opcode opcode);  // null: not translated
+const Lowering* findLowering(ptx::Opcode opcode);    // null: not translated
 std::string_view whyNotLowered(ptx::Opcode opcode);  // of an opcode without one
 
 }  // namespace mulciber::lower

@@ -79,8 +79,7 @@ ir::Instruction* FunctionLowering::value(const ptx::Operand& operand, ir::Type t
         return fit(b.vector(parts), type);
       }
       ir::Instruction* whole = b.read(variableOf(operand.reg, component(operand.select)));
-      if (operand.offset != 0)
-        whole = b.add(whole, b.constant(whole->type, static_cast<uint64_t>(operand.offset)));
+      if (operand.offset != 0) whole = b.add(whole, b.constant(whole->type, static_cast<uint64_t>(operand.offset)));
       ir::Instruction* result = fit(whole, type);
       if (!operand.negated) return result;
       if (type.isBool()) return b.bitNot(result);

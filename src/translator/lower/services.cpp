@@ -18,8 +18,8 @@ ir::MemoryAccess globalAccess(unsigned alignment) {
 void lowerTrap(FunctionLowering& f, const ptx::Instruction&) { f.fail(KernelFault::Trap); }
 
 // Libraries wait so between looks at memory that others are about to write: without, those looks fill the memory
-// system. Counted in cycles, two for each nanosecond: at 1 GHz that is twice the time, which PTX allows, and at 2 GHz the
-// time. An H200 takes two to three (docs/performance.md).
+// system. Counted in cycles, two for each nanosecond: at 1 GHz that is twice the time, which PTX allows, and at 2 GHz
+// the time. An H200 takes two to three (docs/performance.md).
 void lowerNanosleep(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (!f.profile().shaderSubgroupClock || !f.profile().warpsProgress) return;  // sleeping for no time is allowed
   ir::Builder& b = f.b;

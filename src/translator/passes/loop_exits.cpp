@@ -115,10 +115,10 @@ class LoopExits {
     if (forest_.loops[loop].releasesLock) leaveAtTheEnd(loop);
   }
 
-  // Seen with NVIDIA's driver: lanes of one warp that fought for a lock hung, although its release stood inside the loop's
-  // structure. Why is not known; a guess is that only what can come back to the loop's start counts as part of it, and
-  // that threads wait for each other where that ends. So those that leave go to the end of the loop as well, and the end
-  // tells them apart.
+  // Seen with NVIDIA's driver: lanes of one warp that fought for a lock hung, although its release stood inside the
+  // loop's structure. Why is not known; a guess is that only what can come back to the loop's start counts as part of
+  // it, and that threads wait for each other where that ends. So those that leave go to the end of the loop as well,
+  // and the end tells them apart.
   void leaveAtTheEnd(uint32_t loop) {
     Block *header = forest_.loops[loop].header, *landing = forest_.loops[loop].landing;
     ir::VariableId isDone = function_.addVariable(ir::Bool, "done");

@@ -409,8 +409,8 @@ class RoundMaker {
   Builder b_;
   uint32_t warpStops_ = 0, nextWarpStop_ = 0, nextBarrier_ = 0, end_ = 0;
   bool hasYields_ = false;
-  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, expected_ = 0, value_ = 0, source_ = 0,
-             members_ = 0, votes_ = 0, first_ = 0, answer_ = 0;
+  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, expected_ = 0, value_ = 0, source_ = 0, members_ = 0,
+             votes_ = 0, first_ = 0, answer_ = 0;
   Block* top_ = nullptr;
   Block* meeting_ = nullptr;
   std::vector<Block*> stopped_;

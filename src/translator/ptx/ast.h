@@ -134,12 +134,12 @@ struct Operand {
   Kind kind = Kind::None;
   bool negated = false;  // !%p1 ; for Integer operands the sign is already applied
   Select select = Select::Whole;
-  bool isSingle = false;      // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
-  bool isUnsigned = false;    // Integer: written with U, or too large for int64
-  bool hasRegister = false;   // Address: base is `reg`
-  bool isIndexed = false;     // Symbol, Address: variable[reg + n]. `reg` counts scalars of the variable's type, `offset`
-                              // is in bytes already; their sum is taken modulo 2^32 and unsigned
-  bool isUnified = false;     // Address: [a].unified
+  bool isSingle = false;     // Float: `bits` holds the 32 bits of a 0f literal, else the 64 bits of a double
+  bool isUnsigned = false;   // Integer: written with U, or too large for int64
+  bool hasRegister = false;  // Address: base is `reg`
+  bool isIndexed = false;  // Symbol, Address: variable[reg + n]. `reg` counts scalars of the variable's type, `offset`
+                           // is in bytes already; their sum is taken modulo 2^32 and unsigned
+  bool isUnified = false;  // Address: [a].unified
   SpecialRegister special{};  // SpecialRegister
   SourceOffset where = 0;
 

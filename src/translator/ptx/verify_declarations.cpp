@@ -101,8 +101,7 @@ bool verifyHeader(VerifierState& state) {
     state.error(module.versionWhere, name + " is not one of 1.0 to 9.0");
     return false;
   }
-  const unsigned version =
-      isNewer ? kNewestMajor * 10 + kNewestMinor : module.versionMajor * 10 + module.versionMinor;
+  const unsigned version = isNewer ? kNewestMajor * 10 + kNewestMinor : module.versionMajor * 10 + module.versionMinor;
   auto target = parseTarget(module.target);
   if (!target) {
     state.error(module.targetWhere, quoted(module.target) + " is not one of the targets sm_10 to sm_121");

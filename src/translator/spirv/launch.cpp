@@ -106,8 +106,7 @@ Id Emitter::makeInput(InputKind kind) {
     case InputKind::BlockDimZ:
       return module.specConstant32(abi::BlockZ, std::max(program.requiredBlock[2], 1u), "blockZ");
     case InputKind::DynamicSharedSize: return module.specConstant32(abi::DynamicSharedBytes, 0, "dynamicSharedBytes");
-    case InputKind::StackBytes:
-      return module.specConstant32(abi::StackBytes, abi::defaultStackBytes, "stackBytes");
+    case InputKind::StackBytes: return module.specConstant32(abi::StackBytes, abi::defaultStackBytes, "stackBytes");
     case InputKind::LaunchState: return memory_->pushConstant(0);
     case InputKind::ModuleData: return memory_->pushConstant(1);
     case InputKind::SmId: return smBuiltin(spv::BuiltIn::SMIDNV, "smId");

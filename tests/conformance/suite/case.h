@@ -32,7 +32,7 @@ struct Case {
   bool hasConstant = false;  // an operand that assemblers may compute with
 
   std::string instruction() const;  // without its operands: "add.sat.s32"
-  std::string listedAs() const;         // what differences are listed by: "@add.sat.s32 constant"
+  std::string listedAs() const;     // what differences are listed by: "@add.sat.s32 constant"
   bool isSkipped(uint64_t guardValue) const { return guard >= 0 && (guardValue != 0) == isGuardNegated; }
   uint64_t key() const;           // of all of the above: what a recording knows the case by
   std::string signature() const;  // cases with the same one share their input values

@@ -196,7 +196,8 @@ Error Library::readNames(core::JitLog* log) {
   if (hasNames_) return Error::Success;
   if (Error error = read(log); error != Error::Success) return error;
   ModulePtr module;
-  if (Error error = remember(core::parseSources(sourcesOf(modules_), core::Linking::Program, log, module)); error != Error::Success)
+  if (Error error = remember(core::parseSources(sourcesOf(modules_), core::Linking::Program, log, module));
+      error != Error::Success)
     return error;
   names_ = kernelNames(*module);
   for (const ModuleData::Symbol& symbol : moduleData(*module).symbols)

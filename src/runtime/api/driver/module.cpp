@@ -71,7 +71,9 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
   }
   for (const core::PtxSource& source : sourcesOf(added)) {
     ModulePtr parsed;
-    if (Error error = core::parseSources({source}, core::Linking::Part, &state.options.log, parsed); error != Error::Success) return error;
+    if (Error error = core::parseSources({source}, core::Linking::Part, &state.options.log, parsed);
+        error != Error::Success)
+      return error;
   }
   std::move(added.begin(), added.end(), std::back_inserter(state.modules));
   return Error::Success;
