@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/array.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/managed_advice.h"
@@ -69,6 +70,8 @@ void Context::destroy() {
   if (vulkan_->isLost()) vulkan_->waitIdle();
   worker_->stop();
   modules_.clear();
+  mipmappedArrays_.clear();
+  arrays_.clear();
   decltype(allocations_) allocations;
   decltype(perThread_) perThread;
   {

@@ -25,7 +25,9 @@ class Device;
 
 namespace mulciber::core {
 
+class Array;
 class Device;
+class MipmappedArray;
 class Module;
 class KernelServices;
 class StreamOrder;
@@ -33,6 +35,8 @@ class Worker;
 struct PtxSource;
 struct JitLog;
 using ModuleRef = std::shared_ptr<Module>;
+using ArrayRef = std::shared_ptr<Array>;
+using MipmappedArrayRef = std::shared_ptr<MipmappedArray>;
 
 // Handles with a meaning of their own: CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
 inline constexpr uintptr_t legacyStreamHandle = 1, perThreadStreamHandle = 2;
@@ -69,6 +73,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void setError(Error error);
 
   Error synchronize();            // all streams; drains printf and reports what kernels did wrong
+  Error waitIdle();               // the same, and does no more than wait
   vk::WaitMode waitMode() const;  // as the schedule flags say
 
   // Memory. Sizes of 0 are InvalidValue for the driver API; the runtime API handles them before it calls.
@@ -111,6 +116,9 @@ class Context : public std::enable_shared_from_this<Context> {
   Error module(Module* handle, ModuleRef& out) const;
   std::vector<ModuleRef> modules() const;
 
+  HandleTable<Array>& arrays() { return arrays_; }
+  HandleTable<MipmappedArray>& mipmappedArrays() { return mipmappedArrays_; }
+
   Error limit(Limit limit, size_t& value) const;
   Error setLimit(Limit limit, size_t value);
 
@@ -126,7 +134,6 @@ class Context : public std::enable_shared_from_this<Context> {
   bool forget(const AllocationRef& allocation);
   void giveBack(const Allocation& allocation);
   void releaseMemory(const AllocationRef& allocation);
-  Error waitIdle();
   Error waitForQueues();
   Error retire(Stream& stream);
   vk::Queue& nextQueue();
@@ -143,6 +150,8 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<Stream> streams_;
   HandleTable<Event> events_;
   HandleTable<Module> modules_;
+  HandleTable<Array> arrays_;
+  HandleTable<MipmappedArray> mipmappedArrays_;
   mutable std::shared_mutex mutex_;  // guards what is below, up to the limits
   std::unordered_map<std::thread::id, StreamRef> perThread_;
   std::unordered_set<AllocationRef> allocations_;

@@ -214,6 +214,24 @@ Error findModule(Module* handle, ModuleRef& out) {
   return findInContexts([&](Context& context) { return context.module(handle, out); });
 }
 
+namespace {
+
+template <class T>
+Error findIn(const HandleTable<T>& table, T* handle, std::shared_ptr<T>& out) {
+  out = table.find(handle);
+  return out ? Error::Success : Error::InvalidHandle;
+}
+
+}  // namespace
+
+Error findArray(Array* handle, ArrayRef& out) {
+  return findInContexts([&](Context& context) { return findIn(context.arrays(), handle, out); });
+}
+
+Error findMipmappedArray(MipmappedArray* handle, MipmappedArrayRef& out) {
+  return findInContexts([&](Context& context) { return findIn(context.mipmappedArrays(), handle, out); });
+}
+
 void pushContext(ContextRef context) { thread().stack.push_back(std::move(context)); }
 
 Error popContext(ContextRef& out) {

@@ -213,6 +213,26 @@ void Commands::copyBuffer(const Memory& destination, uint64_t destinationOffset,
   api.vkCmdCopyBuffer(commandBuffer_, Allocator::buffer(source), Allocator::buffer(destination), 1, &region);
 }
 
+void Commands::makeGeneral(VkImage image) {
+  ++count_;
+  VkImageMemoryBarrier2 barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
+  // Its memory may have been another image's.
+  barrier.srcStageMask = barrier.dstStageMask = computeStage | copyStage;
+  barrier.srcAccessMask = writes(barrier.srcStageMask);
+  barrier.dstAccessMask = accesses(barrier.dstStageMask);
+  barrier.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+  barrier.newLayout = VK_IMAGE_LAYOUT_GENERAL;
+  barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+  barrier.image = image;
+  barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS};
+  VkDependencyInfo dependency{};
+  dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
+  dependency.imageMemoryBarrierCount = 1;
+  dependency.pImageMemoryBarriers = &barrier;
+  device_.api().vkCmdPipelineBarrier2(commandBuffer_, &dependency);
+}
+
 Status Commands::upload(uint64_t bytes, void*& host, uint64_t& address) {
   bytes = (bytes + 255) / 256 * 256;
   if (bytes > arenaBytes / 4) {

@@ -72,6 +72,8 @@ class Commands {
   // Both pieces of memory known: the copy engine's way, for transfers between host and device.
   void copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source, uint64_t sourceOffset,
                   uint64_t bytes);
+  // A new image's layout. All that is recorded from here on may use the image.
+  void makeGeneral(VkImage image);
   // Written once all before it is done and the host can see what that wrote.
   void write(const TimestampRef& timestamp);
   void mark() { ++count_; }                        // counts as a command and is none

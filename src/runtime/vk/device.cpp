@@ -353,6 +353,11 @@ bool Device::hostSeesAll() {
   return true;
 }
 
+Queue& Device::idleQueue() {
+  const auto idle = std::ranges::find_if(queues_, [](const auto& queue) { return queue->isIdle(); });
+  return idle != queues_.end() ? **idle : *queues_.front();
+}
+
 std::vector<std::unique_lock<std::mutex>> Device::lockQueues() {
   std::vector<std::unique_lock<std::mutex>> locks;
   for (const auto& queue : queues_) locks.push_back(queue->lock());

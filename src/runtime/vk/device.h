@@ -36,6 +36,7 @@ class Device {
 
   size_t queueCount() const { return queues_.size(); }
   Queue& queue(size_t index) { return *queues_[index % queues_.size()]; }
+  Queue& idleQueue();  // the first that has nothing to do, if any has not: for what the host waits for
 
   Status timestamp(TimestampRef& out);
 

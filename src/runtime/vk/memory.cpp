@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "runtime/vk/device.h"
+#include "runtime/vk/free_ranges.h"
 #include "util/log.h"
 
 namespace mulciber::vk {
@@ -20,7 +19,7 @@ constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1
 
 }  // namespace
 
-// One VkDeviceMemory with one buffer over all of it.
+// One VkDeviceMemory, with one buffer over all of it unless it is for images.
 struct Chunk {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkBuffer buffer = VK_NULL_HANDLE;
@@ -29,59 +28,13 @@ struct Chunk {
   void* window = nullptr;  // see Allocator::window()
   bool mayHaveWindow = false;
   void* reserved = nullptr;  // address space kept free of everything else
-  uint32_t heap = 0;
+  uint32_t heap = 0, type = 0;
   MemoryUse use = MemoryUse::Device;
   bool isImported = false, hasEqualAddresses = false;
   uint64_t emptySince = 0;  // the allocator's count of frees when it became empty
 
-  // Free pieces, by place and by size.
-  std::map<uint64_t, uint64_t> freeByOffset;
-  std::set<std::pair<uint64_t, uint64_t>> freeBySize;  // (size, offset)
-
-  void addFree(uint64_t offset, uint64_t bytes) {
-    freeByOffset.emplace(offset, bytes);
-    freeBySize.emplace(bytes, offset);
-  }
-  void removeFree(uint64_t offset, uint64_t bytes) {
-    freeByOffset.erase(offset);
-    freeBySize.erase({bytes, offset});
-  }
-  bool isEmpty() const { return freeByOffset.size() == 1 && freeByOffset.begin()->second == size; }
-
-  // Takes the smallest free piece that holds so many bytes at an address of their alignment.
-  bool take(uint64_t bytes, uint64_t& offset) {
-    const uint64_t alignment = Allocator::alignmentOf(bytes);
-    for (auto fit = freeBySize.lower_bound({bytes, 0}); fit != freeBySize.end(); ++fit) {
-      const auto [found, begin] = *fit;
-      offset = roundUp(address + begin, alignment) - address;
-      const uint64_t skipped = offset - begin;
-      if (skipped > found - bytes) continue;
-      removeFree(begin, found);
-      if (skipped > 0) addFree(begin, skipped);
-      if (found - skipped > bytes) addFree(offset + bytes, found - skipped - bytes);
-      return true;
-    }
-    return false;
-  }
-
-  void give(uint64_t offset, uint64_t bytes) {
-    const auto next = freeByOffset.lower_bound(offset);
-    if (next != freeByOffset.begin()) {
-      const auto [previousOffset, previousBytes] = *std::prev(next);
-      if (previousOffset + previousBytes == offset) {
-        removeFree(previousOffset, previousBytes);
-        offset = previousOffset;
-        bytes += previousBytes;
-      }
-    }
-    const auto after = freeByOffset.find(offset + bytes);
-    if (after != freeByOffset.end()) {
-      const uint64_t extra = after->second;
-      removeFree(after->first, extra);
-      bytes += extra;
-    }
-    addFree(offset, bytes);
-  }
+  FreeRanges free;
+  bool isEmpty() const { return free.isAll(size); }
 };
 
 namespace {
@@ -89,6 +42,10 @@ namespace {
 // Memory that the host can see takes the driver longer to allocate when it is large (H200: 7 % at 4 GiB, up to twice
 // the 7 s of 129 GB), and little of it is copied in small pieces.
 constexpr uint64_t largestWindow = uint64_t{4} << 30;
+
+// Of one allocation: more than any device has.
+constexpr uint64_t mostBytes = uint64_t{1} << 48;
+constexpr uint32_t anyType = ~0u;
 
 constexpr uint64_t chunkGranularity = Allocator::largeAlignment;
 constexpr uint64_t chunkBytes(MemoryUse use) { return use == MemoryUse::Device ? 128u << 20 : 32u << 20; }
@@ -140,10 +97,10 @@ struct Allocator::State {
     for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
       const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
       if ((allowed >> i & 1) == 0 || (flags & VK_MEMORY_PROPERTY_PROTECTED_BIT) != 0) continue;
-      if (use == MemoryUse::Device) {
+      if (use == MemoryUse::Device || use == MemoryUse::Image) {
         const bool isVisible = (flags & visible) == visible;
-        if ((flags & local) != 0)
-          ranked.emplace_back(isVisible && size <= largestWindow && isWindow(i) ? -1 : isVisible, i);
+        const bool hasWindow = use == MemoryUse::Device && isVisible && size <= largestWindow && isWindow(i);
+        if ((flags & local) != 0) ranked.emplace_back(hasWindow ? -1 : isVisible, i);
       } else if ((flags & visible) == visible) {
         ranked.emplace_back(((flags & cached) != 0 ? 0 : 2) + ((flags & local) != 0 ? 1 : 0), i);
       }
@@ -166,13 +123,13 @@ struct Allocator::State {
                          "creating a buffer");
   }
 
-  // Memory of one type behind the chunk's buffer, and its address.
+  // Memory of one type behind the chunk's buffer, and its address; memory alone where there is no buffer.
   Status bind(Chunk& chunk, uint32_t type, uint64_t bytes, const void* next) {
     const VolkDeviceTable& api = device.api();
     VkMemoryAllocateFlagsInfo flags{};
     flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
     flags.pNext = next;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    if (chunk.buffer != VK_NULL_HANDLE) flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
     VkMemoryAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     info.pNext = &flags;
@@ -180,7 +137,9 @@ struct Allocator::State {
     info.memoryTypeIndex = type;
     const VkResult result = api.vkAllocateMemory(device.handle(), &info, nullptr, &chunk.memory);
     if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
-    if (Status status = device.status(result, "allocating memory"); status != Status::Ok) return status;
+    if (Status status = device.status(result, "allocating memory");
+        status != Status::Ok || chunk.buffer == VK_NULL_HANDLE)
+      return status;
     if (Status status =
             device.status(api.vkBindBufferMemory(device.handle(), chunk.buffer, chunk.memory, 0), "binding memory");
         status != Status::Ok)
@@ -234,14 +193,16 @@ struct Allocator::State {
     chunk = {};
   }
 
-  Status tryChunk(Chunk& chunk, MemoryUse use, uint64_t size) {
+  Status tryChunk(Chunk& chunk, MemoryUse use, uint64_t size, uint32_t allowed) {
     const VolkDeviceTable& api = device.api();
     chunk.size = size;
     chunk.use = use;
     if (size > device.physical().properties13.maxBufferSize && device.physical().isCpu()) return Status::OutOfMemory;
-    if (Status status = createBuffer(chunk, nullptr); status != Status::Ok) return status;
-    VkMemoryRequirements requirements{};
-    api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
+    VkMemoryRequirements requirements{size, 1, allowed};
+    if (use != MemoryUse::Image) {
+      if (Status status = createBuffer(chunk, nullptr); status != Status::Ok) return status;
+      api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
+    }
     const uint64_t bytes = roundUp(requirements.size, chunkGranularity);
     // Memory that the driver knows to be one buffer's is reached in larger pages: on an H200 random reads of 16 to 48
     // MiB take 110 to 130 us instead of 250 to 300, as natively (docs/performance.md).
@@ -258,7 +219,9 @@ struct Allocator::State {
       if (status == Status::OutOfMemory) continue;
       if (status != Status::Ok) break;
       chunk.heap = heap;
+      chunk.type = type;
       heapUsed[heap] += chunk.size;
+      if (use == MemoryUse::Image) return Status::Ok;
       const bool visible =
           (device.physical().memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
       if (use == MemoryUse::Host && device.mapMemory2) {
@@ -280,20 +243,20 @@ struct Allocator::State {
 
   // A chunk whose addresses clash with the process's is put aside until one that does not is found, so that the driver
   // gives another address.
-  Status newChunk(MemoryUse use, uint64_t size, Chunk*& out) {
+  Status newChunk(MemoryUse use, uint64_t size, uint32_t allowed, Chunk*& out) {
     constexpr int attempts = 8;
     std::vector<std::unique_ptr<Chunk>> aside;
     Status status = Status::OutOfMemory;
     for (int attempt = 0; attempt < attempts; ++attempt) {
       auto chunk = std::make_unique<Chunk>();
-      status = tryChunk(*chunk, use, size);
+      status = tryChunk(*chunk, use, size, allowed);
       if (status == Status::NotReady && attempt + 1 == attempts) {
         util::log().info("device addresses clash with the program's: pointers will differ between host and device");
         if (use == MemoryUse::Host) status = map(*chunk);
         else status = Status::Ok;
       }
       if (status == Status::Ok) {
-        chunk->addFree(0, chunk->size);
+        chunk->free.give(0, chunk->size);
         out = chunk.get();
         chunks.push_back(std::move(chunk));
         break;
@@ -310,16 +273,16 @@ struct Allocator::State {
 
   // A chunk of at least `least` bytes with room for `bytes` at their alignment. CPU drivers give addresses of any page,
   // so that the piece may have to begin later.
-  Status newChunkFor(MemoryUse use, uint64_t bytes, uint64_t least, Chunk*& out) {
+  Status newChunkFor(MemoryUse use, uint64_t bytes, uint64_t least, uint32_t allowed, Chunk*& out) {
     const auto needed = [&] {
       return std::max(least, roundUp(bytes, chunkGranularity) + (chunksAreAligned ? 0 : chunkGranularity));
     };
-    const Status status = newChunk(use, needed(), out);
+    const Status status = newChunk(use, needed(), allowed, out);
     if (status != Status::Ok || out->address % chunkGranularity == 0) return status;
     chunksAreAligned = false;
     if (out->size >= needed()) return status;
     drop(out);
-    return newChunk(use, needed(), out);
+    return newChunk(use, needed(), allowed, out);
   }
 
   void drop(Chunk* chunk) {
@@ -337,11 +300,11 @@ struct Allocator::State {
   }
 
   // A large chunk kept empty, of about that size.
-  Chunk* keptChunk(MemoryUse use, uint64_t bytes) const {
+  Chunk* keptChunk(MemoryUse use, uint64_t bytes, uint32_t allowed) const {
     Chunk* best = nullptr;
     for (const auto& chunk : chunks)
-      if (isKept(*chunk) && chunk->use == use && chunk->size >= bytes && chunk->size - bytes <= slackFor(bytes) &&
-          (!best || chunk->size < best->size))
+      if (isKept(*chunk) && chunk->use == use && (allowed >> chunk->type & 1) != 0 && chunk->size >= bytes &&
+          chunk->size - bytes <= slackFor(bytes) && (!best || chunk->size < best->size))
         best = chunk.get();
     return best;
   }
@@ -351,14 +314,37 @@ struct Allocator::State {
   }
 
   // Takes a piece of a chunk there is; null when none has room.
-  Chunk* take(MemoryUse use, uint64_t bytes, uint64_t& offset) {
-    if (Chunk* kept = isLarge(bytes, use) ? keptChunk(use, bytes) : nullptr; kept && kept->take(bytes, offset))
+  Chunk* take(MemoryUse use, uint64_t bytes, uint64_t alignment, uint32_t allowed, uint64_t& offset) {
+    const auto takeFrom = [&](Chunk& chunk) { return chunk.free.take(bytes, alignment, chunk.address, offset); };
+    if (Chunk* kept = isLarge(bytes, use) ? keptChunk(use, bytes, allowed) : nullptr; kept && takeFrom(*kept))
       return kept;
     // The newest chunks are the likeliest to have room. A small piece would spoil a kept one.
     for (auto held = chunks.rbegin(); held != chunks.rend(); ++held)
-      if ((*held)->use == use && !(*held)->isImported && !isKept(**held) && (*held)->take(bytes, offset))
+      if ((*held)->use == use && (allowed >> (*held)->type & 1) != 0 && !(*held)->isImported && !isKept(**held) &&
+          takeFrom(**held))
         return held->get();
     return nullptr;
+  }
+
+  // In memory of one of the allowed types.
+  Status allocate(MemoryUse use, uint64_t size, uint64_t alignment, uint32_t allowed, Memory& out) {
+    std::lock_guard lock(mutex);
+    uint64_t offset = 0;
+    Chunk* chunk = take(use, size, alignment, allowed, offset);
+    if (!chunk) {
+      const bool large = isLarge(size, use);
+      Status status = newChunkFor(use, size, large ? 0 : chunkBytes(use), allowed, chunk);
+      if (status == Status::OutOfMemory && (dropEmpty() || !large)) status = newChunkFor(use, size, 0, allowed, chunk);
+      if (status != Status::Ok) return status;
+      chunk->free.take(size, alignment, chunk->address, offset);
+    }
+    allocated += size;
+    out.chunk = chunk;
+    out.offset = offset;
+    out.size = size;
+    out.address = chunk->address != 0 ? chunk->address + offset : 0;
+    out.host = chunk->host ? static_cast<char*>(chunk->host) + offset : nullptr;
+    return Status::Ok;
   }
 
   // How much a heap's large chunks may hold while they are empty. The driver takes milliseconds to make one (5 ms for
@@ -398,26 +384,15 @@ Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
   State& state = *state_;
   if (use == MemoryUse::Host) state.device.hostWillRead();
   if (use == MemoryUse::Staging) use = MemoryUse::Host;
-  if (size > uint64_t(1) << 48) return Status::OutOfMemory;
+  if (size > mostBytes) return Status::OutOfMemory;
   const uint64_t bytes = roundUp(std::max<uint64_t>(size, 1), alignment);
-  std::lock_guard lock(state.mutex);
-  uint64_t offset = 0;
-  Chunk* chunk = state.take(use, bytes, offset);
-  if (!chunk) {
-    const bool large = isLarge(bytes, use);
-    Status status = state.newChunkFor(use, bytes, large ? 0 : chunkBytes(use), chunk);
-    if (status == Status::OutOfMemory && (state.dropEmpty() || !large))
-      status = state.newChunkFor(use, bytes, 0, chunk);
-    if (status != Status::Ok) return status;
-    chunk->take(bytes, offset);
-  }
-  state.allocated += bytes;
-  out.chunk = chunk;
-  out.offset = offset;
-  out.size = bytes;
-  out.address = chunk->address + offset;
-  out.host = chunk->host ? static_cast<char*>(chunk->host) + offset : nullptr;
-  return Status::Ok;
+  return state.allocate(use, bytes, alignmentOf(bytes), anyType, out);
+}
+
+Status Allocator::allocateImage(const VkMemoryRequirements& needed, Memory& out) {
+  if (needed.size > mostBytes) return Status::OutOfMemory;
+  return state_->allocate(MemoryUse::Image, roundUp(needed.size, alignment), std::max(needed.alignment, alignment),
+                          needed.memoryTypeBits, out);
 }
 
 void Allocator::free(const Memory& memory) {
@@ -430,7 +405,7 @@ void Allocator::free(const Memory& memory) {
     return;
   }
   state.allocated -= memory.size;
-  chunk.give(memory.offset, memory.size);
+  chunk.free.give(memory.offset, memory.size);
   if (!chunk.isEmpty()) return;
   chunk.emptySince = ++state.frees;
   if (chunk.size != chunkBytes(chunk.use) && isLarge(chunk.size, chunk.use)) {
@@ -523,6 +498,8 @@ bool Allocator::hasEqualAddresses() const { return state_->device.mapMemory2 || 
 
 VkBuffer Allocator::buffer(const Memory& memory) { return memory.chunk->buffer; }
 
+VkDeviceMemory Allocator::deviceMemory(const Memory& memory) { return memory.chunk->memory; }
+
 void Allocator::usage(uint64_t& freeBytes, uint64_t& totalBytes) const {
   const Device& device = state_->device;
   const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
@@ -535,8 +512,7 @@ void Allocator::usage(uint64_t& freeBytes, uint64_t& totalBytes) const {
   std::lock_guard lock(state_->mutex);
   uint64_t held = state_->heapUsed[heap];
   for (const auto& chunk : state_->chunks)  // room inside chunks is free too
-    if (!chunk->isImported && chunk->heap == heap)
-      for (const auto& [offset, bytes] : chunk->freeByOffset) held -= bytes;
+    if (!chunk->isImported && chunk->heap == heap) held -= chunk->free.total();
   freeBytes = totalBytes - std::min(totalBytes, held);
   if (!device.physical().has("VK_EXT_memory_budget")) return;
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{};

@@ -17,13 +17,14 @@ enum class MemoryUse : uint8_t {
   Device,   // fastest for kernels; the host may not reach it
   Host,     // the host reads and writes it, cached and coherent; at its own device address where the device can
   Staging,  // the same, but of what the device writes the host sees only what Commands::makeVisibleToHost() says
+  Image,    // of images: it has no address, and only they reach it
 };
 
 // A piece of a chunk. Plain data: whoever allocated it frees it through the allocator.
 struct Memory {
   Chunk* chunk = nullptr;
   uint64_t offset = 0, size = 0;
-  uint64_t address = 0;  // for the device
+  uint64_t address = 0;  // for the device; 0 when it has none
   void* host = nullptr;  // where the host reaches it; null when it cannot
 };
 
@@ -37,6 +38,7 @@ class Allocator {
   ~Allocator();
 
   Status allocate(MemoryUse use, uint64_t size, Memory& out);
+  Status allocateImage(const VkMemoryRequirements& needed, Memory& out);
   // Large pieces of memory are kept for the next that asks for about as much, within bounds, and count as free.
   void free(const Memory& memory);
   // Gives the driver back what is kept; allocate() does so itself before it fails. False when there was nothing.
@@ -54,6 +56,7 @@ class Allocator {
   bool hasEqualAddresses() const;
 
   static VkBuffer buffer(const Memory& memory);  // the chunk's; `offset` is the place in it
+  static VkDeviceMemory deviceMemory(const Memory& memory);
 
   void usage(uint64_t& freeBytes, uint64_t& totalBytes) const;
   uint64_t allocatedBytes() const;

@@ -273,6 +273,11 @@ Status Queue::submit(uint64_t value) {
   return submitAll();
 }
 
+bool Queue::isIdle() {
+  std::lock_guard lock(mutex_);
+  return !hasOpenCommands() && closed_.empty() && poll(submitted_.load(std::memory_order_acquire)) == Status::Ok;
+}
+
 Status Queue::waitIdle(WaitMode mode) {
   {
     std::lock_guard lock(mutex_);

@@ -93,6 +93,7 @@ class Queue {
   Status wait(uint64_t value, WaitMode mode);  // submits first
   // For a timestamp in the batch that ends at `value`: done when that is written, whatever follows it in the batch.
   Status wait(uint64_t value, const Timestamp& timestamp, WaitMode mode);
+  bool isIdle();  // now: other threads may give it work at any time
   Status waitIdle(WaitMode mode);
   // Makes visible to the host what the work so far writes, once that is done; isVisibleToHost() says when.
   Status makeVisibleToHost();

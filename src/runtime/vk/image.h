@@ -1,0 +1,71 @@
+// Images with memory of their own. They are in layout GENERAL from their creation on, so that kernels and copies use
+// them in any order, and may be seen in every format of the same texel size.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/vk/memory.h"
+#include "runtime/vk/status.h"
+#include "runtime/vk/volk.h"
+
+namespace mulciber::vk {
+
+class Device;
+
+struct ImageShape {
+  VkImageType type = VK_IMAGE_TYPE_2D;
+  VkFormat format = VK_FORMAT_UNDEFINED;
+  uint32_t width = 1, height = 1, depth = 1;  // depth is 1 but for 3-D images
+  uint32_t layers = 1, levels = 1;
+  bool isCube = false;    // layers may be taken as faces
+  bool isStorage = true;  // kernels may write it
+};
+
+class Image {
+ public:
+  // Waits until the image can be used. Unsupported when the device has no image of that shape.
+  static Status create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out);
+  ~Image();
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  // What a view shows. `usage`: sampled or storage, of what the view's format can do.
+  struct ViewShape {
+    VkImageViewType type;
+    VkFormat format;
+    VkImageUsageFlags usage;
+    uint32_t baseLevel, levels, baseLayer, layers;
+    bool operator==(const ViewShape&) const = default;
+  };
+  // Made at the first call and kept as long as the image.
+  Status view(const ViewShape& shape, VkImageView& out);
+
+  VkImage handle() const { return handle_; }
+  const ImageShape& shape() const { return shape_; }
+  Device& device() const { return device_; }
+  uint64_t memoryBytes() const { return memory_.size; }
+  uint64_t alignment() const { return alignment_; }
+
+ private:
+  Image(Device& device, const ImageShape& shape) : device_(device), shape_(shape) {}
+  Status create();
+  Status makeGeneral();
+
+  Device& device_;
+  const ImageShape shape_;
+  VkImage handle_ = VK_NULL_HANDLE;
+  Memory memory_;
+  uint64_t alignment_ = 0;
+
+  struct View {
+    ViewShape shape;
+    VkImageView handle;
+  };
+  std::mutex mutex_;
+  std::vector<View> views_;
+};
+
+}  // namespace mulciber::vk
