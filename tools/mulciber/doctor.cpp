@@ -76,14 +76,16 @@ Finding checkLibraries() {
   if (const std::string problem = problemWithFolder(folder); !problem.empty()) {
     return {Verdict::Bad, "libraries", problem, "install Mulciber somewhere else"};
   }
-  for (const char* name : {"libmulciber.so", "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13",
-                           "libmulciber_audit.so"}) {
+  if (folder.empty()) {
+    return {Verdict::Bad, "libraries", fmt::format("{} is missing", auditLibrary), "build or install Mulciber again"};
+  }
+  for (const char* name : {"libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", auditLibrary}) {
     const std::string path = folder + "/" + name;
-    if (folder.empty() || access(path.c_str(), R_OK) != 0) {
+    if (access(path.c_str(), R_OK) != 0) {
       return {Verdict::Bad, "libraries", fmt::format("{} is missing", path), "build or install Mulciber again"};
     }
     // The auditor is for the dynamic linker alone.
-    if (std::strcmp(name, "libmulciber_audit.so") == 0) continue;
+    if (std::strcmp(name, auditLibrary) == 0) continue;
     if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       return {Verdict::Bad, "libraries", fmt::format("{} cannot be loaded: {}", name, dlerror()),
               "build or install Mulciber again"};

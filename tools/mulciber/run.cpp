@@ -17,8 +17,6 @@ namespace mulciber::tool {
 
 namespace {
 
-constexpr const char* auditLibrary = "libmulciber_audit.so";
-
 void prepend(const char* variable, const std::string& value) {
   const char* old = std::getenv(variable);
   setenv(variable, old && *old ? (value + ":" + old).c_str() : value.c_str(), 1);
@@ -64,8 +62,10 @@ int run(const RunOptions& options) {
   const std::string folder = libraryFolder();
   const std::string audit = folder + "/" + auditLibrary;
   if (folder.empty() || access(audit.c_str(), R_OK) != 0) {
-    complain(fmt::format("{} is not where it should be, in lib beside this program's folder: install Mulciber again",
-                         auditLibrary));
+    complain(
+        fmt::format("{} is not where it should be, in lib beside this program's folder or in {} from there: "
+                    "install Mulciber again",
+                    auditLibrary, MULCIBER_INSTALLED_LIBRARIES));
     return ExitCannotRun;
   }
   if (const std::string problem = problemWithFolder(folder); !problem.empty()) {

@@ -47,8 +47,12 @@ std::string libraryFolder() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return {};
-  const auto folder = program.parent_path().parent_path() / "lib";
-  return std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
+  // In a build and in a bundle it is the first, when installed the second.
+  for (const char* folder : {"../lib", MULCIBER_INSTALLED_LIBRARIES}) {
+    const auto path = (program.parent_path() / folder).lexically_normal();
+    if (std::filesystem::exists(path / auditLibrary, error)) return path.string();
+  }
+  return {};
 }
 
 std::string problemWithFolder(const std::string& folder) {

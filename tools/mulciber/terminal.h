@@ -18,7 +18,11 @@ void complain(std::string_view message);
 // `text` as a JSON string, with the quotes.
 std::string json(std::string_view text);
 
-// The folder that holds our libraries: lib beside the folder of this program; empty when it cannot be found.
+// What the dynamic linker loads to redirect CUDA runtimes inside programs; it lies among our libraries.
+inline constexpr const char* auditLibrary = "libmulciber_audit.so";
+
+// The folder that holds our libraries: lib beside the folder of this program, or where the installation put it; empty
+// when none of them has the audit library.
 std::string libraryFolder();
 
 // Why the dynamic linker cannot take libraries from that folder; empty when it can.

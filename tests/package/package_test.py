@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Installs the build, moves it somewhere else, and uses it as others would: the command, CMake, pkg-config, the man page
+and the completion.
+
+usage: package_test.py BUILD CXX [EXAMPLE]   EXAMPLE: a CUDA program to run on the device that is expected to be there
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD, CXX = pathlib.Path(sys.argv[1]), sys.argv[2]
+EXAMPLE = sys.argv[3] if len(sys.argv) > 3 else None
+CONSUMER = pathlib.Path(__file__).parent / "consumer"
+failures = 0
+
+
+def run(*command, **environment):
+    clean = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, env={**clean, **environment})
+
+
+def check(what, result, out, status=0):
+    """A status of None: any."""
+    global failures
+    right = status in (None, result.returncode) and re.search(out, result.stdout)
+    print(("right: " if right else "wrong: ") + what)
+    if not right:
+        failures += 1
+        print(f"  status {result.returncode}, no '{out}'\n  {result.stdout[-1500:]}\n  {result.stderr[-1500:]}")
+
+
+def same(what, found, wanted):
+    global failures
+    right = found == wanted
+    print(("right: " if right else "wrong: ") + what)
+    if not right:
+        failures += 1
+        print(f"  {sorted(found)}\n  and not {sorted(wanted)}")
+
+
+def options_of(text):
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
+
+
+def commands_of(help_text):
+    return re.findall(r"^  (\w+) ", help_text.split("Subcommands:")[1], re.M)
+
+
+def completions(script, *words):
+    """What bash would offer for the last word."""
+    line = " ".join(f"'{word}'" for word in words)
+    program = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _mulciber; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    result = run("bash", "-c", program, PATH=f"{script.parents[3]}/bin:{os.environ['PATH']}")
+    return set(result.stdout.split())
+
+
+def main():
+    with tempfile.TemporaryDirectory() as at:
+        at = pathlib.Path(at)
+        check("the build installs", run("cmake", "--install", BUILD, "--prefix", at / "first"), "libmulciber")
+        place = at / "second"
+        shutil.move(at / "first", place)
+        libraries = next(place.glob("lib*/**/libmulciber.so")).parent
+        program = place / "bin/mulciber"
+
+        check("the command runs from a folder that was moved", run(program, "--version"), r"mulciber \d+\.\d+\.\d+")
+        check("it finds its libraries", run(program, "doctor"), f"ok +libraries +all in {libraries}/mulciber", status=None)
+        if EXAMPLE:
+            check("a CUDA program runs", run(program, "run", EXAMPLE), "")
+
+        built = at / "consumer"
+        configured = run("cmake", "-S", CONSUMER, "-B", built, f"-DCMAKE_PREFIX_PATH={place}", f"-DCMAKE_CXX_COMPILER={CXX}")
+        check("a CMake project finds the package", configured, "Build files have been written")
+        check("and builds", run("cmake", "--build", built), "Built target use_cuda")
+        check("its translator works", run(built / "use_translator"), "translated store")
+        check("its CUDA libraries work", run(built / "use_cuda"), r"runtime 130\d\d")
+
+        packages = {"PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
+        for name, source, out in (("mulciber", "use_translator", "translated store"),
+                                  ("mulciber-cuda", "use_cuda", "runtime 130")):
+            flags = run("pkg-config", "--cflags", "--libs", name, **packages)
+            check(f"pkg-config knows {name}", flags, "-l")
+            target = at / f"{source}_by_pkg_config"
+            check("and what it says compiles",
+                  run(CXX, "-std=c++20", CONSUMER / f"{source}.cpp", "-o", target, *flags.stdout.split(),
+                      f"-Wl,-rpath,{libraries}"), "")
+            check("and runs", run(target), out)
+
+        page = (BUILD / "mulciber.1").read_text().replace("\\-", "-")
+        help_text = run(program, "--help").stdout
+        wanted = options_of(help_text)
+        commands = set(commands_of(help_text))
+        for command in commands:
+            wanted |= options_of(run(program, command, "--help").stdout)
+        same("the manual page describes every command", set(re.findall(r"^\.B (\w+)$", page, re.M)) & commands, commands)
+        same("the manual page names every option", options_of(page), wanted)
+        if shutil.which("groff"):
+            rendered = run("groff", "-man", "-Tutf8", "-ww", BUILD / "mulciber.1")
+            same("groff finds no fault in it", rendered.stderr, "")
+
+        script = place / "share/bash-completion/completions/mulciber"
+        same("commands are completed", completions(script, "mulciber", ""), commands)
+        same("so is the beginning of one", completions(script, "mulciber", "tr"), {"translate"})
+        same("so are options", completions(script, "mulciber", "info", "--j"), {"--json"})
+    print(f"{failures} wrong")
+    return failures != 0
+
+
+sys.exit(main())
