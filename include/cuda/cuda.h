@@ -448,4 +448,6 @@ CUresult CUDAAPI cuProfilerStop(void);
 }
 #endif
 
+#include "cuda_graph.h"
+
 #endif

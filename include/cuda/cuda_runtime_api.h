@@ -275,6 +275,8 @@ cudaError_t CUDARTAPI cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFu
 }
 #endif
 
+#include "cuda_runtime_graph.h"
+
 #undef MULCIBER_DEFAULT
 
 #endif

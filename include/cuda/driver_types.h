@@ -578,4 +578,6 @@ typedef struct cudaLaunchConfig_st {
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* userData);
 // clang-format on
 
+#include "graph_types.h"
+
 #endif
