@@ -99,14 +99,13 @@ void copyOnHost(const Copy& copy, char* destination, const char* source) {
                    source + z * copy.sourceSlice + y * copy.sourcePitch, copy.width);
 }
 
-Error copyOnDevice(Stream& stream, const Copy& copy, const End& destination, const End& source) {
+DeviceWork onDevice(const Copy& copy, const End& destination, const End& source) {
   const vk::CopyRegion region = regionOf(copy, destination.address, source.address);
   // Mapped memory has no one buffer.
   const bool haveBuffers = destination.allocation->memory.chunk && source.allocation->memory.chunk;
   if (isLinear(copy) && copy.width >= engineBytes && destination.isHost != source.isHost && haveBuffers)
-    return stream.enqueue(
-        BufferCopy{destination.allocation, source.allocation, destination.offset(), source.offset(), copy.width});
-  return stream.enqueue(DeviceCopy{region});
+    return BufferCopy{destination.allocation, source.allocation, destination.offset(), source.offset(), copy.width};
+  return DeviceCopy{region};
 }
 
 // The host memory is read before the call returns.
@@ -245,8 +244,8 @@ Error copyBetweenDevices(Stream& stream, const Copy& copy, const End& destinatio
   return Error::Success;
 }
 
-bool isOfAnotherDevice(const End& end, const Stream& stream) {
-  return end.allocation && end.allocation->device != stream.context().device().ordinal();
+bool isOfAnotherDevice(const End& end, const Context& context) {
+  return end.allocation && end.allocation->device != context.device().ordinal();
 }
 
 // Where the host can reach the device's memory (a CPU device), the program's thread copies itself.
@@ -302,15 +301,10 @@ Error copyPageable(Stream& stream, const Copy& copy, const End& destination, con
   return Staging(stream, copy, toDevice ? destination : source, toDevice ? from : to, toDevice).run();
 }
 
-}  // namespace
-
-Error copy(Stream& stream, const Copy& given, bool async) {
-  if (const Error error = stream.context().error(); error != Error::Success) return error;
-  Copy copy = given;
-  if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return Error::Success;
+// Rows that follow one another without a gap become one row. InvalidValue for what is no copy of such memory.
+Error check(const Context& context, Copy& copy, End& destination, End& source) {
   if (copy.height > 1 && (copy.destinationPitch < copy.width || copy.sourcePitch < copy.width))
     return Error::InvalidValue;
-  // Rows that follow one another without a gap are one row.
   if (copy.height > 1 && copy.depth == 1 && copy.destinationPitch == copy.width && copy.sourcePitch == copy.width) {
     copy.width *= copy.height;
     copy.height = 1;
@@ -321,21 +315,60 @@ Error copy(Stream& stream, const Copy& given, bool async) {
     return Error::InvalidValue;
   const bool toDevice = copy.kind == CopyKind::HostToDevice || copy.kind == CopyKind::DeviceToDevice;
   const bool fromDevice = copy.kind == CopyKind::DeviceToHost || copy.kind == CopyKind::DeviceToDevice;
-  End destination, source;
   if (copy.destination == 0 || copy.source == 0) return Error::InvalidValue;
-  const Context& context = stream.context();
   if (const Error error = resolve(context, copy.destination, destinationBytes, copy.kind, toDevice, destination);
       error != Error::Success)
     return error;
-  if (const Error error = resolve(context, copy.source, sourceBytes, copy.kind, fromDevice, source);
+  return resolve(context, copy.source, sourceBytes, copy.kind, fromDevice, source);
+}
+
+Error check(const Context& context, const Fill& fill, End& destination) {
+  if (fill.valueBytes != 1 && fill.valueBytes != 2 && fill.valueBytes != 4) return Error::InvalidValue;
+  size_t row = 0, bytes = 0;
+  if (__builtin_mul_overflow(fill.width, size_t(fill.valueBytes), &row)) return Error::InvalidValue;
+  if (fill.height > 1 && (fill.pitch < row || fill.pitch % fill.valueBytes != 0)) return Error::InvalidValue;
+  if (fill.destination % fill.valueBytes != 0) return Error::InvalidValue;
+  if (!extent(row, fill.height, fill.depth, fill.pitch, fill.slice, bytes)) return Error::InvalidValue;
+  if (const Error error = resolve(context, fill.destination, bytes, CopyKind::HostToDevice, true, destination);
       error != Error::Success)
     return error;
-  if (isOfAnotherDevice(destination, stream) || isOfAnotherDevice(source, stream))
+  return destination.allocation && !isOfAnotherDevice(destination, context) ? Error::Success : Error::InvalidValue;
+}
+
+vk::FillRegion regionOf(const Fill& fill, const End& destination) {
+  return {destination.address, fill.value, fill.valueBytes, fill.width,
+          fill.height,         fill.depth, fill.pitch,      fill.slice};
+}
+
+template <class Shape>
+bool isEmpty(const Shape& shape) {
+  return shape.width == 0 || shape.height == 0 || shape.depth == 0;
+}
+
+// The same with one end in staging memory, which has no gaps.
+enum class Staged : uint8_t { Destination, Source };
+
+Copy withStaging(const Copy& copy, Staged end) {
+  Copy staged = copy;
+  (end == Staged::Source ? staged.sourcePitch : staged.destinationPitch) = copy.width;
+  (end == Staged::Source ? staged.sourceSlice : staged.destinationSlice) = copy.width * copy.height;
+  return staged;
+}
+
+}  // namespace
+
+Error copy(Stream& stream, const Copy& given, bool async) {
+  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  Copy copy = given;
+  if (isEmpty(copy)) return Error::Success;
+  End destination, source;
+  if (const Error error = check(stream.context(), copy, destination, source); error != Error::Success) return error;
+  if (isOfAnotherDevice(destination, stream.context()) || isOfAnotherDevice(source, stream.context()))
     return copyBetweenDevices(stream, copy, destination, source);
   Error direct = Error::Success;
   if (copyThroughWindow(stream, copy, destination, source, async, direct)) return direct;
   if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source);
-  if (const Error error = copyOnDevice(stream, copy, destination, source); error != Error::Success) return error;
+  if (const Error error = stream.enqueue(onDevice(copy, destination, source)); error != Error::Success) return error;
   const bool hostWaits =
       destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;
   return hostWaits && !async ? stream.synchronize() : Error::Success;
@@ -343,24 +376,53 @@ Error copy(Stream& stream, const Copy& given, bool async) {
 
 Error fill(Stream& stream, const Fill& fill, bool async) {
   if (const Error error = stream.context().error(); error != Error::Success) return error;
-  if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return Error::Success;
-  if (fill.valueBytes != 1 && fill.valueBytes != 2 && fill.valueBytes != 4) return Error::InvalidValue;
-  size_t row = 0, bytes = 0;
-  if (__builtin_mul_overflow(fill.width, size_t(fill.valueBytes), &row)) return Error::InvalidValue;
-  if (fill.height > 1 && (fill.pitch < row || fill.pitch % fill.valueBytes != 0)) return Error::InvalidValue;
-  if (fill.destination % fill.valueBytes != 0) return Error::InvalidValue;
-  if (!extent(row, fill.height, fill.depth, fill.pitch, fill.slice, bytes)) return Error::InvalidValue;
+  if (isEmpty(fill)) return Error::Success;
   End destination;
-  if (const Error error = resolve(stream.context(), fill.destination, bytes, CopyKind::HostToDevice, true, destination);
-      error != Error::Success)
-    return error;
-  if (!destination.allocation || isOfAnotherDevice(destination, stream)) return Error::InvalidValue;
-  const vk::FillRegion region{destination.address, fill.value, fill.valueBytes, fill.width,
-                              fill.height,         fill.depth, fill.pitch,      fill.slice};
-  const Error error = stream.enqueue(region);
+  if (const Error error = check(stream.context(), fill, destination); error != Error::Success) return error;
+  const Error error = stream.enqueue(regionOf(fill, destination));
   if (error != Error::Success) return error;
   const bool hostWaits = destination.isHost || destination.allocation->isSynchronous;
   return hostWaits && !async ? stream.synchronize() : Error::Success;
+}
+
+Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
+  Copy copy = given;
+  if (isEmpty(copy)) return Error::Success;
+  End destination, source;
+  if (const Error error = check(context, copy, destination, source); error != Error::Success) return error;
+  if (isOfAnotherDevice(destination, context) || isOfAnotherDevice(source, context)) return Error::NotSupported;
+  if (destination.allocation && source.allocation) {
+    out.work = onDevice(copy, destination, source);
+    return Error::Success;
+  }
+  if (!destination.allocation && !source.allocation) {
+    out.before = [=, to = directly(destination), from = directly(source)] { copyOnHost(copy, to, from); };
+    return Error::Success;
+  }
+  vk::Allocator& allocator = context.vulkan().allocator();
+  vk::Memory memory;
+  if (const auto status = allocator.allocate(vk::MemoryUse::Staging, copy.width * copy.height * copy.depth, memory);
+      status != vk::Status::Ok)
+    return errorFrom(status);
+  out.staging = std::shared_ptr<const void>(memory.host, [&allocator, memory](const void*) { allocator.free(memory); });
+  char* const staging = static_cast<char*>(memory.host);
+  const Copy fromStaging = withStaging(copy, Staged::Source), toStaging = withStaging(copy, Staged::Destination);
+  if (destination.allocation) {
+    out.before = [=, from = directly(source)] { copyOnHost(toStaging, staging, from); };
+    out.work = DeviceCopy{regionOf(fromStaging, destination.address, memory.address)};
+  } else {
+    out.work = DeviceCopy{regionOf(toStaging, memory.address, source.address), /*hostReads=*/true};
+    out.after = [=, to = directly(destination)] { copyOnHost(fromStaging, to, staging); };
+  }
+  return Error::Success;
+}
+
+Error prepare(Context& context, const Fill& fill, PreparedCopy& out) {
+  if (isEmpty(fill)) return Error::Success;
+  End destination;
+  if (const Error error = check(context, fill, destination); error != Error::Success) return error;
+  out.work = regionOf(fill, destination);
+  return Error::Success;
 }
 
 }  // namespace mulciber::core

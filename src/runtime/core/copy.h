@@ -3,8 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "runtime/core/error.h"
+#include "runtime/core/operation.h"
 
 namespace mulciber::core {
 
@@ -35,5 +39,16 @@ struct Fill {
 // use its memory again.
 Error copy(Stream& stream, const Copy& copy, bool async);
 Error fill(Stream& stream, const Fill& fill, bool async);
+
+// A copy or a fill that runs later, and perhaps many times: what the host does before the device, the device's work,
+// and what the host does after it. Where one end is pageable memory, the bytes pass through staging memory of the
+// copy's own, and the host reads or writes the program's memory each time. Each part may be missing.
+struct PreparedCopy {
+  std::function<void()> before, after;
+  std::optional<DeviceWork> work;
+  std::shared_ptr<const void> staging;
+};
+Error prepare(Context& context, const Copy& copy, PreparedCopy& out);
+Error prepare(Context& context, const Fill& fill, PreparedCopy& out);
 
 }  // namespace mulciber::core

@@ -47,20 +47,6 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   return Error::Success;
 }
 
-Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out) {
-  if (arguments.packed) {
-    if (arguments.packedBytes < kernel.parameterBytes) return Error::InvalidValue;
-    std::memcpy(out, arguments.packed, kernel.parameterBytes);
-    return Error::Success;
-  }
-  if (!arguments.pointers) return kernel.parameters.empty() ? Error::Success : Error::InvalidValue;
-  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
-    if (!arguments.pointers[i]) return Error::InvalidValue;
-    std::memcpy(out + kernel.parameters[i].offset, arguments.pointers[i], kernel.parameters[i].size);
-  }
-  return Error::Success;
-}
-
 // Takes the kernel as it is when what the device has too little of lies in scratch.
 Error placeMemory(const Launch& launch, Function& function, const TargetProfile& profile, PipelineVariant& variant,
                   const KernelInfo*& kernel) {
@@ -95,6 +81,26 @@ Error prepareOwnMemory(KernelLaunch& launch) {
 }
 
 }  // namespace
+
+Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out) {
+  if (arguments.packed) {
+    if (arguments.packedBytes < kernel.parameterBytes) return Error::InvalidValue;
+    std::memcpy(out, arguments.packed, kernel.parameterBytes);
+    return Error::Success;
+  }
+  if (!arguments.pointers) return kernel.parameters.empty() ? Error::Success : Error::InvalidValue;
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    if (!arguments.pointers[i]) return Error::InvalidValue;
+    std::memcpy(out + kernel.parameters[i].offset, arguments.pointers[i], kernel.parameters[i].size);
+  }
+  return Error::Success;
+}
+
+Error check(Function& function, const Launch& launch) {
+  const KernelInfo* kernel = nullptr;
+  if (const Error error = function.info(kernel); error != Error::Success) return error;
+  return check(launch, *kernel, function, function.module().context().device().shape());
+}
 
 vk::Status KernelLaunch::record(vk::Commands& commands) const {
   if (kernel->constantBytes != 0) commands.useConstants(constants, kernel->constantBytes);

@@ -56,6 +56,11 @@ struct KernelLaunch {
   vk::Status recordPieces(vk::Commands& commands, uint8_t* push) const;
 };
 
+// Whether the kernel may be launched so, as far as that depends on the kernel, its limits and the device alone.
+Error check(Function& function, const Launch& launch);
+// The arguments as the kernel lays them out: KernelInfo::parameterBytes bytes.
+Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out);
+
 // Checks the launch and gathers what it needs.
 Error prepare(Function& function, const Launch& launch, const Arguments& arguments, Context& context,
               KernelLaunch& out);

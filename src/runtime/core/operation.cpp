@@ -4,6 +4,7 @@
 
 #include "runtime/core/kernel_services.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/illegal_address.h"
 
 namespace mulciber::core {
 
@@ -50,6 +51,14 @@ void wasRecorded(const DeviceWork& work, const vk::Point& point) {
   if (!launch) return;
   if (launch->kernel->usesPrintf) launch->services->launchedPrinting(point);
   if (launch->kernel->readsHostWrites) point.queue->device().showHostWrites(point);
+}
+
+vk::Status run(const RecordedWork& work, vk::Queue& queue, vk::Position& position) {
+  for (const std::string& kernel : work.kernels) vk::noteLaunch(kernel);
+  const vk::Status status = queue.run(work.commands, position);
+  if (work.usesPrintf) work.services->launchedPrinting(position.last);
+  if (work.readsHostWrites) queue.device().showHostWrites(position.last);
+  return status;
 }
 
 }  // namespace mulciber::core

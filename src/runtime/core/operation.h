@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -42,6 +43,18 @@ vk::Status record(const DeviceWork& work, vk::Commands& commands);
 // To be called once the work has its place in a queue.
 void wasRecorded(const DeviceWork& work, const vk::Point& point);
 
+// Command buffers recorded before, which may run many times, with what their kernels need of the host.
+struct RecordedWork {
+  std::shared_ptr<vk::Commands> commands;
+  KernelServices* services = nullptr;
+  bool usesPrintf = false, readsHostWrites = false;
+  std::vector<std::string> kernels;  // their names, where a fault is to name them
+};
+
+using RecordedWorkRef = std::shared_ptr<const RecordedWork>;
+
+vk::Status run(const RecordedWork& work, vk::Queue& queue, vk::Position& position);
+
 // A function of the program. It gets the error of the work before it.
 struct HostCall {
   std::function<void(Error status)> function;
@@ -70,6 +83,7 @@ struct WaitForWord {
   WordWait wait;
 };
 
-using Operation = std::variant<DeviceWork, HostCall, WaitForMarker, ResolveMarker, WaitForDevice, WaitForWord>;
+using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker,
+                               WaitForDevice, WaitForWord>;
 
 }  // namespace mulciber::core

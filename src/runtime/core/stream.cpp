@@ -59,6 +59,40 @@ Error Stream::enqueue(const DeviceWork& work) {
   return after(status);
 }
 
+// Does what needs nothing that only the host can see. False when the operation must be kept back; the caller holds the
+// lock.
+bool Stream::carryOut(const Operation& operation, vk::Status& status) {
+  if (const auto* work = std::get_if<DeviceWork>(&operation)) {
+    status = give(*work);
+  } else if (const auto* recorded = std::get_if<RecordedWorkRef>(&operation)) {
+    status = run(**recorded, queue_, position_);
+  } else if (const auto* wait = std::get_if<WaitForMarker>(&operation)) {
+    if (!wait->marker->isResolved()) return false;
+    position_.after(wait->marker->point());
+  } else if (const auto* resolved = std::get_if<ResolveMarker>(&operation)) {
+    resolve(*resolved->marker, resolved->precision, resolved->timestamp);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Error Stream::enqueue(std::vector<Operation> operations) {
+  if (const Error error = before(); error != Error::Success) return error;
+  vk::Status status = vk::Status::Ok;
+  bool isKeptBack = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (const Error error = broken(); error != Error::Success) return error;
+    for (Operation& operation : operations)
+      if (status == vk::Status::Ok && (!pending_.empty() || !carryOut(operation, status)))
+        pending_.push_back(std::move(operation));
+    isKeptBack = !pending_.empty();
+  }
+  if (isKeptBack) context_.worker().add(*this);
+  return after(status);
+}
+
 // For what the worker carries out: it is kept back even when nothing is before it.
 Error Stream::keepBack(Operation operation) {
   if (const Error error = before(); error != Error::Success) return error;
@@ -249,13 +283,11 @@ Stream::Progress Stream::advance() {
   const auto blocked = [&] { return moved ? Progress::Done : Progress::Blocked; };
   while (!pending_.empty()) {
     Operation& first = pending_.front();
-    if (const auto* work = std::get_if<DeviceWork>(&first)) {
-      if (const vk::Status status = give(*work); status != vk::Status::Ok) context_.setError(errorFrom(status));
-    } else if (const auto* wait = std::get_if<WaitForMarker>(&first)) {
-      if (!wait->marker->isResolved()) return blocked();
-      position_.after(wait->marker->point());
-    } else if (const auto* resolved = std::get_if<ResolveMarker>(&first)) {
-      resolve(*resolved->marker, resolved->precision, resolved->timestamp);
+    vk::Status status = vk::Status::Ok;
+    if (carryOut(first, status)) {
+      if (status != vk::Status::Ok) context_.setError(errorFrom(status));
+    } else if (std::holds_alternative<WaitForMarker>(first)) {
+      return blocked();
     } else if (auto* call = std::get_if<HostCall>(&first)) {
       if (!isDone()) return blocked();
       const auto function = std::move(call->function);

@@ -48,6 +48,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // breaks.
   Error waitForWord(const AllocationRef& allocation, const WordWait& wait);
   Error enqueue(const DeviceWork& work);
+  Error enqueue(std::vector<Operation> operations);  // with no other work between them
 
   // Whether operations are being kept back, and so outlive the call that gives them.
   bool isDeferred() const;
@@ -77,6 +78,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   vk::Status give(const DeviceWork& work);
+  bool carryOut(const Operation& operation, vk::Status& status);
   Error keepBack(Operation operation);
   void dropPassed();  // of what the next operation waits for
   bool isDone();

@@ -1,0 +1,159 @@
+#include "runtime/core/executable_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/core/context.h"
+#include "runtime/core/function.h"
+#include "runtime/core/module.h"
+#include "runtime/core/stream.h"
+#include "runtime/vk/device.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+
+Context* contextOf(const GraphNode& node) {
+  if (const auto* kernel = node.as<KernelNode>()) return &kernel->function->module().context();
+  if (const auto* copy = node.as<CopyNode>()) return copy->context.get();
+  if (const auto* fill = node.as<FillNode>()) return fill->context.get();
+  return nullptr;
+}
+
+// The one context of all nodes. False when there are several, of which `failed` has the second.
+bool findContext(const Graph& graph, Context*& context, const GraphNode*& failed) {
+  for (const auto& node : graph.nodes()) {
+    if (const auto* child = node->as<ChildGraphNode>()) {
+      if (findContext(*child->graph, context, failed)) continue;
+      return false;
+    }
+    Context* const own = contextOf(*node);
+    if (!own || own == context) continue;
+    if (context) {
+      failed = node.get();
+      return false;
+    }
+    context = own;
+  }
+  return true;
+}
+
+}  // namespace
+
+HandleTable<ExecutableGraph>& executableGraphs() {
+  static auto* const table = new HandleTable<ExecutableGraph>;  // programs destroy graphs from exit handlers
+  return *table;
+}
+
+Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_ptr<ExecutableGraph>& out,
+                              Instantiation& instantiation) {
+  if ((flags & ~uint64_t{AutoFreeOnLaunch | UploadNow | DeviceLaunch | UseNodePriority}) != 0) {
+    instantiation.result = InstantiateResult::Failed;
+    return Error::InvalidValue;
+  }
+  if ((flags & DeviceLaunch) != 0) {
+    util::log().warn("a graph is to be launched by kernels, which is not offered");
+    instantiation.result = InstantiateResult::Failed;
+    return Error::NotSupported;
+  }
+  std::vector<GraphNode*> order;
+  if (!graph.inOrder(order)) {
+    instantiation.result = InstantiateResult::InvalidStructure;
+    return Error::InvalidValue;
+  }
+  Context* context = nullptr;
+  const GraphNode* failed = nullptr;
+  if (!findContext(graph, context, failed)) {
+    util::log().warn("a graph has nodes of several contexts, which is not offered");
+    instantiation = {InstantiateResult::ContextsNotSupported, failed};
+    return Error::NotSupported;
+  }
+  std::shared_ptr<ExecutableGraph> executable(new ExecutableGraph(graph.clone(), flags));
+  if (context) executable->context_ = context->shared_from_this();
+  executable->gatherNodes(*executable->graph_);
+  if (const Error error = executable->plan_.make(*executable->graph_, context, failed); error != Error::Success) {
+    const auto& nodes = graph.nodes();
+    const auto original = std::ranges::find_if(
+        nodes, [&](const auto& node) { return failed && node->id() == failed->originalId(); });
+    instantiation.result =
+        error == Error::NotSupported ? InstantiateResult::NodeNotSupported : InstantiateResult::Failed;
+    instantiation.failed = original == nodes.end() ? nullptr : original->get();
+    return error;
+  }
+  out = std::move(executable);
+  return Error::Success;
+}
+
+void ExecutableGraph::gatherNodes(const Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    nodes_[node->originalId()] = node.get();
+    if (const auto* child = node->as<ChildGraphNode>()) gatherNodes(*child->graph);
+  }
+}
+
+GraphNode* ExecutableGraph::nodeOf(const GraphNode& original) const {
+  const auto found = nodes_.find(original.id());
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
+Error ExecutableGraph::prepare() { return context_ ? plan_.record(*context_) : Error::Success; }
+
+Error ExecutableGraph::upload(Stream& stream) {
+  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  std::lock_guard lock(mutex_);
+  return prepare();
+}
+
+Error ExecutableGraph::launch(Stream& stream) {
+  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  if (context_ && context_.get() != &stream.context()) {
+    util::log().warn("a graph is launched into a stream of another context, which is not offered");
+    return Error::NotSupported;
+  }
+  std::lock_guard lock(mutex_);
+  if (const Error error = prepare(); error != Error::Success) return error;
+
+  std::vector<Operation> operations;
+  operations.reserve(plan_.steps().size() + 2);
+  if (last_) operations.emplace_back(WaitForMarker{last_});
+  std::vector<std::pair<Event*, MarkerRef>> recorded;
+  for (const PlannedStep& step : plan_.steps()) {
+    if (!step.isOnHost) {
+      if (step.recorded) operations.emplace_back(step.recorded);
+      continue;
+    }
+    const PlannedNode& node = plan_.nodes()[step.nodes.front()];
+    if (!node.isEnabled) continue;
+    if (const auto* host = std::get_if<PlannedNode::HostPart>(&node.work)) {
+      operations.emplace_back(HostCall{[function = host->function, kept = node.kept](Error status) {
+        if (status == Error::Success) function();
+      }});
+    } else if (const auto* record = std::get_if<EventRecordNode>(&node.work)) {
+      if (&record->event->context() != &stream.context()) return Error::InvalidHandle;
+      ResolveMarker resolve{std::make_shared<Marker>(), Precision::Exact, nullptr};
+      if ((record->event->flags() & Event::DisableTiming) == 0) {
+        resolve.precision = Precision::Timed;
+        if (const auto status = stream.context().vulkan().timestamp(resolve.timestamp); status != vk::Status::Ok)
+          return errorFrom(status);
+      }
+      recorded.emplace_back(record->event.get(), resolve.marker);
+      operations.emplace_back(std::move(resolve));
+    } else if (const auto* wait = std::get_if<EventWaitNode>(&node.work)) {
+      const auto own =
+          std::ranges::find_if(recorded.rbegin(), recorded.rend(), [&](const auto& one) { return one.first == wait->event.get(); });
+      const MarkerRef marker = own != recorded.rend() ? own->second : wait->event->marker();
+      if (!marker) continue;
+      if (&wait->event->context().vulkan() != &stream.context().vulkan()) operations.emplace_back(WaitForDevice{marker});
+      else operations.emplace_back(WaitForMarker{marker});
+    }
+  }
+  const auto end = std::make_shared<Marker>();
+  operations.emplace_back(ResolveMarker{end, Precision::Loose, nullptr});
+  if (const Error error = stream.enqueue(std::move(operations)); error != Error::Success) return error;
+  for (const auto& [event, marker] : recorded) event->setMarker(marker);
+  last_ = end;
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

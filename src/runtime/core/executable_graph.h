@@ -1,0 +1,90 @@
+// A graph made ready to run: a copy of the nodes as they were, and the steps they run in. One launch costs the host the
+// same whatever the number of nodes, as long as nothing changed since the last one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "runtime/core/graph.h"
+#include "runtime/core/graph_plan.h"
+#include "runtime/core/handle_table.h"
+
+namespace mulciber::core {
+
+class Stream;
+
+enum class InstantiateResult : int {  // as CUgraphInstantiateResult numbers them
+  Success = 0,
+  Failed = 1,
+  InvalidStructure = 2,
+  NodeNotSupported = 3,
+  ContextsNotSupported = 4,
+};
+
+enum class UpdateResult : int {  // as CUgraphExecUpdateResult numbers them
+  Success = 0,
+  Failed = 1,
+  TopologyChanged = 2,
+  NodeTypeChanged = 3,
+  FunctionChanged = 4,
+  ParametersChanged = 5,
+  NotSupported = 6,
+  UnsupportedFunctionChange = 7,
+  AttributesChanged = 8,
+};
+
+class ExecutableGraph {
+ public:
+  enum Flags : uint64_t { AutoFreeOnLaunch = 1, UploadNow = 2, DeviceLaunch = 4, UseNodePriority = 8 };
+
+  struct Instantiation {
+    InstantiateResult result = InstantiateResult::Success;
+    const GraphNode* failed = nullptr;  // of the graph that was given
+  };
+  static Error create(const Graph& graph, uint64_t flags, std::shared_ptr<ExecutableGraph>& out,
+                      Instantiation& instantiation);
+  ExecutableGraph(const ExecutableGraph&) = delete;
+  ExecutableGraph& operator=(const ExecutableGraph&) = delete;
+
+  // After all that the stream was given before, and after this graph's last launch, wherever that was.
+  Error launch(Stream& stream);
+  Error upload(Stream& stream);  // does what the first launch would have to do
+  uint64_t flags() const { return flags_; }
+
+  // Of nodes of the graph it was made from. Launches that were given keep what they had.
+  Error set(const GraphNode& node, NodeParameters parameters);
+  Error enable(const GraphNode& node, bool isEnabled);
+  Error isEnabled(const GraphNode& node, bool& out) const;
+
+  struct Update {
+    UpdateResult result = UpdateResult::Success;
+    const GraphNode* node = nullptr;  // of the given graph: where it differs
+    const GraphNode* from = nullptr;  // an edge's other end, when an edge differs
+  };
+  // Takes the parameters of a graph of the same shape; all of them, or none.
+  Error update(const Graph& graph, Update& out);
+
+ private:
+  ExecutableGraph(GraphRef graph, uint64_t flags) : graph_(std::move(graph)), flags_(flags) {}
+  Error prepare();
+
+  GraphNode* nodeOf(const GraphNode& original) const;
+  void gatherNodes(const Graph& graph);
+
+  const GraphRef graph_;  // its own copy
+  const uint64_t flags_;
+  std::shared_ptr<Context> context_;                          // null when no node needs one
+  std::unordered_map<uint64_t, GraphNode*> nodes_;            // of the copy, by the ids of the originals
+  std::unordered_map<const GraphNode*, bool> disabled_;
+
+  mutable std::mutex mutex_;
+  GraphPlan plan_;
+  MarkerRef last_;  // the end of the last launch
+};
+using ExecutableGraphRef = std::shared_ptr<ExecutableGraph>;
+
+HandleTable<ExecutableGraph>& executableGraphs();
+
+}  // namespace mulciber::core

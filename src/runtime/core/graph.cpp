@@ -1,0 +1,174 @@
+#include "runtime/core/graph.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/core/context.h"
+#include "runtime/core/function.h"
+#include "runtime/core/module.h"
+
+namespace mulciber::core {
+
+namespace {
+
+std::atomic<uint64_t> nextId{1};
+
+constexpr uint8_t programmaticPort = 1, launchOrderPort = 2, programmaticType = 1;
+
+auto edgeTo(std::vector<Edge>& edges, const GraphNode& node) {
+  return std::ranges::find_if(edges, [&](const Edge& edge) { return edge.node == &node; });
+}
+
+}  // namespace
+
+GraphNode::GraphNode(Graph& graph, NodeParameters parameters)
+    : graph_(graph), id_(nextId.fetch_add(1)), parameters_(std::move(parameters)) {}
+
+Error describe(Function& function, const Launch& launch, const Arguments& arguments, KernelNode& out) {
+  if (const Error error = check(function, launch); error != Error::Success) return error;
+  const KernelInfo* kernel = nullptr;
+  if (const Error error = function.info(kernel); error != Error::Success) return error;
+  out.arguments.assign(kernel->parameterBytes, 0);
+  if (const Error error = gather(*kernel, arguments, out.arguments.data()); error != Error::Success) return error;
+  out.argumentOffsets.clear();
+  for (const auto& parameter : kernel->parameters) out.argumentOffsets.push_back(parameter.offset);
+  out.function = &function;
+  out.module = function.module().shared_from_this();
+  out.launch = launch;
+  return Error::Success;
+}
+
+HandleTable<Graph>& graphs() {
+  static auto* const table = new HandleTable<Graph>;  // programs destroy graphs from exit handlers
+  return *table;
+}
+
+HandleTable<GraphNode>& graphNodes() {
+  static auto* const table = new HandleTable<GraphNode>;
+  return *table;
+}
+
+Graph::Graph() : id_(nextId.fetch_add(1)) {}
+
+std::shared_ptr<Graph> Graph::create() { return std::shared_ptr<Graph>(new Graph); }
+
+Graph::~Graph() {
+  for (const auto& node : nodes_) {
+    graphNodes().remove(node.get());
+    if (const auto* child = node->as<ChildGraphNode>()) graphs().remove(child->graph.get());
+  }
+}
+
+GraphNode& Graph::append(NodeParameters parameters) {
+  nodes_.push_back(std::make_shared<GraphNode>(*this, std::move(parameters)));
+  return *graphNodes().add(nodes_.back());
+}
+
+Error Graph::check(const EdgeData& data, const GraphNode& from) const {
+  if (data.type > programmaticType || data.fromPort > launchOrderPort || data.toPort != 0) return Error::InvalidValue;
+  if (data.fromPort != 0 && from.type() != NodeType::Kernel) return Error::InvalidValue;
+  return data.type == programmaticType && data.fromPort < programmaticPort ? Error::InvalidValue : Error::Success;
+}
+
+Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out) {
+  std::unordered_set<const GraphNode*> named;
+  for (const Edge& edge : dependencies) {
+    if (!edge.node || &edge.node->graph() != this || !named.insert(edge.node).second) return Error::InvalidValue;
+    if (const Error error = check(edge.data, *edge.node); error != Error::Success) return error;
+  }
+  if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) {
+    child->graph->becomeChild();
+    graphs().add(child->graph);
+  }
+  GraphNode& node = append(std::move(parameters));
+  node.dependencies_.assign(dependencies.begin(), dependencies.end());
+  for (const Edge& edge : dependencies) edge.node->dependents_.push_back({&node, edge.data});
+  out = &node;
+  return Error::Success;
+}
+
+Error Graph::remove(GraphNode& node) {
+  const auto place = std::ranges::find_if(nodes_, [&](const auto& one) { return one.get() == &node; });
+  if (place == nodes_.end()) return Error::InvalidValue;
+  for (const Edge& edge : node.dependencies_) edge.node->dependents_.erase(edgeTo(edge.node->dependents_, node));
+  for (const Edge& edge : node.dependents_) edge.node->dependencies_.erase(edgeTo(edge.node->dependencies_, node));
+  if (const auto* child = node.as<ChildGraphNode>()) graphs().remove(child->graph.get());
+  graphNodes().remove(&node);
+  nodes_.erase(place);
+  return Error::Success;
+}
+
+Error Graph::set(GraphNode& node, NodeParameters parameters) {
+  if (typeOf(parameters) != node.type()) return Error::InvalidValue;
+  node.parameters_ = std::move(parameters);
+  return Error::Success;
+}
+
+Error Graph::connect(GraphNode& from, GraphNode& to, const EdgeData& data) {
+  if (&from.graph() != this || &to.graph() != this || &from == &to) return Error::InvalidValue;
+  if (const Error error = check(data, from); error != Error::Success) return error;
+  if (edgeTo(to.dependencies_, from) != to.dependencies_.end()) return Error::InvalidValue;
+  to.dependencies_.push_back({&from, data});
+  from.dependents_.push_back({&to, data});
+  return Error::Success;
+}
+
+Error Graph::disconnect(GraphNode& from, GraphNode& to, const EdgeData& data) {
+  if (&from.graph() != this || &to.graph() != this) return Error::InvalidValue;
+  const auto edge = edgeTo(to.dependencies_, from);
+  if (edge == to.dependencies_.end() || edge->data != data) return Error::InvalidValue;
+  to.dependencies_.erase(edge);
+  from.dependents_.erase(edgeTo(from.dependents_, to));
+  return Error::Success;
+}
+
+bool Graph::inOrder(std::vector<GraphNode*>& out) const {
+  std::unordered_map<const GraphNode*, size_t> missing;
+  out.clear();
+  for (const auto& node : nodes_) {
+    missing[node.get()] = node->dependencies().size();
+    if (node->dependencies().empty()) out.push_back(node.get());
+  }
+  for (size_t i = 0; i < out.size(); ++i)
+    for (const Edge& edge : out[i]->dependents())
+      if (--missing[edge.node] == 0) out.push_back(edge.node);
+  return out.size() == nodes_.size();
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+  std::shared_ptr<Graph> copy = create();
+  copy->originalId_ = id_;
+  std::unordered_map<const GraphNode*, GraphNode*> copies;
+  for (const auto& node : nodes_) {
+    NodeParameters parameters = node->parameters();
+    if (auto* child = std::get_if<ChildGraphNode>(&parameters)) {
+      child->graph = child->graph->clone();
+      child->graph->becomeChild();
+      graphs().add(child->graph);
+    }
+    GraphNode& cloned = copy->append(std::move(parameters));
+    cloned.originalId_ = node->id();
+    copies[node.get()] = &cloned;
+  }
+  const auto translated = [&](const std::vector<Edge>& edges) {
+    std::vector<Edge> list = edges;
+    for (Edge& edge : list) edge.node = copies.at(edge.node);
+    return list;
+  };
+  for (const auto& node : nodes_) {
+    GraphNode& cloned = *copies.at(node.get());
+    cloned.dependencies_ = translated(node->dependencies_);
+    cloned.dependents_ = translated(node->dependents_);
+  }
+  return copy;
+}
+
+GraphNode* Graph::copyOf(const GraphNode& original) const {
+  if (originalId_ != original.graph().id()) return nullptr;
+  const auto found = std::ranges::find_if(nodes_, [&](const auto& one) { return one->originalId() == original.id(); });
+  return found == nodes_.end() ? nullptr : found->get();
+}
+
+}  // namespace mulciber::core

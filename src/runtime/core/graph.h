@@ -1,0 +1,62 @@
+// A graph as a program builds it: nodes and the edges between them. It runs nothing: executable_graph.h does, of a
+// copy. Programs use a graph from one thread at a time (GRF-06).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/core/graph_node.h"
+#include "runtime/core/handle_table.h"
+
+namespace mulciber::core {
+
+class Graph : public std::enable_shared_from_this<Graph> {
+ public:
+  static std::shared_ptr<Graph> create();
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // A node after those it depends on. InvalidValue when one is of another graph or named twice.
+  Error add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out);
+  Error remove(GraphNode& node);  // and its edges
+  Error set(GraphNode& node, NodeParameters parameters);  // of the same type
+  // InvalidValue for an edge that is there already, from a node to itself, or to or from another graph. Edges may form
+  // a cycle until the graph is instantiated.
+  Error connect(GraphNode& from, GraphNode& to, const EdgeData& data);
+  Error disconnect(GraphNode& from, GraphNode& to, const EdgeData& data);  // InvalidValue when there is no such edge
+
+  // In the order in which they were added.
+  const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
+  // Nodes in an order in which each comes after all it depends on; false when a cycle leaves some over.
+  bool inOrder(std::vector<GraphNode*>& out) const;
+
+  std::shared_ptr<Graph> clone() const;  // child graphs too
+  // Of a graph that was cloned from the node's: the node's copy; null when there is none.
+  GraphNode* copyOf(const GraphNode& original) const;
+
+  uint64_t id() const { return id_; }
+  // A child graph belongs to its node; only the program's own graphs can be destroyed.
+  bool isChild() const { return isChild_; }
+  void becomeChild() { isChild_ = true; }
+
+ private:
+  Graph();
+  GraphNode& append(NodeParameters parameters);
+  Error check(const EdgeData& data, const GraphNode& from) const;
+
+  const uint64_t id_;
+  uint64_t originalId_ = 0;
+  bool isChild_ = false;
+  std::vector<std::shared_ptr<GraphNode>> nodes_;
+};
+using GraphRef = std::shared_ptr<Graph>;
+
+// All graphs and nodes, by their handles. A graph stays in the table until the program destroys it, or its node goes
+// when it is a child.
+HandleTable<Graph>& graphs();
+HandleTable<GraphNode>& graphNodes();
+
+}  // namespace mulciber::core

@@ -1,0 +1,136 @@
+// The nodes of a graph: what each does, as the program said it, and what it comes after.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "runtime/core/copy.h"
+#include "runtime/core/error.h"
+#include "runtime/core/event.h"
+#include "runtime/core/launch.h"
+
+namespace mulciber::core {
+
+class Context;
+class Function;
+class Graph;
+class GraphNode;
+class Module;
+
+enum class NodeType : int {  // as CUgraphNodeType numbers them
+  Kernel = 0,
+  Copy = 1,
+  Fill = 2,
+  Host = 3,
+  ChildGraph = 4,
+  Empty = 5,
+  EventWait = 6,
+  EventRecord = 7,
+};
+
+// A kernel with its launch. The arguments were copied when the node got them.
+struct KernelNode {
+  static constexpr NodeType type = NodeType::Kernel;
+  using Attributes = std::map<int, std::array<uint8_t, 64>>;  // by CUlaunchAttributeID
+
+  Function* function = nullptr;
+  std::shared_ptr<Module> module;  // the function's
+  const void* handle = nullptr;    // what the program calls the kernel
+  Launch launch;
+  std::vector<uint8_t> arguments;         // as the kernel lays them out
+  std::vector<uint32_t> argumentOffsets;  // of each
+  Attributes attributes;                  // hints, kept to be told back
+};
+
+struct CopyNode {
+  static constexpr NodeType type = NodeType::Copy;
+  std::shared_ptr<Context> context;
+  Copy copy;
+};
+
+struct FillNode {
+  static constexpr NodeType type = NodeType::Fill;
+  std::shared_ptr<Context> context;
+  Fill fill;
+};
+
+struct HostNode {
+  static constexpr NodeType type = NodeType::Host;
+  void (*function)(void*) = nullptr;
+  void* data = nullptr;
+};
+
+struct ChildGraphNode {
+  static constexpr NodeType type = NodeType::ChildGraph;
+  std::shared_ptr<Graph> graph;  // the node's own
+};
+
+struct EmptyNode {
+  static constexpr NodeType type = NodeType::Empty;
+};
+
+struct EventWaitNode {
+  static constexpr NodeType type = NodeType::EventWait;
+  EventRef event;
+};
+
+struct EventRecordNode {
+  static constexpr NodeType type = NodeType::EventRecord;
+  EventRef event;
+};
+
+using NodeParameters = std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode,
+                                    EventRecordNode>;
+
+inline NodeType typeOf(const NodeParameters& parameters) {
+  return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::type; }, parameters);
+}
+
+// The parameters of a kernel node: checks the launch as a launch itself would, and copies the arguments.
+Error describe(Function& function, const Launch& launch, const Arguments& arguments, KernelNode& out);
+
+// What CUgraphEdgeData says of an edge. Every edge is a full dependency here, whatever it allows to overlap.
+struct EdgeData {
+  uint8_t fromPort = 0, toPort = 0, type = 0;
+  bool operator==(const EdgeData&) const = default;
+};
+
+// One end of an edge, as the node at the other end has it.
+struct Edge {
+  GraphNode* node;
+  EdgeData data;
+};
+
+class GraphNode {
+ public:
+  GraphNode(Graph& graph, NodeParameters parameters);
+
+  Graph& graph() const { return graph_; }
+  NodeType type() const { return typeOf(parameters_); }
+  const NodeParameters& parameters() const { return parameters_; }
+  template <class Parameters>
+  const Parameters* as() const {
+    return std::get_if<Parameters>(&parameters_);
+  }
+  // In the order in which the edges were made.
+  const std::vector<Edge>& dependencies() const { return dependencies_; }
+  const std::vector<Edge>& dependents() const { return dependents_; }
+  // Unique in the process; a node of a clone also knows that of the node it was cloned from.
+  uint64_t id() const { return id_; }
+  uint64_t originalId() const { return originalId_; }
+
+ private:
+  friend class Graph;
+  Graph& graph_;
+  const uint64_t id_;
+  uint64_t originalId_ = 0;
+  NodeParameters parameters_;
+  std::vector<Edge> dependencies_, dependents_;
+};
+
+}  // namespace mulciber::core

@@ -1,0 +1,212 @@
+#include "runtime/core/graph_plan.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "runtime/core/context.h"
+#include "runtime/core/function.h"
+#include "runtime/core/module.h"
+#include "runtime/vk/device.h"
+
+namespace mulciber::core {
+
+namespace {
+
+Error launchOf(const KernelNode& kernel, Context& context, DeviceWork& out) {
+  Arguments arguments;
+  arguments.packed = kernel.arguments.data();
+  arguments.packedBytes = kernel.arguments.size();
+  return prepare(*kernel.function, kernel.launch, arguments, context, out.emplace<KernelLaunch>());
+}
+
+Error prepareCopy(const CopyNode& node, PreparedCopy& out) { return prepare(*node.context, node.copy, out); }
+Error prepareCopy(const FillNode& node, PreparedCopy& out) { return prepare(*node.context, node.fill, out); }
+
+}  // namespace
+
+uint32_t GraphPlan::append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies) {
+  nodes_.push_back({&node, std::move(work), nullptr, std::move(dependencies), true});
+  return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+// What one node becomes: parts in a row, of which the first comes after `before`.
+Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed,
+                     Ends& out) {
+  using Work = PlannedNode::Work;
+  std::vector<Work> parts;
+  std::shared_ptr<const void> kept;
+  Error error = Error::Success;
+  const auto copyParts = [&](const auto& copyNode) {
+    PreparedCopy copy;
+    error = prepareCopy(copyNode, copy);
+    if (copy.before) parts.emplace_back(PlannedNode::HostPart{std::move(copy.before)});
+    if (copy.work) parts.emplace_back(std::move(*copy.work));
+    if (copy.after) parts.emplace_back(PlannedNode::HostPart{std::move(copy.after)});
+    kept = std::move(copy.staging);
+  };
+  if (const auto* kernel = node.as<KernelNode>()) {
+    DeviceWork work;
+    error = launchOf(*kernel, *context, work);
+    parts.emplace_back(std::move(work));
+  } else if (const auto* copy = node.as<CopyNode>()) {
+    copyParts(*copy);
+  } else if (const auto* fill = node.as<FillNode>()) {
+    copyParts(*fill);
+  } else if (const auto* host = node.as<HostNode>()) {
+    parts.emplace_back(PlannedNode::HostPart{[call = *host] { call.function(call.data); }});
+  } else if (const auto* record = node.as<EventRecordNode>()) {
+    parts.emplace_back(*record);
+  } else if (const auto* wait = node.as<EventWaitNode>()) {
+    parts.emplace_back(*wait);
+  } else if (const auto* child = node.as<ChildGraphNode>()) {
+    out.first = append(node, PlannedNode::Nothing{}, std::move(before));
+    std::vector<uint32_t> ends;
+    error = add(*child->graph, {out.first}, context, failed, ends);
+    out.last = append(node, PlannedNode::Nothing{}, std::move(ends));
+    return error;
+  }
+  if (error != Error::Success) {
+    failed = &node;
+    return error;
+  }
+  if (parts.empty()) parts.emplace_back(PlannedNode::Nothing{});
+  out.first = static_cast<uint32_t>(nodes_.size());
+  for (Work& part : parts) {
+    out.last = append(node, std::move(part), std::move(before));
+    nodes_[out.last].kept = kept;
+    before = {out.last};
+  }
+  return Error::Success;
+}
+
+// All nodes of a graph; those without dependencies come after `before`, and what comes after the graph after `ends`.
+Error GraphPlan::add(const Graph& graph, const std::vector<uint32_t>& before, Context* context,
+                     const GraphNode*& failed, std::vector<uint32_t>& ends) {
+  std::vector<GraphNode*> order;
+  if (!graph.inOrder(order)) return Error::InvalidValue;
+  for (const GraphNode* node : order) {
+    std::vector<uint32_t> dependencies;
+    for (const Edge& edge : node->dependencies()) dependencies.push_back(places_.at(edge.node).last);
+    if (dependencies.empty()) dependencies = before;
+    Ends place{};
+    if (const Error error = add(*node, std::move(dependencies), context, failed, place); error != Error::Success)
+      return error;
+    places_[node] = place;
+    if (node->dependents().empty()) ends.push_back(place.last);
+  }
+  if (ends.empty()) ends = before;
+  return Error::Success;
+}
+
+Error GraphPlan::make(const Graph& graph, Context* context, const GraphNode*& failed) {
+  nodes_.clear();
+  places_.clear();
+  std::vector<uint32_t> ends;
+  if (const Error error = add(graph, {}, context, failed, ends); error != Error::Success) return error;
+  schedule();
+  return Error::Success;
+}
+
+// Nodes of the device go first, in the order in which they become ready, so that those that depend on nothing of each
+// other stand side by side and share a barrier. Only when none is left does the host get its turn: so there are as few
+// steps as can be. Waits come last of all, since what they wait for may be in the graph itself.
+void GraphPlan::schedule() {
+  steps_.clear();
+  stepOf_.assign(nodes_.size(), 0);
+  std::vector<std::vector<uint32_t>> dependents(nodes_.size());
+  std::vector<size_t> missing(nodes_.size());
+  std::deque<uint32_t> onDevice, onHost, waits;
+  const auto becomesReady = [&](uint32_t i) {
+    const PlannedNode& node = nodes_[i];
+    if (!node.isOnHost()) onDevice.push_back(i);
+    else if (std::holds_alternative<EventWaitNode>(node.work)) waits.push_back(i);
+    else onHost.push_back(i);
+  };
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    missing[i] = nodes_[i].dependencies.size();
+    for (const uint32_t dependency : nodes_[i].dependencies) dependents[dependency].push_back(i);
+    if (missing[i] == 0) becomesReady(i);
+  }
+  const auto take = [&](std::deque<uint32_t>& ready, PlannedStep& step) {
+    const uint32_t i = ready.front();
+    ready.pop_front();
+    step.nodes.push_back(i);
+    stepOf_[i] = static_cast<uint32_t>(steps_.size() - 1);
+    for (const uint32_t dependent : dependents[i])
+      if (--missing[dependent] == 0) becomesReady(dependent);
+  };
+  while (!onDevice.empty() || !onHost.empty() || !waits.empty()) {
+    steps_.emplace_back();
+    if (!onDevice.empty()) {
+      while (!onDevice.empty()) take(onDevice, steps_.back());
+      continue;
+    }
+    steps_.back().isOnHost = true;
+    take(onHost.empty() ? waits : onHost, steps_.back());
+  }
+}
+
+Error GraphPlan::update(const GraphNode& node, Context& context) {
+  const uint32_t place = places_.at(&node).first;
+  DeviceWork work;
+  if (const Error error = launchOf(*node.as<KernelNode>(), context, work); error != Error::Success) return error;
+  nodes_[place].work = std::move(work);
+  steps_[stepOf_[place]].isRecorded = false;
+  return Error::Success;
+}
+
+void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
+  const Ends ends = places_.at(&node);
+  for (uint32_t i = ends.first; i <= ends.last; ++i) {
+    nodes_[i].isEnabled = isEnabled;
+    steps_[stepOf_[i]].isRecorded = false;
+  }
+}
+
+Error GraphPlan::record(Context& context) {
+  for (PlannedStep& step : steps_)
+    if (!step.isOnHost && !step.isRecorded)
+      if (const Error error = record(step, context); error != Error::Success) return error;
+  return Error::Success;
+}
+
+Error GraphPlan::record(PlannedStep& step, Context& context) {
+  vk::Device& vulkan = context.vulkan();
+  std::unique_ptr<vk::Commands> commands;
+  vk::Status status =
+      vk::Commands::create(vulkan, vulkan.queue(0).family(), vk::Commands::Kind::Reusable, commands);
+  if (status == vk::Status::Ok) status = commands->begin({});
+  if (status != vk::Status::Ok) return errorFrom(status);
+  auto recorded = std::make_shared<RecordedWork>();
+  recorded->services = &context.services();
+  // A node comes after the last epoch in which something it depends on was recorded.
+  std::unordered_map<uint32_t, uint64_t> epochs;
+  for (const uint32_t i : step.nodes) {
+    const PlannedNode& node = nodes_[i];
+    uint64_t epoch = 0;
+    for (const uint32_t dependency : node.dependencies)
+      if (const auto found = epochs.find(dependency); found != epochs.end()) epoch = std::max(epoch, found->second);
+    const auto* work = std::get_if<DeviceWork>(&node.work);
+    if (work && node.isEnabled) {
+      commands->after(epoch);
+      if (status = core::record(*work, *commands); status != vk::Status::Ok) return errorFrom(status);
+      epoch = commands->hazards().epoch;
+      if (node.kept) commands->keep(node.kept);
+      if (const auto* launch = std::get_if<KernelLaunch>(work)) {
+        commands->keep(launch->pipeline);
+        recorded->usesPrintf |= launch->kernel->usesPrintf;
+        recorded->readsHostWrites |= launch->kernel->readsHostWrites;
+        if (vulkan.physical().isCpu()) recorded->kernels.push_back(launch->kernel->name);
+      }
+    }
+    epochs[i] = epoch;
+  }
+  const bool isEmpty = commands->count() == 0;
+  if (status = commands->end(); status != vk::Status::Ok) return errorFrom(status);
+  recorded->commands = std::move(commands);
+  step.recorded = isEmpty ? nullptr : std::move(recorded);
+  step.isRecorded = true;
+  return Error::Success;
+}
+
+}  // namespace mulciber::core
