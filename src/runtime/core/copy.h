@@ -25,6 +25,7 @@ struct Copy {
   size_t destinationPitch = 0, sourcePitch = 0;  // bytes between rows
   size_t destinationSlice = 0, sourceSlice = 0;  // bytes between slices
   CopyKind kind = CopyKind::Default;
+  bool operator==(const Copy&) const = default;
 };
 
 struct Fill {
@@ -32,6 +33,7 @@ struct Fill {
   uint32_t value = 0, valueBytes = 1;       // 1, 2 or 4
   size_t width = 0, height = 1, depth = 1;  // width in values
   size_t pitch = 0, slice = 0;              // bytes
+  bool operator==(const Fill&) const = default;
 };
 
 // Synchronous calls obey CUDA's rules for when the host may go on (features.md HOST-15, HOST-16): a copy between

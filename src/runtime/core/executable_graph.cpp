@@ -72,10 +72,10 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
   std::shared_ptr<ExecutableGraph> executable(new ExecutableGraph(graph.clone(), flags));
   if (context) executable->context_ = context->shared_from_this();
   executable->gatherNodes(*executable->graph_);
-  if (const Error error = executable->plan_.make(*executable->graph_, context, failed); error != Error::Success) {
+  if (const Error error = executable->plan(failed); error != Error::Success) {
     const auto& nodes = graph.nodes();
-    const auto original = std::ranges::find_if(
-        nodes, [&](const auto& node) { return failed && node->id() == failed->originalId(); });
+    const auto original =
+        std::ranges::find_if(nodes, [&](const auto& node) { return failed && node->id() == failed->originalId(); });
     instantiation.result =
         error == Error::NotSupported ? InstantiateResult::NodeNotSupported : InstantiateResult::Failed;
     instantiation.failed = original == nodes.end() ? nullptr : original->get();
@@ -95,6 +95,14 @@ void ExecutableGraph::gatherNodes(const Graph& graph) {
 GraphNode* ExecutableGraph::nodeOf(const GraphNode& original) const {
   const auto found = nodes_.find(original.id());
   return found == nodes_.end() ? nullptr : found->second;
+}
+
+Error ExecutableGraph::plan(const GraphNode*& failed) {
+  GraphPlan fresh;
+  if (const Error error = fresh.make(*graph_, context_.get(), failed); error != Error::Success) return error;
+  for (const GraphNode* node : disabled_) fresh.enable(*node, false);
+  plan_ = std::move(fresh);
+  return Error::Success;
 }
 
 Error ExecutableGraph::prepare() { return context_ ? plan_.record(*context_) : Error::Success; }
@@ -140,11 +148,12 @@ Error ExecutableGraph::launch(Stream& stream) {
       recorded.emplace_back(record->event.get(), resolve.marker);
       operations.emplace_back(std::move(resolve));
     } else if (const auto* wait = std::get_if<EventWaitNode>(&node.work)) {
-      const auto own =
-          std::ranges::find_if(recorded.rbegin(), recorded.rend(), [&](const auto& one) { return one.first == wait->event.get(); });
+      const auto own = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
+                                            [&](const auto& one) { return one.first == wait->event.get(); });
       const MarkerRef marker = own != recorded.rend() ? own->second : wait->event->marker();
       if (!marker) continue;
-      if (&wait->event->context().vulkan() != &stream.context().vulkan()) operations.emplace_back(WaitForDevice{marker});
+      if (&wait->event->context().vulkan() != &stream.context().vulkan())
+        operations.emplace_back(WaitForDevice{marker});
       else operations.emplace_back(WaitForMarker{marker});
     }
   }

@@ -6,6 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "runtime/core/graph.h"
 #include "runtime/core/graph_plan.h"
@@ -55,6 +58,8 @@ class ExecutableGraph {
 
   // Of nodes of the graph it was made from. Launches that were given keep what they had.
   Error set(const GraphNode& node, NodeParameters parameters);
+  Error setChild(const GraphNode& node, const Graph& graph);  // of a graph of the same shape
+  // Kernels, copies and fills only: a node that is not enabled does nothing, and still orders others.
   Error enable(const GraphNode& node, bool isEnabled);
   Error isEnabled(const GraphNode& node, bool& out) const;
 
@@ -68,16 +73,20 @@ class ExecutableGraph {
 
  private:
   ExecutableGraph(GraphRef graph, uint64_t flags) : graph_(std::move(graph)), flags_(flags) {}
-  Error prepare();
+  static bool canBeDisabled(const GraphNode& node) { return node.type() <= NodeType::Fill; }
+  using Changes = std::vector<std::pair<GraphNode*, NodeParameters>>;
 
+  Error prepare();
+  Error apply(Changes changes);
+  Error plan(const GraphNode*& failed);
   GraphNode* nodeOf(const GraphNode& original) const;
   void gatherNodes(const Graph& graph);
 
   const GraphRef graph_;  // its own copy
   const uint64_t flags_;
-  std::shared_ptr<Context> context_;                          // null when no node needs one
-  std::unordered_map<uint64_t, GraphNode*> nodes_;            // of the copy, by the ids of the originals
-  std::unordered_map<const GraphNode*, bool> disabled_;
+  std::shared_ptr<Context> context_;                // null when no node needs one
+  std::unordered_map<uint64_t, GraphNode*> nodes_;  // of the copy, by the ids of the originals
+  std::unordered_set<const GraphNode*> disabled_;   // of the copy
 
   mutable std::mutex mutex_;
   GraphPlan plan_;

@@ -21,7 +21,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   // A node after those it depends on. InvalidValue when one is of another graph or named twice.
   Error add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out);
-  Error remove(GraphNode& node);  // and its edges
+  Error remove(GraphNode& node);                          // and its edges
   Error set(GraphNode& node, NodeParameters parameters);  // of the same type
   // InvalidValue for an edge that is there already, from a node to itself, or to or from another graph. Edges may form
   // a cycle until the graph is instantiated.

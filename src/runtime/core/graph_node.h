@@ -84,8 +84,8 @@ struct EventRecordNode {
   EventRef event;
 };
 
-using NodeParameters = std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode,
-                                    EventRecordNode>;
+using NodeParameters =
+    std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode, EventRecordNode>;
 
 inline NodeType typeOf(const NodeParameters& parameters) {
   return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::type; }, parameters);

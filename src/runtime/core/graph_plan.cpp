@@ -146,12 +146,16 @@ void GraphPlan::schedule() {
   }
 }
 
-Error GraphPlan::update(const GraphNode& node, Context& context) {
-  const uint32_t place = places_.at(&node).first;
-  DeviceWork work;
-  if (const Error error = launchOf(*node.as<KernelNode>(), context, work); error != Error::Success) return error;
-  nodes_[place].work = std::move(work);
-  steps_[stepOf_[place]].isRecorded = false;
+Error GraphPlan::update(const std::vector<const GraphNode*>& kernels, Context& context) {
+  std::vector<DeviceWork> works(kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (const Error error = launchOf(*kernels[i]->as<KernelNode>(), context, works[i]); error != Error::Success)
+      return error;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const uint32_t place = places_.at(kernels[i]).first;
+    nodes_[place].work = std::move(works[i]);
+    steps_[stepOf_[place]].isRecorded = false;
+  }
   return Error::Success;
 }
 
@@ -173,8 +177,7 @@ Error GraphPlan::record(Context& context) {
 Error GraphPlan::record(PlannedStep& step, Context& context) {
   vk::Device& vulkan = context.vulkan();
   std::unique_ptr<vk::Commands> commands;
-  vk::Status status =
-      vk::Commands::create(vulkan, vulkan.queue(0).family(), vk::Commands::Kind::Reusable, commands);
+  vk::Status status = vk::Commands::create(vulkan, vulkan.queue(0).family(), vk::Commands::Kind::Reusable, commands);
   if (status == vk::Status::Ok) status = commands->begin({});
   if (status != vk::Status::Ok) return errorFrom(status);
   auto recorded = std::make_shared<RecordedWork>();

@@ -28,9 +28,7 @@ struct PlannedNode {
   std::vector<uint32_t> dependencies;
   bool isEnabled = true;
 
-  bool isOnHost() const {
-    return !std::holds_alternative<Nothing>(work) && !std::holds_alternative<DeviceWork>(work);
-  }
+  bool isOnHost() const { return !std::holds_alternative<Nothing>(work) && !std::holds_alternative<DeviceWork>(work); }
 };
 
 // Nodes that run as one command buffer, or one step of the host's.
@@ -50,8 +48,8 @@ class GraphPlan {
 
   const std::vector<PlannedNode>& nodes() const { return nodes_; }
   const std::vector<PlannedStep>& steps() const { return steps_; }
-  // Takes a kernel node's new parameters, or whether a node is enabled. The rest of the plan stays.
-  Error update(const GraphNode& node, Context& context);
+  // Takes the new parameters of kernel nodes: of all of them, or of none. The rest of the plan stays.
+  Error update(const std::vector<const GraphNode*>& kernels, Context& context);
   void enable(const GraphNode& node, bool isEnabled);
 
  private:

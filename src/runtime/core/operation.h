@@ -83,7 +83,7 @@ struct WaitForWord {
   WordWait wait;
 };
 
-using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker,
-                               WaitForDevice, WaitForWord>;
+using Operation =
+    std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice, WaitForWord>;
 
 }  // namespace mulciber::core

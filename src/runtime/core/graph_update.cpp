@@ -1,0 +1,205 @@
+// What may change in a graph that is ready to run, and how it changes.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/core/context.h"
+#include "runtime/core/executable_graph.h"
+#include "runtime/core/function.h"
+#include "runtime/core/module.h"
+#include "runtime/core/platform.h"
+
+namespace mulciber::core {
+
+namespace {
+
+bool isSame(const Launch& one, const Launch& other) {
+  return std::ranges::equal(one.grid, other.grid) && std::ranges::equal(one.block, other.block) &&
+         one.dynamicSharedBytes == other.dynamicSharedBytes && one.isCooperative == other.isCooperative;
+}
+
+bool isSame(const KernelNode& one, const KernelNode& other) {
+  return one.function == other.function && isSame(one.launch, other.launch) && one.arguments == other.arguments &&
+         one.attributes == other.attributes;
+}
+
+bool isSame(const CopyNode& one, const CopyNode& other) {
+  return one.context == other.context && one.copy == other.copy;
+}
+
+bool isSame(const FillNode& one, const FillNode& other) {
+  return one.context == other.context && one.fill == other.fill;
+}
+
+bool isSame(const HostNode& one, const HostNode& other) {
+  return one.function == other.function && one.data == other.data;
+}
+
+bool isSame(const EventWaitNode& one, const EventWaitNode& other) { return one.event == other.event; }
+bool isSame(const EventRecordNode& one, const EventRecordNode& other) { return one.event == other.event; }
+bool isSame(const EmptyNode&, const EmptyNode&) { return true; }
+
+// Of the memory behind an address, what a node must keep: whether the host or a device has it, and which device.
+bool isAlike(uint64_t one, uint64_t other) {
+  const MemoryMap& memory = Platform::get().memory();
+  const AllocationRef first = memory.find(one), second = memory.find(other);
+  if (!first || !second) return !first && !second;
+  return first->isHostVisible() == second->isHostVisible() && first->device == second->device;
+}
+
+UpdateResult check(const KernelNode& one, const KernelNode& other) {
+  if (&one.function->module().context() != &other.function->module().context())
+    return UpdateResult::UnsupportedFunctionChange;
+  return one.launch.isCooperative == other.launch.isCooperative ? UpdateResult::Success
+                                                                : UpdateResult::AttributesChanged;
+}
+
+UpdateResult check(const CopyNode& one, const CopyNode& other) {
+  const bool isFlat = one.copy.height == 1 && one.copy.depth == 1 && other.copy.height == 1 && other.copy.depth == 1;
+  return isFlat && one.context == other.context && isAlike(one.copy.destination, other.copy.destination) &&
+                 isAlike(one.copy.source, other.copy.source)
+             ? UpdateResult::Success
+             : UpdateResult::ParametersChanged;
+}
+
+UpdateResult check(const FillNode& one, const FillNode& other) {
+  const bool isFlat = one.fill.height == 1 && other.fill.height == 1;
+  const bool keepsShape = one.fill.width == other.fill.width && one.fill.height == other.fill.height &&
+                          one.fill.pitch == other.fill.pitch && one.fill.valueBytes == other.fill.valueBytes;
+  return (isFlat || keepsShape) && one.context == other.context && isAlike(one.fill.destination, other.fill.destination)
+             ? UpdateResult::Success
+             : UpdateResult::ParametersChanged;
+}
+
+template <class Node>
+UpdateResult check(const Node&, const Node&) {
+  return UpdateResult::Success;
+}
+
+using Changes = std::vector<std::pair<GraphNode*, NodeParameters>>;
+using Update = ExecutableGraph::Update;
+
+Update compare(const Graph& own, const Graph& given, Changes& changes);
+
+Update compare(GraphNode& own, const GraphNode& given, Changes& changes) {
+  if (own.type() != given.type()) return {UpdateResult::NodeTypeChanged, &given, nullptr};
+  return std::visit(
+      [&]<class Node>(const Node& now) -> Update {
+        const Node& next = *given.as<Node>();
+        if constexpr (std::is_same_v<Node, ChildGraphNode>) {
+          return compare(*now.graph, *next.graph, changes);
+        } else {
+          if (isSame(now, next)) return {};
+          const UpdateResult result = check(now, next);
+          if (result != UpdateResult::Success) return {result, &given, nullptr};
+          changes.emplace_back(&own, next);
+          return {};
+        }
+      },
+      own.parameters());
+}
+
+using Places = std::unordered_map<const GraphNode*, size_t>;
+
+Places placesOf(const Graph& graph) {
+  Places places;
+  for (const auto& node : graph.nodes()) places.emplace(node.get(), places.size());
+  return places;
+}
+
+// Nodes are paired in the order in which they were made.
+Update compare(const Graph& own, const Graph& given, Changes& changes) {
+  if (own.nodes().size() != given.nodes().size()) return {UpdateResult::TopologyChanged, nullptr, nullptr};
+  const Places ownPlaces = placesOf(own), givenPlaces = placesOf(given);
+  for (size_t i = 0; i < own.nodes().size(); ++i) {
+    GraphNode& node = *own.nodes()[i];
+    const GraphNode& other = *given.nodes()[i];
+    if (const Update update = compare(node, other, changes); update.result != UpdateResult::Success) return update;
+    const auto& edges = node.dependencies();
+    if (edges.size() != other.dependencies().size()) return {UpdateResult::TopologyChanged, &other, nullptr};
+    for (const Edge& edge : other.dependencies()) {
+      const auto isIt = [&](const Edge& one) {
+        return ownPlaces.at(one.node) == givenPlaces.at(edge.node) && one.data == edge.data;
+      };
+      if (std::ranges::none_of(edges, isIt)) return {UpdateResult::TopologyChanged, &other, edge.node};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+// Kernels change in their place; all else may change which steps there are.
+Error ExecutableGraph::apply(Changes changes) {
+  std::vector<const GraphNode*> kernels;
+  for (auto& [node, parameters] : changes) {
+    kernels.push_back(node);
+    NodeParameters next = std::exchange(parameters, node->parameters());
+    (void)graph_->set(*node, std::move(next));
+  }
+  const GraphNode* failed = nullptr;
+  const bool areKernels =
+      std::ranges::all_of(kernels, [](const auto* node) { return node->type() == NodeType::Kernel; });
+  const Error error = areKernels ? plan_.update(kernels, *context_) : plan(failed);
+  if (error != Error::Success)
+    for (auto& [node, parameters] : changes) (void)graph_->set(*node, std::move(parameters));
+  return error;
+}
+
+Error ExecutableGraph::update(const Graph& graph, Update& out) {
+  std::lock_guard lock(mutex_);
+  Changes changes;
+  out = compare(*graph_, graph, changes);
+  if (out.result != UpdateResult::Success) return Error::GraphExecUpdateFailure;
+  if (changes.empty()) return Error::Success;
+  if (apply(std::move(changes)) == Error::Success) return Error::Success;
+  out.result = UpdateResult::Failed;
+  return Error::GraphExecUpdateFailure;
+}
+
+Error ExecutableGraph::set(const GraphNode& original, NodeParameters parameters) {
+  std::lock_guard lock(mutex_);
+  GraphNode* const node = nodeOf(original);
+  if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;
+  const bool isAllowed = std::visit(
+      [&]<class Node>(const Node& now) {
+        const Node& next = std::get<Node>(parameters);
+        if constexpr (std::is_same_v<Node, ChildGraphNode>) return false;
+        else return isSame(now, next) || check(now, next) == UpdateResult::Success;
+      },
+      node->parameters());
+  if (!isAllowed) return Error::InvalidValue;
+  Changes changes;
+  changes.emplace_back(node, std::move(parameters));
+  return apply(std::move(changes));
+}
+
+Error ExecutableGraph::setChild(const GraphNode& original, const Graph& graph) {
+  std::lock_guard lock(mutex_);
+  GraphNode* const node = nodeOf(original);
+  const auto* child = node ? node->as<ChildGraphNode>() : nullptr;
+  if (!child) return Error::InvalidValue;
+  Changes changes;
+  if (compare(*child->graph, graph, changes).result != UpdateResult::Success) return Error::GraphExecUpdateFailure;
+  return changes.empty() ? Error::Success : apply(std::move(changes));
+}
+
+Error ExecutableGraph::enable(const GraphNode& original, bool isEnabled) {
+  std::lock_guard lock(mutex_);
+  const GraphNode* const node = nodeOf(original);
+  if (!node || !canBeDisabled(*node)) return Error::InvalidValue;
+  if (isEnabled == !disabled_.contains(node)) return Error::Success;
+  if (isEnabled) disabled_.erase(node);
+  else disabled_.insert(node);
+  plan_.enable(*node, isEnabled);
+  return Error::Success;
+}
+
+Error ExecutableGraph::isEnabled(const GraphNode& original, bool& out) const {
+  std::lock_guard lock(mutex_);
+  const GraphNode* const node = nodeOf(original);
+  if (!node || !canBeDisabled(*node)) return Error::InvalidValue;
+  out = !disabled_.contains(node);
+  return Error::Success;
+}
+
+}  // namespace mulciber::core
