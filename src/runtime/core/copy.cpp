@@ -385,6 +385,17 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
   return hostWaits && !async ? stream.synchronize() : Error::Success;
 }
 
+Error check(const Context& context, const Copy& given) {
+  Copy copy = given;
+  End destination, source;
+  return isEmpty(copy) ? Error::Success : check(context, copy, destination, source);
+}
+
+Error check(const Context& context, const Fill& fill) {
+  End destination;
+  return isEmpty(fill) ? Error::Success : check(context, fill, destination);
+}
+
 Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
   Copy copy = given;
   if (isEmpty(copy)) return Error::Success;

@@ -42,6 +42,10 @@ struct Fill {
 Error copy(Stream& stream, const Copy& copy, bool async);
 Error fill(Stream& stream, const Fill& fill, bool async);
 
+// InvalidValue for what copies or fills memory that is not there, or is not what it is said to be.
+Error check(const Context& context, const Copy& copy);
+Error check(const Context& context, const Fill& fill);
+
 // A copy or a fill that runs later, and perhaps many times: what the host does before the device, the device's work,
 // and what the host does after it. Where one end is pageable memory, the bytes pass through staging memory of the
 // copy's own, and the host reads or writes the program's memory each time. Each part may be missing.

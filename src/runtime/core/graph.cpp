@@ -26,6 +26,13 @@ auto edgeTo(std::vector<Edge>& edges, const GraphNode& node) {
 GraphNode::GraphNode(Graph& graph, NodeParameters parameters)
     : graph_(graph), id_(nextId.fetch_add(1)), parameters_(std::move(parameters)) {}
 
+void** GraphNode::argumentPointers() {
+  auto& kernel = std::get<KernelNode>(parameters_);
+  argumentPointers_.clear();
+  for (const uint32_t offset : kernel.argumentOffsets) argumentPointers_.push_back(kernel.arguments.data() + offset);
+  return argumentPointers_.data();
+}
+
 Error describe(Function& function, const Launch& launch, const Arguments& arguments, KernelNode& out) {
   if (const Error error = check(function, launch); error != Error::Success) return error;
   const KernelInfo* kernel = nullptr;

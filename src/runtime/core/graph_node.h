@@ -117,6 +117,8 @@ class GraphNode {
   const Parameters* as() const {
     return std::get_if<Parameters>(&parameters_);
   }
+  // A kernel node's arguments as cuLaunchKernel takes them: the node's own, until it gets others.
+  void** argumentPointers();
   // In the order in which the edges were made.
   const std::vector<Edge>& dependencies() const { return dependencies_; }
   const std::vector<Edge>& dependents() const { return dependents_; }
@@ -131,6 +133,7 @@ class GraphNode {
   uint64_t originalId_ = 0;
   NodeParameters parameters_;
   std::vector<Edge> dependencies_, dependents_;
+  std::vector<void*> argumentPointers_;
 };
 
 }  // namespace mulciber::core

@@ -145,4 +145,35 @@ Error setStreamAttribute(core::Stream& stream, int id, const CUlaunchAttributeVa
   return Error::Success;
 }
 
+Error kernelNodeAttribute(const core::KernelNode& node, int id, CUlaunchAttributeValue* out) {
+  if (!out) return Error::InvalidValue;
+  std::memset(out, 0, sizeof(*out));
+  if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+    out->cooperative = node.launch.isCooperative ? 1 : 0;
+    return Error::Success;
+  }
+  if (const auto kept = node.attributes.find(id); kept != node.attributes.end()) {
+    std::memcpy(out, kept->second.data(), sizeof(*out));
+    return Error::Success;
+  }
+  CUlaunchAttribute unset{};
+  unset.id = static_cast<CUlaunchAttributeID>(id);
+  if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) out->memSyncDomainMap.remote = 1;
+  LaunchAttributes read;
+  return readAttribute(unset, read);
+}
+
+Error setKernelNodeAttribute(core::KernelNode& node, int id, const CUlaunchAttributeValue* value) {
+  if (!value) return Error::InvalidValue;
+  CUlaunchAttribute attribute{};
+  attribute.id = static_cast<CUlaunchAttributeID>(id);
+  attribute.value = *value;
+  LaunchAttributes read;
+  if (Error error = readAttribute(attribute, read); error != Error::Success) return error;
+  if (!read.events.empty()) return Error::NotSupported;
+  if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) node.launch.isCooperative = read.isCooperative;
+  else std::memcpy(node.attributes[id].data(), value, sizeof(*value));
+  return Error::Success;
+}
+
 }  // namespace mulciber::api

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/core/context.h"
+#include "runtime/core/graph_node.h"
 
 namespace mulciber::api {
 
@@ -21,5 +22,9 @@ core::Error recordEvents(core::Stream& stream, const LaunchAttributes& attribute
 // Of a stream: hints, told back as they were set.
 core::Error streamAttribute(core::Stream& stream, int id, CUlaunchAttributeValue* out);
 core::Error setStreamAttribute(core::Stream& stream, int id, const CUlaunchAttributeValue* value);
+
+// Of a kernel node: the same, and whether the launch is cooperative.
+core::Error kernelNodeAttribute(const core::KernelNode& node, int id, CUlaunchAttributeValue* out);
+core::Error setKernelNodeAttribute(core::KernelNode& node, int id, const CUlaunchAttributeValue* value);
 
 }  // namespace mulciber::api

@@ -1,6 +1,7 @@
 // Copies and fills. The synchronous ones work in the default stream.
 #include "runtime/core/copy.h"
 
+#include "runtime/api/driver/copy_box.h"
 #include "runtime/api/driver/driver.h"
 
 using namespace mulciber::api;
@@ -39,63 +40,13 @@ CUresult fillIn(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t val
   });
 }
 
-// One side of a 2-D or 3-D copy: which address it starts at. Arrays belong to textures, which are not offered.
-Error sideOf(CUmemorytype type, const void* host, CUdeviceptr device, uint64_t& address, bool& isHost) {
-  switch (type) {
-    case CU_MEMORYTYPE_HOST:
-      address = reinterpret_cast<uintptr_t>(host);
-      isHost = true;
-      return Error::Success;
-    case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-      address = device;
-      isHost = false;
-      return Error::Success;
-    case CU_MEMORYTYPE_ARRAY: return Error::NotSupported;
-    default: return Error::InvalidValue;
-  }
-}
-
-CopyKind kindOf(CUmemorytype from, CUmemorytype to) {
-  if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return CopyKind::Default;
-  const bool fromHost = from == CU_MEMORYTYPE_HOST, toHost = to == CU_MEMORYTYPE_HOST;
-  if (fromHost) return toHost ? CopyKind::HostToHost : CopyKind::HostToDevice;
-  return toHost ? CopyKind::DeviceToHost : CopyKind::DeviceToDevice;
-}
-
-// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER share all the fields used here.
 template <class Description>
 CUresult copyBox(const Description* d, CUstream stream, bool async) {
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   if (d->WidthInBytes == 0 || d->Height == 0 || d->Depth == 0)
     return withContext([](core::Context&) { return Error::Success; });
   Copy copy;
-  bool fromHost = false, toHost = false;
-  if (Error error = sideOf(d->srcMemoryType, d->srcHost, d->srcDevice, copy.source, fromHost);
-      error != Error::Success) {
-    return result(error);
-  }
-  if (Error error = sideOf(d->dstMemoryType, d->dstHost, d->dstDevice, copy.destination, toHost);
-      error != Error::Success) {
-    return result(error);
-  }
-  copy.width = d->WidthInBytes;
-  copy.height = d->Height;
-  copy.depth = d->Depth;
-  copy.sourcePitch = d->srcPitch ? d->srcPitch : d->srcXInBytes + copy.width;
-  copy.destinationPitch = d->dstPitch ? d->dstPitch : d->dstXInBytes + copy.width;
-  if (copy.sourcePitch < d->srcXInBytes + copy.width || copy.destinationPitch < d->dstXInBytes + copy.width) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  // Slices hold all the rows that are copied.
-  if (d->Depth > 1 && ((d->srcHeight != 0 && d->srcHeight < d->srcY + d->Height) ||
-                       (d->dstHeight != 0 && d->dstHeight < d->dstY + d->Height)))
-    return CUDA_ERROR_INVALID_VALUE;
-  copy.sourceSlice = copy.sourcePitch * (d->srcHeight ? d->srcHeight : d->srcY + copy.height);
-  copy.destinationSlice = copy.destinationPitch * (d->dstHeight ? d->dstHeight : d->dstY + copy.height);
-  copy.source += d->srcXInBytes + d->srcY * copy.sourcePitch + d->srcZ * copy.sourceSlice;
-  copy.destination += d->dstXInBytes + d->dstY * copy.destinationPitch + d->dstZ * copy.destinationSlice;
-  copy.kind = kindOf(d->srcMemoryType, d->dstMemoryType);
+  if (Error error = readBox(*d, copy); error != Error::Success) return result(error);
   return copyIn(stream, copy, async);
 }
 

@@ -2,33 +2,20 @@
 
 #include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/launch_arguments.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
 namespace {
 
-// cuLaunchKernel's `extra`: pairs of a name and a value, up to the end mark (DRV-13).
-Error readExtra(void** extra, core::Arguments& out) {
-  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) out.packed = extra[1];
-    else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) out.packedBytes = *static_cast<const size_t*>(extra[1]);
-    else return Error::InvalidValue;
-  }
-  return Error::Success;
-}
-
 CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream streamHandle, void** parameters,
                       void** extra, const LaunchAttributes& attributes = {}) {
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
     if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;
-    if (parameters && extra) return Error::InvalidValue;
     core::Arguments arguments;
-    arguments.pointers = parameters;
-    if (extra) {
-      if (Error error = readExtra(extra, arguments); error != Error::Success) return error;
-    }
+    if (Error error = readArguments(parameters, extra, arguments); error != Error::Success) return error;
     if (Error error = core::launch(*function, launch, arguments, stream); error != Error::Success) return error;
     return recordEvents(stream, attributes);
   });

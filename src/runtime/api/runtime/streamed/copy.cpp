@@ -1,8 +1,7 @@
 // Copies and fills. The synchronous ones work in the default stream.
 #include "runtime/core/copy.h"
 
-#include <utility>
-
+#include "runtime/api/runtime/copy_box.h"
 #include "runtime/api/runtime/runtime.h"
 
 using namespace mulciber::api;
@@ -12,8 +11,6 @@ using core::CopyKind;
 using core::Fill;
 
 namespace {
-
-uint64_t addressOf(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool async) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return record(cudaErrorInvalidMemcpyDirection);
@@ -25,45 +22,12 @@ cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool asy
   });
 }
 
-Copy linear(const void* to, const void* from, size_t bytes) {
-  Copy copy;
-  copy.destination = addressOf(to);
-  copy.source = addressOf(from);
-  copy.width = copy.destinationPitch = copy.sourcePitch = bytes;
-  return copy;
-}
-
-Copy rectangle(const void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height) {
-  Copy copy = linear(to, from, width);
-  copy.height = height;
-  copy.destinationPitch = toPitch;
-  copy.sourcePitch = fromPitch;
-  return copy;
-}
-
-// cudaMemcpy3DParms and cudaMemcpy3DPeerParms share all the fields used here. Arrays belong to textures.
 template <class Parameters>
 cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
   if (!p) return record(cudaErrorInvalidValue);
-  if (p->srcArray || p->dstArray) return record(cudaErrorNotSupported);
-  for (const auto& [side, position] : {std::pair{p->srcPtr, p->srcPos}, std::pair{p->dstPtr, p->dstPos}}) {
-    if (!side.ptr) return record(cudaErrorInvalidValue);
-    const auto& [width, height, depth] = p->extent;
-    const bool isOneRow = height == 1 && depth == 1;
-    if ((width > side.pitch && !isOneRow) || (depth > 1 && height > side.ysize))
-      return record(cudaErrorInvalidPitchValue);
-    if (width > side.pitch || position.x > side.pitch - width) return record(cudaErrorInvalidValue);
-    if (side.ysize != 0 && (height > side.ysize || position.y > side.ysize - height))
-      return record(cudaErrorInvalidValue);
-  }
-  Copy copy =
-      rectangle(p->dstPtr.ptr, p->dstPtr.pitch, p->srcPtr.ptr, p->srcPtr.pitch, p->extent.width, p->extent.height);
-  copy.depth = p->extent.depth;
-  copy.sourceSlice = p->srcPtr.pitch * p->srcPtr.ysize;
-  copy.destinationSlice = p->dstPtr.pitch * p->dstPtr.ysize;
-  copy.source += p->srcPos.x + p->srcPos.y * copy.sourcePitch + p->srcPos.z * copy.sourceSlice;
-  copy.destination += p->dstPos.x + p->dstPos.y * copy.destinationPitch + p->dstPos.z * copy.destinationSlice;
-  return copyIn(stream, copy, kind, async);
+  Copy copy;
+  const cudaError_t error = readBox(*p, copy);
+  return error == cudaSuccess ? copyIn(stream, copy, kind, async) : record(error);
 }
 
 cudaError_t copyPeerBox(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, bool async) {

@@ -1,0 +1,256 @@
+// Nodes of graphs: making them, and what they do.
+#include "runtime/api/common/graphs.h"
+
+#include "runtime/api/common/stream_calls.h"
+#include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/graph_parameters.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+#undef cuGraphAddKernelNode
+#undef cuGraphKernelNodeGetParams
+#undef cuGraphKernelNodeSetParams
+#undef cuGraphExecKernelNodeSetParams
+#undef cuGraphAddNode
+
+namespace {
+
+CUDA_KERNEL_NODE_PARAMS_v2 newer(const CUDA_KERNEL_NODE_PARAMS_v1& p) {
+  return {p.func,      p.gridDimX,       p.gridDimY,     p.gridDimZ, p.blockDimX, p.blockDimY,
+          p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra,    nullptr,     nullptr};
+}
+CUDA_KERNEL_NODE_PARAMS_v2 newer(const CUDA_KERNEL_NODE_PARAMS_v2& p) { return p; }
+
+// How each structure is read, when there is one.
+template <class Parameters, class... Context>
+ReadParameters reading(const Parameters* given, Context... context) {
+  return [=](core::NodeParameters& out) {
+    if (!given) return Error::InvalidValue;
+    if constexpr (requires { given->func; }) return readKernel(newer(*given), out);
+    else if constexpr (requires { given->WidthInBytes; }) return readCopy(*given, context..., out);
+    else if constexpr (requires { given->elementSize; }) return readFill(*given, context..., out);
+    else return readHost(given->fn, given->userData, out);
+  };
+}
+
+ReadParameters reading(core::NodeType type, CUevent event) {
+  return [=](core::NodeParameters& out) { return readEvent(type, event, out); };
+}
+
+ReadParameters readingAny(CUgraphNodeParams* given) {
+  return [=](core::NodeParameters& out) { return given ? readAny(*given, out) : Error::InvalidValue; };
+}
+
+CUresult add(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read) {
+  return guarded([&] { return addNode(out, graph, dependencies, read); });
+}
+
+CUresult set(CUgraphNode node, const ReadParameters& read) {
+  return guarded([&] { return setNode(node, read); });
+}
+
+CUresult set(CUgraphExec graph, CUgraphNode node, const ReadParameters& read) {
+  return guarded([&] { return setExecutableNode(graph, node, read); });
+}
+
+template <class Parameters>
+CUresult getKernel(CUgraphNode handle, Parameters* out) {
+  return guarded([&] {
+    return withNode(handle, [&](core::GraphNode& node) {
+      const auto* const kernel = node.as<core::KernelNode>();
+      if (!kernel || !out) return Error::InvalidValue;
+      writeKernel(node, *kernel, *out);
+      return Error::Success;
+    });
+  });
+}
+
+// A copy's or a fill's parameters that belong to the context of the node that is set.
+template <class Node>
+CUcontext contextOfNode(CUgraphNode handle) {
+  core::ContextRef context;
+  (void)withNodeOf<Node>(handle, [&](const Node& node) {
+    context = node.context;
+    return Error::Success;
+  });
+  if (context) rememberContext(context);
+  return context ? handleOf(context) : nullptr;
+}
+
+template <class Node>
+CUresult getEvent(CUgraphNode handle, CUevent* out) {
+  return guarded([&] {
+    return withNodeOf<Node>(handle,
+                            [&](const Node& node) { return give(out, reinterpret_cast<CUevent>(node.event.get())); });
+  });
+}
+
+}  // namespace
+
+CUDA_API(CUresult, cuGraphAddKernelNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(CUresult, cuGraphAddKernelNode_v2)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(CUresult, cuGraphKernelNodeGetParams)(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* out) {
+  return getKernel(node, out);
+}
+CUDA_API(CUresult, cuGraphKernelNodeGetParams_v2)(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* out) {
+  return getKernel(node, out);
+}
+CUDA_API(CUresult, cuGraphKernelNodeSetParams)(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  return set(node, reading(p));
+}
+CUDA_API(CUresult, cuGraphKernelNodeSetParams_v2)(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
+  return set(node, reading(p));
+}
+CUDA_API(CUresult, cuGraphExecKernelNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) { return set(graph, node, reading(p)); }
+CUDA_API(CUresult, cuGraphExecKernelNodeSetParams_v2)
+(CUgraphExec graph, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* p) { return set(graph, node, reading(p)); }
+
+CUDA_API(CUresult, cuGraphKernelNodeCopyAttributes)(CUgraphNode to, CUgraphNode from) {
+  return guarded([&] { return copyKernelAttributes(to, from); });
+}
+CUDA_API(CUresult, cuGraphKernelNodeGetAttribute)(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue* out) {
+  return guarded([&] { return kernelAttribute(node, id, out); });
+}
+CUDA_API(CUresult, cuGraphKernelNodeSetAttribute)
+(CUgraphNode node, CUkernelNodeAttrID id, const CUkernelNodeAttrValue* value) {
+  return guarded([&] { return setKernelAttribute(node, id, value); });
+}
+
+CUDA_API(CUresult, cuGraphAddMemcpyNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_MEMCPY3D* p,
+ CUcontext context) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p, context));
+}
+CUDA_API(CUresult, cuGraphMemcpyNodeGetParams)(CUgraphNode handle, CUDA_MEMCPY3D* out) {
+  return guarded([&] {
+    return withNodeOf<core::CopyNode>(handle, [&](const core::CopyNode& node) {
+      if (!out) return Error::InvalidValue;
+      writeCopy(node, *out);
+      return Error::Success;
+    });
+  });
+}
+CUDA_API(CUresult, cuGraphMemcpyNodeSetParams)(CUgraphNode node, const CUDA_MEMCPY3D* p) {
+  return set(node, reading(p, contextOfNode<core::CopyNode>(node)));
+}
+CUDA_API(CUresult, cuGraphExecMemcpyNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_MEMCPY3D* p, CUcontext context) {
+  return set(graph, node, reading(p, context));
+}
+
+CUDA_API(CUresult, cuGraphAddMemsetNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_MEMSET_NODE_PARAMS_v1* p,
+ CUcontext context) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p, context));
+}
+CUDA_API(CUresult, cuGraphMemsetNodeGetParams)(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS_v1* out) {
+  return guarded([&] {
+    return withNodeOf<core::FillNode>(handle, [&](const core::FillNode& node) {
+      if (!out) return Error::InvalidValue;
+      writeFill(node, *out);
+      return Error::Success;
+    });
+  });
+}
+CUDA_API(CUresult, cuGraphMemsetNodeSetParams)(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS_v1* p) {
+  return set(node, reading(p, contextOfNode<core::FillNode>(node)));
+}
+CUDA_API(CUresult, cuGraphExecMemsetNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS_v1* p, CUcontext context) {
+  return set(graph, node, reading(p, context));
+}
+
+CUDA_API(CUresult, cuGraphAddHostNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_HOST_NODE_PARAMS_v1* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(CUresult, cuGraphHostNodeGetParams)(CUgraphNode handle, CUDA_HOST_NODE_PARAMS_v1* out) {
+  return guarded([&] {
+    return withNodeOf<core::HostNode>(handle, [&](const core::HostNode& node) {
+      return give(out, CUDA_HOST_NODE_PARAMS_v1{node.function, node.data});
+    });
+  });
+}
+CUDA_API(CUresult, cuGraphHostNodeSetParams)(CUgraphNode node, const CUDA_HOST_NODE_PARAMS_v1* p) {
+  return set(node, reading(p));
+}
+CUDA_API(CUresult, cuGraphExecHostNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_HOST_NODE_PARAMS_v1* p) { return set(graph, node, reading(p)); }
+
+CUDA_API(CUresult, cuGraphAddChildGraphNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraph child) {
+  return add(out, graph, {dependencies, nullptr, count},
+             [&](core::NodeParameters& parameters) { return readChild(child, parameters); });
+}
+CUDA_API(CUresult, cuGraphChildGraphNodeGetGraph)(CUgraphNode handle, CUgraph* out) {
+  return guarded([&] {
+    return withNodeOf<core::ChildGraphNode>(
+        handle, [&](const core::ChildGraphNode& node) { return give(out, handleOf(*node.graph)); });
+  });
+}
+CUDA_API(CUresult, cuGraphExecChildGraphNodeSetParams)(CUgraphExec graph, CUgraphNode node, CUgraph child) {
+  return guarded([&] { return setChild(graph, node, child); });
+}
+
+CUDA_API(CUresult, cuGraphAddEmptyNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count) {
+  return add(out, graph, {dependencies, nullptr, count}, [](core::NodeParameters&) { return Error::Success; });
+}
+
+CUDA_API(CUresult, cuGraphAddEventRecordNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUevent event) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventRecord, event));
+}
+CUDA_API(CUresult, cuGraphEventRecordNodeGetEvent)(CUgraphNode node, CUevent* out) {
+  return getEvent<core::EventRecordNode>(node, out);
+}
+CUDA_API(CUresult, cuGraphEventRecordNodeSetEvent)(CUgraphNode node, CUevent event) {
+  return set(node, reading(core::NodeType::EventRecord, event));
+}
+CUDA_API(CUresult, cuGraphExecEventRecordNodeSetEvent)(CUgraphExec graph, CUgraphNode node, CUevent event) {
+  return set(graph, node, reading(core::NodeType::EventRecord, event));
+}
+
+CUDA_API(CUresult, cuGraphAddEventWaitNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUevent event) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventWait, event));
+}
+CUDA_API(CUresult, cuGraphEventWaitNodeGetEvent)(CUgraphNode node, CUevent* out) {
+  return getEvent<core::EventWaitNode>(node, out);
+}
+CUDA_API(CUresult, cuGraphEventWaitNodeSetEvent)(CUgraphNode node, CUevent event) {
+  return set(node, reading(core::NodeType::EventWait, event));
+}
+CUDA_API(CUresult, cuGraphExecEventWaitNodeSetEvent)(CUgraphExec graph, CUgraphNode node, CUevent event) {
+  return set(graph, node, reading(core::NodeType::EventWait, event));
+}
+
+CUDA_API(CUresult, cuGraphAddNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraphNodeParams* p) {
+  return add(out, graph, {dependencies, nullptr, count}, readingAny(p));
+}
+CUDA_API(CUresult, cuGraphAddNode_v2)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+ CUgraphNodeParams* p) {
+  return add(out, graph, {dependencies, data, count}, readingAny(p));
+}
+CUDA_API(CUresult, cuGraphNodeSetParams)(CUgraphNode node, CUgraphNodeParams* p) { return set(node, readingAny(p)); }
+CUDA_API(CUresult, cuGraphExecNodeSetParams)(CUgraphExec graph, CUgraphNode node, CUgraphNodeParams* p) {
+  return set(graph, node, readingAny(p));
+}
+
+CUDA_API(CUresult, cuGraphNodeGetType)(CUgraphNode handle, CUgraphNodeType* out) {
+  return guarded([&] { return withNode(handle, [&](core::GraphNode& node) { return give(out, node.type()); }); });
+}
+
+CUDA_API(CUresult, cuGraphDestroyNode)(CUgraphNode node) {
+  return guarded([&] { return destroyNode(node); });
+}

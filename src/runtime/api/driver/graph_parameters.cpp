@@ -1,0 +1,121 @@
+#include "runtime/api/driver/graph_parameters.h"
+
+#include "runtime/api/common/graphs.h"
+#include "runtime/api/driver/copy_box.h"
+#include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/launch_arguments.h"
+
+namespace mulciber::api {
+
+namespace {
+
+// The named context, or the thread's own.
+Error readContext(CUcontext handle, core::ContextRef& out) {
+  if (!handle) return core::currentContext(out);
+  out = contextOf(handle);
+  return out ? out->error() : Error::InvalidContext;
+}
+
+}  // namespace
+
+Error readKernel(const CUDA_KERNEL_NODE_PARAMS_v2& given, core::NodeParameters& out) {
+  const void* const handle = given.func ? static_cast<const void*>(given.func) : given.kern;
+  core::ContextRef context;
+  if (Error error = readContext(given.ctx, context); error != Error::Success) return error;
+  core::Function* function = nullptr;
+  if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
+  core::Arguments arguments;
+  if (Error error = readArguments(given.kernelParams, given.extra, arguments); error != Error::Success) return error;
+  core::KernelNode node;
+  node.handle = handle;
+  const core::Launch launch{{given.gridDimX, given.gridDimY, given.gridDimZ},
+                            {given.blockDimX, given.blockDimY, given.blockDimZ},
+                            given.sharedMemBytes,
+                            false};
+  if (Error error = core::describe(*function, launch, arguments, node); error != Error::Success) return error;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error readCopy(const CUDA_MEMCPY3D& given, CUcontext handle, core::NodeParameters& out) {
+  core::CopyNode node;
+  if (Error error = readContext(handle, node.context); error != Error::Success) return error;
+  if (Error error = readBox(given, node.copy); error != Error::Success) return error;
+  if (Error error = core::check(*node.context, node.copy); error != Error::Success) return error;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error readFill(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcontext handle, core::NodeParameters& out) {
+  core::FillNode node;
+  if (Error error = readContext(handle, node.context); error != Error::Success) return error;
+  node.fill.destination = given.dst;
+  node.fill.value = given.value;
+  node.fill.valueBytes = given.elementSize;
+  node.fill.width = given.width;
+  node.fill.height = given.height;
+  node.fill.pitch = given.pitch;
+  if (Error error = core::check(*node.context, node.fill); error != Error::Success) return error;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
+  switch (given.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: {
+      const auto& k = given.kernel;
+      return readKernel({k.func, k.gridDimX, k.gridDimY, k.gridDimZ, k.blockDimX, k.blockDimY, k.blockDimZ,
+                         k.sharedMemBytes, k.kernelParams, k.extra, k.kern, k.ctx},
+                        out);
+    }
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return readCopy(given.memcpy.copyParams, given.memcpy.copyCtx, out);
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+      const auto& m = given.memset;
+      return readFill({m.dst, m.pitch, m.value, m.elementSize, m.width, m.height}, m.ctx, out);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: return readHost(given.host.fn, given.host.userData, out);
+    case CU_GRAPH_NODE_TYPE_GRAPH: return readChild(given.graph.graph, out);
+    case CU_GRAPH_NODE_TYPE_EMPTY: out = core::EmptyNode{}; return Error::Success;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return readEvent(core::NodeType::EventWait, given.eventWait.event, out);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return Error::NotSupported;
+    default: return Error::InvalidValue;
+  }
+}
+
+// As the address of its first byte: the offsets have been added.
+void writeCopy(const core::CopyNode& node, CUDA_MEMCPY3D& out) {
+  const core::Copy& copy = node.copy;
+  const auto typeOf = [&](bool isHost) {
+    return copy.kind == core::CopyKind::Default ? CU_MEMORYTYPE_UNIFIED
+           : isHost                             ? CU_MEMORYTYPE_HOST
+                                                : CU_MEMORYTYPE_DEVICE;
+  };
+  using Kind = core::CopyKind;
+  out = {};
+  out.srcMemoryType = typeOf(copy.kind == Kind::HostToHost || copy.kind == Kind::HostToDevice);
+  out.dstMemoryType = typeOf(copy.kind == Kind::HostToHost || copy.kind == Kind::DeviceToHost);
+  if (out.srcMemoryType == CU_MEMORYTYPE_HOST) out.srcHost = reinterpret_cast<const void*>(copy.source);
+  else out.srcDevice = copy.source;
+  if (out.dstMemoryType == CU_MEMORYTYPE_HOST) out.dstHost = reinterpret_cast<void*>(copy.destination);
+  else out.dstDevice = copy.destination;
+  out.srcPitch = copy.sourcePitch;
+  out.dstPitch = copy.destinationPitch;
+  if (copy.sourcePitch != 0) out.srcHeight = copy.sourceSlice / copy.sourcePitch;
+  if (copy.destinationPitch != 0) out.dstHeight = copy.destinationSlice / copy.destinationPitch;
+  out.WidthInBytes = copy.width;
+  out.Height = copy.height;
+  out.Depth = copy.depth;
+}
+
+void writeFill(const core::FillNode& node, CUDA_MEMSET_NODE_PARAMS_v1& out) {
+  const core::Fill& fill = node.fill;
+  out = {fill.destination, fill.pitch, fill.value, fill.valueBytes, fill.width, fill.height};
+}
+
+}  // namespace mulciber::api
