@@ -15,7 +15,7 @@ extern "C" {
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host);
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
                                cudaStream_t stream);
-cudaError_t cudaGraphCreate(void** graph, unsigned flags);
+cudaError_t cudaImportExternalMemory(void** memory, const void* description);
 }
 
 namespace mulciber::test {
@@ -191,8 +191,8 @@ TEST_F(Runtime, MachineCodeAloneIsRefused) {  // PLAT-02
 }
 
 TEST_F(Runtime, WhatIsMissingSaysSo) {
-  void* graph = nullptr;
-  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+  void* memory = nullptr;
+  EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

@@ -1,0 +1,413 @@
+// Graphs as a program of the driver API builds and runs them.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "api/api_test.h"
+
+namespace mulciber::test {
+namespace {
+
+// data[i] *= factor for one block.
+constexpr const char* multiplyPtx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry multiply(.param .u64 data, .param .f32 factor) {
+  .reg .b32 %r<2>;
+  .reg .f32 %f<3>;
+  .reg .b64 %rd<3>;
+  mov.u32 %r1, %tid.x;
+  ld.param.u64 %rd1, [data];
+  ld.param.f32 %f1, [factor];
+  cvta.to.global.u64 %rd1, %rd1;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  ld.global.f32 %f2, [%rd1];
+  mul.f32 %f2, %f2, %f1;
+  st.global.f32 [%rd1], %f2;
+  ret;
+}
+)";
+
+class Graphs : public WithDevice {
+ protected:
+  static constexpr size_t count = 64, bytes = count * sizeof(float);
+
+  void SetUp() override {
+    WithDevice::SetUp();
+    if (!context) return;
+    ASSERT_EQ(cuModuleLoadData(&module, multiplyPtx), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&multiply, module, "multiply"), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemAlloc(&data, bytes), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    fill(1);
+  }
+  void TearDown() override {
+    if (stream) {
+      EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+      EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+      EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+      EXPECT_EQ(cuMemFree(data), CUDA_SUCCESS);
+      EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+    }
+    WithDevice::TearDown();
+  }
+
+  void fill(float value) {
+    const std::vector<float> all(count, value);
+    ASSERT_EQ(cuMemcpyHtoD(data, all.data(), bytes), CUDA_SUCCESS);
+  }
+  float first() {
+    std::vector<float> all(count);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyDtoH(all.data(), data, bytes), CUDA_SUCCESS);
+    for (const float value : all) EXPECT_EQ(value, all.front());
+    return all.front();
+  }
+  // The parameters hold pointers to the members that follow.
+  const CUDA_KERNEL_NODE_PARAMS& scaleBy(float by) {
+    factor = by;
+    kernel = {};
+    kernel.func = multiply;
+    kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = 1;
+    kernel.blockDimX = count;
+    kernel.blockDimY = kernel.blockDimZ = 1;
+    kernel.kernelParams = arguments;
+    return kernel;
+  }
+  CUgraphNode addScale(float by, std::vector<CUgraphNode> after = {}) {
+    CUgraphNode node = nullptr;
+    EXPECT_EQ(cuGraphAddKernelNode(&node, graph, after.data(), after.size(), &scaleBy(by)), CUDA_SUCCESS);
+    return node;
+  }
+  CUgraphNode addHost(void (*function)(void*), void* argument, std::vector<CUgraphNode> after = {}) {
+    const CUDA_HOST_NODE_PARAMS host{function, argument};
+    CUgraphNode node = nullptr;
+    EXPECT_EQ(cuGraphAddHostNode(&node, graph, after.data(), after.size(), &host), CUDA_SUCCESS);
+    return node;
+  }
+  CUgraphExec instantiated() {
+    CUgraphExec executable = nullptr;
+    EXPECT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
+    return executable;
+  }
+  static CUDA_MEMCPY3D copyOf(size_t size) {
+    CUDA_MEMCPY3D copy{};
+    copy.WidthInBytes = size;
+    copy.Height = copy.Depth = 1;
+    return copy;
+  }
+
+  CUmodule module = nullptr;
+  CUfunction multiply = nullptr;
+  CUdeviceptr data = 0;
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  float factor = 1;
+  void* arguments[2] = {&data, &factor};
+  CUDA_KERNEL_NODE_PARAMS kernel{};
+};
+
+TEST_F(Graphs, ArgumentsAreTakenWhenTheNodeIsMade) {  // GRF-01, GRF-02
+  addScale(3, {addScale(2)});
+  factor = 100;
+  const CUgraphExec executable = instantiated();
+  EXPECT_EQ(first(), 1) << "nothing ran before the launch";
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 36);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Graphs, ALongChainKeepsItsOrder) {
+  std::vector<CUgraphNode> last;
+  for (int i = 0; i < 200; ++i) last = {addScale(i % 2 == 0 ? 2.0f : 0.5f, last)};
+  const CUgraphExec executable = instantiated();
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 1);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, HostNodesRunBetweenKernels) {
+  struct State {
+    Graphs* test;
+    float* pinned;
+    std::vector<float> seen;
+  } state{this, nullptr, {}};
+  void* pinned = nullptr;
+  ASSERT_EQ(cuMemAllocHost(&pinned, bytes), CUDA_SUCCESS);
+  state.pinned = static_cast<float*>(pinned);
+  std::fill_n(state.pinned, count, 1.0f);
+  const CUdeviceptr own = data;
+  ASSERT_EQ(cuMemHostGetDevicePointer(&data, pinned, 0), CUDA_SUCCESS);
+  const auto look = [](void* argument) {
+    auto& all = *static_cast<State*>(argument);
+    all.seen.push_back(all.pinned[count - 1]);
+  };
+  const CUgraphNode middle = addHost(look, &state, {addScale(2)});
+  addHost(look, &state, {addScale(5, {middle})});
+  const CUgraphExec executable = instantiated();
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(state.seen, (std::vector<float>{2, 10, 20, 100, 200, 1000}));
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  data = own;
+  EXPECT_EQ(cuMemFreeHost(pinned), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, PageableMemoryIsReadAndWrittenByEachLaunch) {
+  std::vector<float> from(count, 3), to(count);
+  CUDA_MEMCPY3D in = copyOf(bytes), out = copyOf(bytes);
+  in.srcMemoryType = CU_MEMORYTYPE_HOST;
+  in.srcHost = from.data();
+  in.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  in.dstDevice = data;
+  out.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  out.srcDevice = data;
+  out.dstMemoryType = CU_MEMORYTYPE_HOST;
+  out.dstHost = to.data();
+  CUgraphNode copyIn = nullptr, copyOut = nullptr;
+  ASSERT_EQ(cuGraphAddMemcpyNode(&copyIn, graph, nullptr, 0, &in, context), CUDA_SUCCESS);
+  const CUgraphNode scaled = addScale(2, {copyIn});
+  ASSERT_EQ(cuGraphAddMemcpyNode(&copyOut, graph, &scaled, 1, &out, context), CUDA_SUCCESS);
+  const CUgraphExec executable = instantiated();
+  for (const float value : {3.0f, 7.0f}) {
+    std::ranges::fill(from, value);
+    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(to, std::vector<float>(count, 2 * value));
+  }
+  CUDA_MEMCPY3D told{};
+  ASSERT_EQ(cuGraphMemcpyNodeGetParams(copyOut, &told), CUDA_SUCCESS);
+  EXPECT_EQ(told.dstHost, to.data());
+  EXPECT_EQ(told.srcDevice, data);
+  EXPECT_EQ(told.WidthInBytes, bytes);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, FillsAndChildGraphsTakeTheirPlace) {
+  CUgraph child = nullptr;
+  ASSERT_EQ(cuGraphCreate(&child, 0), CUDA_SUCCESS);
+  std::swap(graph, child);
+  addScale(3, {addScale(2)});
+  std::swap(graph, child);
+  const float four = 4;
+  CUDA_MEMSET_NODE_PARAMS fillFour{data, 0, 0, 4, count, 1};
+  std::memcpy(&fillFour.value, &four, sizeof(four));
+  CUgraphNode filled = nullptr, nested = nullptr;
+  ASSERT_EQ(cuGraphAddMemsetNode(&filled, graph, nullptr, 0, &fillFour, context), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddChildGraphNode(&nested, graph, &filled, 1, child), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(child), CUDA_SUCCESS) << "the node has its own copy";
+  addScale(10, {nested});
+  CUgraph inner = nullptr;
+  size_t nodes = 0;
+  ASSERT_EQ(cuGraphChildGraphNodeGetGraph(nested, &inner), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphGetNodes(inner, nullptr, &nodes), CUDA_SUCCESS);
+  EXPECT_EQ(nodes, 2u);
+  EXPECT_EQ(cuGraphDestroy(inner), CUDA_ERROR_INVALID_VALUE) << "it is the node's";
+  const CUgraphExec executable = instantiated();
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 240);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, EventsAreRecordedAndAwaited) {
+  CUevent event = nullptr, timed = nullptr;
+  ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&timed, 0), CUDA_SUCCESS);
+  CUgraphNode start = nullptr, waited = nullptr, done = nullptr;
+  ASSERT_EQ(cuGraphAddEventRecordNode(&start, graph, nullptr, 0, timed), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEventWaitNode(&waited, graph, &start, 1, event), CUDA_SUCCESS);
+  const CUgraphNode scaled = addScale(2, {waited});
+  ASSERT_EQ(cuGraphAddEventRecordNode(&done, graph, &scaled, 1, event), CUDA_SUCCESS);
+  const CUgraphExec executable = instantiated();
+  CUstream other = nullptr;
+  ASSERT_EQ(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  std::atomic<bool> open = false;
+  ASSERT_EQ(cuLaunchHostFunc(
+                other,
+                [](void* gate) {
+                  while (!*static_cast<std::atomic<bool>*>(gate)) std::this_thread::yield();
+                },
+                &open),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(event, other), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY) << "the graph waits for the event of the other stream";
+  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY) << "and has recorded it again";
+  open = true;
+  EXPECT_EQ(cuEventSynchronize(event), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 2);
+  CUevent told = nullptr;
+  EXPECT_EQ(cuGraphEventRecordNodeGetEvent(done, &told), CUDA_SUCCESS);
+  EXPECT_EQ(told, event);
+  EXPECT_EQ(cuEventQuery(timed), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(other), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventDestroy(timed), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, LaunchesOfOneGraphNeverOverlap) {  // GRF-05
+  CUstream other = nullptr;
+  ASSERT_EQ(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  std::vector<CUgraphNode> last;
+  for (int i = 0; i < 8; ++i) last = {addScale(i % 2 == 0 ? 2.0f : 0.5f, last)};
+  const CUgraphExec executable = instantiated();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(cuGraphLaunch(executable, i % 2 == 0 ? stream : other), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 1);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(other), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, AnExecutableGraphMayGoWhileItRuns) {
+  const CUgraphNode node = addScale(2);
+  std::atomic<bool> open = false;
+  addScale(3, {addHost(
+                  [](void* gate) {
+                    while (!*static_cast<std::atomic<bool>*>(gate)) std::this_thread::yield();
+                  },
+                  &open, {node})});
+  const CUgraphExec executable = instantiated();
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  open = true;
+  EXPECT_EQ(first(), 6);
+}
+
+TEST_F(Graphs, WhatIsNoGraphIsRefused) {
+  CUgraphNode node = nullptr, second = nullptr;
+  CUgraphExec executable = nullptr;
+  EXPECT_EQ(cuGraphCreate(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphAddEmptyNode(&node, nullptr, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphLaunch(nullptr, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphAddEmptyNode(&node, graph, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuGraphAddEmptyNode(&node, graph, nullptr, 0), CUDA_SUCCESS);
+  const CUgraphNode twice[] = {node, node};
+  EXPECT_EQ(cuGraphAddEmptyNode(&second, graph, twice, 2), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuGraphAddEmptyNode(&second, graph, &node, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphAddDependencies(graph, &node, &second, nullptr, 1), CUDA_ERROR_INVALID_VALUE) << "there already";
+  EXPECT_EQ(cuGraphAddDependencies(graph, &node, &node, nullptr, 1), CUDA_ERROR_INVALID_VALUE) << "to itself";
+  ASSERT_EQ(cuGraphAddDependencies(graph, &second, &node, nullptr, 1), CUDA_SUCCESS);
+  CUDA_GRAPH_INSTANTIATE_PARAMS told{};
+  EXPECT_EQ(cuGraphInstantiateWithParams(&executable, graph, &told), CUDA_ERROR_INVALID_VALUE) << "a cycle";
+  EXPECT_EQ(told.result_out, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
+  ASSERT_EQ(cuGraphRemoveDependencies(graph, &second, &node, nullptr, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphRemoveDependencies(graph, &second, &node, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuGraphInstantiateWithParams(&executable, graph, &told), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroyNode(node), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroyNode(node), CUDA_ERROR_INVALID_VALUE);
+  CUgraph foreign = nullptr;
+  ASSERT_EQ(cuGraphCreate(&foreign, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphAddEmptyNode(&node, foreign, &second, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphDestroy(foreign), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphInstantiate(&executable, foreign, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Graphs, QueriesTellTheStructure) {
+  const CUgraphNode a = addScale(2), b = addScale(3, {a}), c = addScale(4, {a}), d = addScale(5, {b, c});
+  CUgraphNode nodes[8], from[8], to[8];
+  CUgraphEdgeData edges[8];
+  size_t number = 8;
+  ASSERT_EQ(cuGraphGetNodes(graph, nodes, &number), CUDA_SUCCESS);
+  EXPECT_EQ(number, 4u);
+  EXPECT_EQ(nodes[3], d);
+  EXPECT_EQ(nodes[4], nullptr);
+  number = 8;
+  ASSERT_EQ(cuGraphGetRootNodes(graph, nodes, &number), CUDA_SUCCESS);
+  EXPECT_EQ(number, 1u);
+  EXPECT_EQ(nodes[0], a);
+  number = 8;
+  ASSERT_EQ(cuGraphGetEdges(graph, from, to, edges, &number), CUDA_SUCCESS);
+  EXPECT_EQ(number, 4u);
+  number = 1;
+  ASSERT_EQ(cuGraphNodeGetDependencies(d, nodes, nullptr, &number), CUDA_SUCCESS);
+  EXPECT_EQ(number, 1u);
+  EXPECT_EQ(nodes[0], b);
+  ASSERT_EQ(cuGraphNodeGetDependentNodes(a, nullptr, nullptr, &number), CUDA_SUCCESS);
+  EXPECT_EQ(number, 2u);
+  CUgraph clone = nullptr;
+  CUgraphNode copy = nullptr;
+  CUDA_KERNEL_NODE_PARAMS told{};
+  ASSERT_EQ(cuGraphClone(&clone, graph), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphNodeFindInClone(&copy, c, clone), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphKernelNodeGetParams(copy, &told), CUDA_SUCCESS);
+  EXPECT_EQ(told.func, multiply);
+  EXPECT_EQ(*static_cast<const float*>(told.kernelParams[1]), 4.0f);
+  EXPECT_EQ(cuGraphNodeFindInClone(&copy, c, graph), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphDestroy(clone), CUDA_SUCCESS);
+
+  CUgraphEdgeData programmatic{};
+  programmatic.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  programmatic.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  ASSERT_EQ(cuGraphAddDependencies(graph, &a, &d, &programmatic, 1), CUDA_SUCCESS);
+  number = 8;
+  EXPECT_EQ(cuGraphGetEdges(graph, from, to, nullptr, &number), CUDA_ERROR_LOSSY_QUERY);
+}
+
+TEST_F(Graphs, UpdatesChangeLaterLaunchesOnly) {  // GRF-12, GRF-13
+  const CUgraphNode node = addScale(2);
+  const CUgraphExec executable = instantiated();
+  std::atomic<bool> open = false;
+  ASSERT_EQ(cuLaunchHostFunc(
+                stream,
+                [](void* gate) {
+                  while (!*static_cast<std::atomic<bool>*>(gate)) std::this_thread::yield();
+                },
+                &open),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphExecKernelNodeSetParams(executable, node, &scaleBy(5)), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphKernelNodeSetParams(node, &scaleBy(7)), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  CUgraphExecUpdateResultInfo told{};
+  ASSERT_EQ(cuGraphExecUpdate(executable, graph, &told), CUDA_SUCCESS);
+  EXPECT_EQ(told.result, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  open = true;
+  EXPECT_EQ(first(), 2 * 5 * 5 * 7);
+
+  ASSERT_EQ(cuGraphNodeSetEnabled(executable, node, 0), CUDA_SUCCESS);
+  unsigned isEnabled = 1;
+  ASSERT_EQ(cuGraphNodeGetEnabled(executable, node, &isEnabled), CUDA_SUCCESS);
+  EXPECT_EQ(isEnabled, 0u);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 2 * 5 * 5 * 7);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, AFailedUpdateChangesNothing) {
+  const CUgraphNode node = addScale(2);
+  const CUgraphExec executable = instantiated();
+  CUgraph other = nullptr;
+  ASSERT_EQ(cuGraphCreate(&other, 0), CUDA_SUCCESS);
+  std::swap(graph, other);
+  CUgraphExecUpdateResultInfo told{};
+  EXPECT_EQ(cuGraphExecUpdate(executable, graph, &told), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  EXPECT_EQ(told.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+  CUgraphNode empty = nullptr;
+  ASSERT_EQ(cuGraphAddEmptyNode(&empty, graph, nullptr, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphExecUpdate(executable, graph, &told), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  EXPECT_EQ(told.result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
+  EXPECT_EQ(told.errorNode, empty);
+  std::swap(graph, other);
+  EXPECT_EQ(cuGraphDestroy(other), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphExecKernelNodeSetParams(executable, empty, &scaleBy(5)), CUDA_ERROR_INVALID_VALUE);
+  CUDA_KERNEL_NODE_PARAMS wrong = scaleBy(5);
+  wrong.blockDimX = 0;
+  EXPECT_EQ(cuGraphExecKernelNodeSetParams(executable, node, &wrong), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 2);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace mulciber::test
