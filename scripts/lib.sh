@@ -66,7 +66,7 @@ fetch_source() {
   mkdir -p "$1" && tar -xf "$1"_*.orig.tar.* -C "$1" --strip-components=1
 }
 
-# Everything a build needs: the packages of scripts/packages.txt, and SPIRV-Tools where the system's is too old.
+# Everything a build needs: the packages of scripts/packages.txt, Zydis, and SPIRV-Tools where the system's is too old.
 prepare_build() {
   local packages
   mapfile -t packages < <(grep -v '^#' "$root/scripts/packages.txt")
@@ -76,6 +76,7 @@ prepare_build() {
   if [ "$(sed -n 's/^#define VK_HEADER_VERSION \([0-9]*\)$/\1/p' "$header")" -lt 280 ]; then
     "$root/third_party/khronos/build.sh" >/dev/null
   fi
+  "$root/third_party/zydis/build.sh" >/dev/null
 }
 
 build() {  # PRESET [TARGET...]

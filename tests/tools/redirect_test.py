@@ -61,6 +61,10 @@ def build(*command):
     subprocess.run(command, check=True, capture_output=True)
 
 
+def swap(data, one, other):
+    return data.replace(one, b"\1" * len(one)).replace(other, one).replace(b"\1" * len(one), other)
+
+
 def check(what, condition, result):
     if not condition:
         sys.exit(f"{what}: status {result.returncode}\n{result.stdout}{result.stderr}")
@@ -104,10 +108,24 @@ def main():
         check("a function too short to redirect is named", result.returncode == 0 and result.stdout == once * 2 and len(lines) == 2
               and "cudaBindTexture" in lines[0] and "short.so" in lines[0], result)
         result = run(str(at / "stripped"))
-        lines = result.stderr.splitlines()
-        check("a stripped program", result.returncode == 125 and len(lines) == 1 and "-cudart shared" in lines[0], result)
+        check("a stripped program", result.returncode == 0 and result.stdout == EXPECTED + "__cudaUnregisterFatBinary 1\n", result)
         result = run(str(at / "opener"), str(at / "stripped.so"))
-        check("a stripped library is named", "stripped.so" in result.stderr and "-cudart shared" in result.stderr, result)
+        check("a stripped library, opened twice", result.returncode == 0 and result.stdout == once * 2, result)
+        (at / "swapped").write_bytes(swap((at / "stripped").read_bytes(), b"\0cudaMemcpy3D\0", b"\0cudaMemset3D\0"))
+        (at / "swapped").chmod(0o755)
+        result = run(str(at / "swapped"))
+        lines = result.stderr.splitlines()
+        check("a program whose names and numbers do not fit", result.returncode == 125 and len(lines) == 1
+              and "no function looks like cudaMem" in lines[0] and "-cudart shared" in lines[0], result)
+        (at / "mute").write_bytes((at / "stripped").read_bytes().replace(b"cuda", b"cudb"))
+        (at / "mute").chmod(0o755)
+        result = run(str(at / "mute"))
+        lines = result.stderr.splitlines()
+        check("a program that shows no names", result.returncode == 125 and len(lines) == 1
+              and "it shows no function names" in lines[0], result)
+        (at / "mute.so").write_bytes((at / "stripped.so").read_bytes().replace(b"cuda", b"cudb"))
+        result = run(str(at / "opener"), str(at / "mute.so"))
+        check("a library that shows no names is named", "mute.so" in result.stderr and "-cudart shared" in result.stderr, result)
         result = run(str(at / "program"), preload=False)
         check("the auditor alone", result.returncode == 125 and "mulciber run" in result.stderr, result)
         result = run("/bin/echo", "hello")

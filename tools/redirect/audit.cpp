@@ -10,27 +10,19 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "redirect.h"
 #include "runtime/fatbin/elf.h"
+#include "runtime_names.h"
+#include "static_runtime.h"
 
 namespace mulciber::redirect {
 namespace {
 
 using fatbin::Bytes;
 using fatbin::Elf;
-
-// Every name any libcudart exports, sorted: made from the export lists.
-constexpr std::string_view runtimeNames[] = {
-#include "runtime_names.inc"
-};
-
-bool isRuntimeName(std::string_view name) {
-  return std::binary_search(std::begin(runtimeNames), std::end(runtimeNames), name);
-}
 
 // A file in memory, read-only.
 class MappedFile {
@@ -54,12 +46,6 @@ class MappedFile {
 
  private:
   Bytes bytes_;
-};
-
-struct Found {
-  std::string_view name;
-  uint64_t address;
-  uint64_t size;
 };
 
 [[noreturn]] void missingResolver() {
@@ -103,10 +89,10 @@ void putCode(std::byte* at, std::initializer_list<unsigned char> code) {
 }
 
 // Stubs and records for all functions of one object; gives the first stub.
-std::byte* makeStubs(const std::vector<Found>& functions, uint32_t major, const char* object) {
+std::byte* makeStubs(const std::vector<RuntimeFunction>& functions, uint32_t major, const char* object) {
   const size_t codeBytes = pages(functions.size() * stubBytes);
   size_t nameBytes = 0;
-  for (const Found& function : functions) nameBytes += function.name.size() + 1;
+  for (const RuntimeFunction& function : functions) nameBytes += function.name.size() + 1;
   const size_t dataBytes = pages(sizeof(void*) + functions.size() * sizeof(Record) + nameBytes);
   std::byte* code = allocateNear(functions.front().address, codeBytes + dataBytes);
   if (!code) fail("%s: no free memory near its code to redirect its CUDA runtime", object);
@@ -138,8 +124,9 @@ std::byte* makeStubs(const std::vector<Found>& functions, uint32_t major, const 
 
 // Makes every function begin with a jump to its stub. Its pages are writable meanwhile, and never executable at once;
 // nothing runs in an object whose constructors have not.
-void redirect(std::vector<Found>& functions, uint32_t major, const char* object) {
-  std::sort(functions.begin(), functions.end(), [](const Found& a, const Found& b) { return a.address < b.address; });
+void redirect(std::vector<RuntimeFunction>& functions, uint32_t major, const char* object) {
+  std::sort(functions.begin(), functions.end(),
+            [](const RuntimeFunction& a, const RuntimeFunction& b) { return a.address < b.address; });
   std::byte* stubs = makeStubs(functions, major, object);
   const uint64_t first = functions.front().address / pageBytes * pageBytes;
   const uint64_t last = pages(functions.back().address + jumpBytes);
@@ -157,7 +144,7 @@ void redirect(std::vector<Found>& functions, uint32_t major, const char* object)
 }
 
 // Whether the compiler filled up the place behind a very short function, so that a jump fits all the same.
-bool isPadded(const Found& function) {
+bool isPadded(const RuntimeFunction& function) {
   constexpr uint64_t alignment = 16;
   const auto next = *reinterpret_cast<const unsigned char*>(function.address + function.size);
   const bool isNop = next == 0x90 || next == 0x66 || next == 0x2E || next == 0x0F || next == 0xCC;
@@ -165,16 +152,51 @@ bool isPadded(const Found& function) {
 }
 
 // Trampolines in assembly that load the shared runtime, which is ours, have the names of its functions and no size.
-bool isTrampoline(const Found& function) { return function.size == 0; }
+bool isTrampoline(const RuntimeFunction& function) { return function.size == 0; }
 
-bool fitsJump(const Found& function) { return function.size >= jumpBytes || isPadded(function); }
+bool fitsJump(const RuntimeFunction& function) { return function.size >= jumpBytes || isPadded(function); }
 
-// CUDA 12 alone has the second form of cudaGetDeviceProperties; texture references went with CUDA 12.
-uint32_t majorOf(const std::vector<Found>& functions) {
-  auto has = [&](std::string_view name) {
-    return std::any_of(functions.begin(), functions.end(), [&](const Found& f) { return f.name == name; });
-  };
-  return has("cudaGetDeviceProperties_v2") ? 12 : has("cudaBindTexture") ? 11 : 13;
+// What the file's symbols say about a runtime inside it.
+struct NamedRuntime {
+  std::vector<RuntimeFunction> functions;
+  bool isThere = false, loadsShared = false;
+};
+
+NamedRuntime runtimeBySymbols(const Elf& elf) {
+  constexpr uint8_t functionType = 2;
+  NamedRuntime runtime;
+  elf.forEachSymbol(".symtab", [&](const Elf::Symbol& symbol) {
+    if (!symbol.isDefined || symbol.type != functionType || !findRuntimeName(symbol.name)) return;
+    const RuntimeFunction function{symbol.name, symbol.value, symbol.size};
+    if (symbol.name == "__cudaRegisterFatBinary") {
+      (isTrampoline(function) ? runtime.loadsShared : runtime.isThere) = true;
+    }
+    if (!isTrampoline(function)) runtime.functions.push_back(function);
+  });
+  return runtime;
+}
+
+// Whether the dynamic linker gives the object what it imports by this name.
+bool imports(const Elf& elf, std::string_view name) {
+  bool found = false;
+  elf.forEachSymbol(".dynsym", [&](const Elf::Symbol& symbol) { found |= !symbol.isDefined && symbol.name == name; });
+  return found;
+}
+
+// A runtime loads NVIDIA's driver with dlsym, so an object that imports no dlsym has none.
+bool mayHaveRuntime(const Elf& elf) { return imports(elf, "dlsym"); }
+
+void redirectAll(std::vector<RuntimeFunction> functions, uint64_t base, const char* path) {
+  for (RuntimeFunction& function : functions) function.address += base;
+  auto firstShort = std::stable_partition(functions.begin(), functions.end(), fitsJump);
+  for (auto function = firstShort; function != functions.end(); ++function) {
+    dprintf(STDERR_FILENO,
+            "mulciber: calls of %.*s inside %s are not redirected, because it is too short; build it with -cudart "
+            "shared\n",
+            static_cast<int>(function->name.size()), function->name.data(), path);
+  }
+  functions.erase(firstShort, functions.end());
+  if (!functions.empty()) redirect(functions, majorOf(functions), path);
 }
 
 void inspect(const char* path, uint64_t base, bool isProgram) {
@@ -182,37 +204,23 @@ void inspect(const char* path, uint64_t base, bool isProgram) {
   if (isProgram) path = program_invocation_name;
   const auto elf = Elf::open(file.bytes());
   if (!elf || elf->machine() != Elf::machineX86_64) return;
-  constexpr uint8_t functionType = 2;
-  std::vector<Found> functions;
-  std::vector<Found> tooShort;
-  bool hasRuntime = false, loadsRuntime = false;
-  elf->forEachSymbol(".symtab", [&](const Elf::Symbol& symbol) {
-    if (!symbol.isDefined || symbol.type != functionType || !isRuntimeName(symbol.name)) return;
-    const Found function{symbol.name, base + symbol.value, symbol.size};
-    if (symbol.name == "__cudaRegisterFatBinary") (isTrampoline(function) ? loadsRuntime : hasRuntime) = true;
-    if (isTrampoline(function)) return;
-    (fitsJump(function) ? functions : tooShort).push_back(function);
-  });
-  if (hasRuntime) {
-    for (const Found& function : tooShort) {
-      dprintf(STDERR_FILENO,
-              "mulciber: calls of %.*s inside %s are not redirected, because it is too short; build it with -cudart "
-              "shared\n",
-              static_cast<int>(function.name.size()), function.name.data(), path);
-    }
-    if (!functions.empty()) redirect(functions, majorOf(functions), path);
-    return;
+  NamedRuntime named = runtimeBySymbols(*elf);
+  if (named.isThere) return redirectAll(std::move(named.functions), base, path);
+  if (named.loadsShared) return;
+  StaticRuntime found;
+  if (mayHaveRuntime(*elf)) found = findStaticRuntime(*elf);
+  if (!found.functions.empty()) return redirectAll(std::move(found.functions), base, path);
+  if (found.problem.empty()) {
+    if (!elf->section(".nv_fatbin") || imports(*elf, "__cudaRegisterFatBinary")) return;
+    found.problem = "it shows no function names";
   }
-  if (loadsRuntime) return;
-  if (!elf->section(".nv_fatbin")) return;
-  bool usesSharedRuntime = false;
-  elf->forEachSymbol(".dynsym",
-                     [&](const Elf::Symbol& symbol) { usesSharedRuntime |= symbol.name == "__cudaRegisterFatBinary"; });
-  if (usesSharedRuntime) return;
   constexpr const char* reason =
-      "it carries a static CUDA runtime whose symbols were stripped; build it with -cudart shared, or do not strip it";
-  if (isProgram) fail("%s cannot be run: %s", path, reason);
-  dprintf(STDERR_FILENO, "mulciber: CUDA calls inside %s are not redirected: %s\n", path, reason);
+      "it carries a static CUDA runtime whose symbols were stripped and whose functions cannot be recognised (%s); "
+      "build it with -cudart shared, or do not strip it";
+  char text[512];
+  snprintf(text, sizeof(text), reason, found.problem.c_str());
+  if (isProgram) fail("%s cannot be run: %s", path, text);
+  dprintf(STDERR_FILENO, "mulciber: CUDA calls inside %s are not redirected: %s\n", path, text);
 }
 
 std::string_view fileName(std::string_view path) {

@@ -3,7 +3,7 @@
 
 usage: generate.py stubs SONAME OUT_CPP OUT_VERSION_SCRIPT    entries for what is not implemented, and the export list
        generate.py table OUT_CPP                              the name table behind cuGetProcAddress
-       generate.py names OUT_INC                              every runtime function, sorted, for tools/redirect
+       generate.py names OUT_INC                              every runtime function with its callback ids, for tools/redirect
        generate.py coverage                                   docs/api-coverage.md, on standard output
 """
 import pathlib
@@ -107,8 +107,14 @@ def table(out_cpp):
 
 
 def runtime_names(out_inc):
-    names = sorted(set().union(*(exports(runtime) for runtime in RUNTIMES)))
-    pathlib.Path(out_inc).write_text("".join(f'"{name}",\n' for name in names))
+    majors = {}
+    for bit, runtime in enumerate(sorted(RUNTIMES, key=RUNTIMES.get)):
+        for name in exports(runtime):
+            majors[name] = majors.get(name, 0) | 1 << bit
+    lines = (line.split() for line in EXPORTS.joinpath("callback_ids.txt").read_text().splitlines())
+    ids = {name: ", ".join(numbers) for name, *numbers in lines}
+    pathlib.Path(out_inc).write_text(
+        "".join(f'{{"{name}", {majors[name]}, {{{ids.get(name, "")}}}}},\n' for name in sorted(majors)))
 
 
 def coverage():
