@@ -1,0 +1,3 @@
+from mulciber import main
+
+main()
