@@ -19,7 +19,7 @@ Table buildTable() {
   for (auto family :
        {moveLowerings(), controlLowerings(), memoryLowerings(), callLowerings(), serviceLowerings(), warpLowerings(),
         barrierLowerings(), atomicLowerings(), asyncLowerings(), integerLowerings(), carryLowerings(), bitLowerings(),
-        compareLowerings(), floatLowerings(), convertLowerings(), videoLowerings()})
+        compareLowerings(), floatLowerings(), convertLowerings(), videoLowerings(), matrixLowerings()})
     for (const Lowering& row : family) table[static_cast<size_t>(row.opcode)] = &row;
   return table;
 }
@@ -32,11 +32,6 @@ std::string_view whyNotLowered(ptx::Opcode opcode) {
     case ptx::Opcode::Tcgen05: return "Vulkan has no tensor memory";
     case ptx::Opcode::Multimem: return "Vulkan has no multicast addresses";
     case ptx::Opcode::Tensormap: return "tensor maps are not supported";
-    case ptx::Opcode::Mma:
-    case ptx::Opcode::Wmma:
-    case ptx::Opcode::Ldmatrix:
-    case ptx::Opcode::Stmatrix:
-    case ptx::Opcode::Movmatrix: return "matrix instructions are not translated yet";
     case ptx::Opcode::Tex:
     case ptx::Opcode::Tld4:
     case ptx::Opcode::Txq:

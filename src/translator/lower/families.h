@@ -23,5 +23,6 @@ std::span<const Lowering> compareLowerings();
 std::span<const Lowering> floatLowerings();
 std::span<const Lowering> convertLowerings();
 std::span<const Lowering> videoLowerings();
+std::span<const Lowering> matrixLowerings();
 
 }  // namespace mulciber::lower

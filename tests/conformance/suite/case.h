@@ -44,6 +44,8 @@ void addValueCases(std::vector<Case>& cases);
 void addMemoryCases(std::vector<Case>& cases);
 // Votes, shuffles, matches and reductions of whole warps.
 void addWarpCases(std::vector<Case>& cases);
+// Products of matrices by whole warps, and what brings their operands.
+void addMatrixCases(std::vector<Case>& cases);
 
 // All of them, each once.
 std::vector<Case> allCases();

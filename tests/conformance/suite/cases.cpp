@@ -32,6 +32,7 @@ std::vector<Case> allCases() {
   addValueCases(made);
   addMemoryCases(made);
   addWarpCases(made);
+  addMatrixCases(made);
   std::vector<Case> cases;
   std::unordered_set<uint64_t> seen;
   for (Case& one : made)

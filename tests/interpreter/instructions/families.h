@@ -23,6 +23,7 @@ bool decodeInteger(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeBits(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeFloating(Decoder& decoder, const Instruction& instruction, Op& op);
 bool decodeVideo(Decoder& decoder, const Instruction& instruction, Op& op);
+bool decodeMatrix(Decoder& decoder, const Instruction& instruction, Op& op);
 
 std::span<const Family> families();
 

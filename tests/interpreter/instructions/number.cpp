@@ -78,7 +78,9 @@ const Format& formatOf(Type type) {
     case Type::BF16x2: return kBf16;
     case Type::F32: return kF32;
     case Type::F64: return kF64;
+    case Type::E4M3:
     case Type::E4M3x2: return kE4m3;
+    case Type::E5M2:
     case Type::E5M2x2: return kE5m2;
     default: throw Fault(Status::InvalidText, "a type is not of floating-point numbers");
   }

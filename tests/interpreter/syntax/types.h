@@ -36,7 +36,10 @@ enum class Type : uint8_t {
   F32,
   F64,
   E4M3x2,
-  E5M2x2
+  E5M2x2,
+  E4M3,
+  E5M2,
+  B1
 };
 
 // ".u32"; nothing when the word names no type.
