@@ -258,7 +258,7 @@ class MatrixCaseBuilder : CaseMaker {
     auto loaded = [&](const char* which, bool isForm, Type type, const std::string& layout, unsigned rows,
                       unsigned columns, bool isSum) {
       const unsigned bits = ptx::bitWidth(type);
-      unsigned count = rows * columns * bits / 1024;
+      unsigned count = rows * columns * bits / 32 / (bits == 64 ? 64 : 32);
       if (type == Type::F16 && !isSum) count = 8;
       const std::string space = isForm && has(Mod::global) ? "global" : "shared";
       const unsigned bytes = std::max(rows * columns * bits / 8, type == Type::F64 ? 256u : 128u);
