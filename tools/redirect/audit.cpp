@@ -10,9 +10,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "compilers.h"
 #include "redirect.h"
 #include "runtime/fatbin/elf.h"
 #include "runtime_names.h"
@@ -228,13 +231,47 @@ std::string_view fileName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// What the ordinary copy exports, by name.
+using Exports = std::map<std::string, void*, std::less<>>;
+Exports* ordinaryCopy = nullptr;
+
+void* exportOf(std::string_view name) {
+  if (!ordinaryCopy) return nullptr;
+  auto found = ordinaryCopy->find(name);
+  return found == ordinaryCopy->end() ? nullptr : found->second;
+}
+
+// The names of compilers that were loaded before the ordinary copy was.
+std::vector<std::string>* compilerPaths = nullptr;
+
+void tellCompilers() {
+  auto* slots = static_cast<CompilerSlot*>(exportOf(compilerSlotsName));
+  for (size_t i = 0; slots && compilerPaths && i < compilerPaths->size(); ++i) {
+    snprintf(slots[i].path, sizeof(slots[i].path), "%s", (*compilerPaths)[i].c_str());
+  }
+}
+
+// Gives the library its slot, the same one when it is loaded again; compilerSlots when all are taken.
+size_t addCompiler(const char* path) {
+  if (!compilerPaths) compilerPaths = new std::vector<std::string>;
+  const auto known = std::find(compilerPaths->begin(), compilerPaths->end(), path);
+  const auto slot = static_cast<size_t>(known - compilerPaths->begin());
+  if (known != compilerPaths->end() || slot == compilerSlots) return slot;
+  compilerPaths->push_back(path);
+  tellCompilers();
+  return slot;
+}
+
 void foundOrdinaryCopy(const link_map* map) {
   const MappedFile file(map->l_name);
   const auto elf = Elf::open(file.bytes());
   if (!elf) return;
+  ordinaryCopy = new Exports;
   elf->forEachSymbol(".dynsym", [&](const Elf::Symbol& symbol) {
-    if (symbol.name == resolverName) resolver = reinterpret_cast<void*>(map->l_addr + symbol.value);
+    if (symbol.isDefined) ordinaryCopy->emplace(symbol.name, reinterpret_cast<void*>(map->l_addr + symbol.value));
   });
+  tellCompilers();
+  resolver = exportOf(resolverName);
   if (!waitingSlots) return;
   for (void** slot : *waitingSlots) *slot = resolver;
   waitingSlots->clear();
@@ -263,14 +300,35 @@ extern "C" __attribute__((visibility("default"))) char* la_objsearch(const char*
   return access(path, R_OK) == 0 ? path : const_cast<char*>(name);
 }
 
-extern "C" __attribute__((visibility("default"))) unsigned la_objopen(link_map* map, Lmid_t space, uintptr_t*) {
+// The cookie of an object says what it is when a symbol is bound: 0 for any, this, else the slot of a compiler and 1.
+constexpr uintptr_t ordinaryCopyCookie = UINTPTR_MAX;
+
+extern "C" __attribute__((visibility("default"))) unsigned la_objopen(link_map* map, Lmid_t space, uintptr_t* cookie) {
+  *cookie = 0;
   if (space != LM_ID_BASE) return 0;
   const bool isProgram = map->l_name[0] == '\0';
   const std::string_view file = fileName(map->l_name);
   if (file == libraryName) {
+    *cookie = ordinaryCopyCookie;
     foundOrdinaryCopy(map);
-  } else if (!file.starts_with("libcudart.so") && !file.starts_with("libcuda.so") && !file.starts_with("libmulciber")) {
+    return 0;
+  }
+  if (isCompiler(file)) {
+    const size_t slot = addCompiler(map->l_name);
+    if (slot == compilerSlots) return 0;
+    *cookie = slot + 1;
+    return LA_FLG_BINDTO;
+  }
+  if (!file.starts_with("libcudart.so") && !file.starts_with("libcuda.so") && !file.starts_with("libmulciber")) {
     inspect(isProgram ? "/proc/self/exe" : map->l_name, map->l_addr, isProgram);
   }
-  return 0;
+  return LA_FLG_BINDFROM;
+}
+
+extern "C" __attribute__((visibility("default"))) uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned, uintptr_t* user,
+                                                                         uintptr_t* definer, unsigned*,
+                                                                         const char* name) {
+  if (*definer == 0 || *definer == ordinaryCopyCookie || *user == ordinaryCopyCookie) return symbol->st_value;
+  void* hook = exportOf(compilerHookName(*definer - 1, plainCompilerName(name)));
+  return hook ? reinterpret_cast<uintptr_t>(hook) : symbol->st_value;
 }
