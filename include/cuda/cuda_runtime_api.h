@@ -5,6 +5,7 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "builtin_types.h"
+#include "texture_types.h"
 
 #define CUDART_VERSION 13000
 #define CUDARTAPI
@@ -188,6 +189,16 @@ cudaError_t CUDARTAPI cudaGetMipmappedArrayLevel(cudaArray_t* levelArray, cudaMi
                                                  unsigned int level);
 cudaError_t CUDARTAPI cudaFreeArray(cudaArray_t array);
 cudaError_t CUDARTAPI cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray);
+cudaError_t CUDARTAPI cudaCreateTextureObject(cudaTextureObject_t* pTexObject, const struct cudaResourceDesc* pResDesc,
+                                              const struct cudaTextureDesc* pTexDesc,
+                                              const struct cudaResourceViewDesc* pResViewDesc);
+cudaError_t CUDARTAPI cudaDestroyTextureObject(cudaTextureObject_t texObject);
+cudaError_t CUDARTAPI cudaGetTextureObjectResourceDesc(struct cudaResourceDesc* pResDesc,
+                                                       cudaTextureObject_t texObject);
+cudaError_t CUDARTAPI cudaGetTextureObjectTextureDesc(struct cudaTextureDesc* pTexDesc,
+                                                      cudaTextureObject_t texObject);
+cudaError_t CUDARTAPI cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc* pResViewDesc,
+                                                           cudaTextureObject_t texObject);
 cudaError_t CUDARTAPI cudaArrayGetInfo(struct cudaChannelFormatDesc* desc, struct cudaExtent* extent,
                                        unsigned int* flags, cudaArray_t array);
 cudaError_t CUDARTAPI cudaArrayGetPlane(cudaArray_t* pPlaneArray, cudaArray_t hArray, unsigned int planeIdx);

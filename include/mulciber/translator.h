@@ -41,6 +41,8 @@ struct TargetProfile {
   bool smBuiltins = false;  // VK_NV_shader_sm_builtins: which multiprocessor, and how many
   bool integerDotProduct = false;
   bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
+  bool textures = false;         // arrays of images and samplers that a kernel chooses from (texture_abi.h)
+  bool samplesLikeCuda = false;  // samplers of the device give what CUDA gives
 
   // How floats behave, as probed on the device: not what it advertises.
   bool denormPreserve32 = false;       // the execution mode is accepted and honoured by add and mul
@@ -140,6 +142,7 @@ struct KernelInfo {
   uint32_t maxThreads = 0;         // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};  // .reqntid, 0 when not given
   bool usesPrintf = false, usesHeap = false, usesLocks = false;
+  bool usesTextures = false;   // reads the table and the descriptors of texture_abi.h
   bool reportsErrors = false;  // may write the LaunchState's ErrorRecord
   bool sharedInScratch = false, localInScratch = false;
   uint32_t stackCount = 0;  // so many times SpecializationConstant::StackBytes follow the local bytes

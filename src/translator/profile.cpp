@@ -167,7 +167,7 @@ TargetProfile lavapipe() {
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
-  p.signedZeroPreserve = p.foldsZeros = true;
+  p.signedZeroPreserve = p.foldsZeros = p.textures = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;
 }
@@ -193,6 +193,7 @@ TargetProfile nvidia() {
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
   p.foldsHalfRoundTrips = p.saturatesToInteger = true;
+  p.textures = p.samplesLikeCuda = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;
   return p;
 }

@@ -71,6 +71,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   info.sharedInScratch = program.sharedInScratch;
   info.localInScratch = program.localInScratch;
   info.usesLocks = program.usesLocks;
+  info.usesTextures = program.usesTextures;
   info.stackCount = program.functions.front()->stackCount;
   for (const auto& function : program.functions)
     for (const ir::Block* block : function->blocks)

@@ -46,6 +46,7 @@ struct Launch {
   uint64_t launchState = 0, moduleData = 0;
   vk::Memory constants;  // what begins at moduleData
   uint32_t constantBytes = 0;
+  bool usesTextures = false;
 
   template <class T>
   Launch& add(T value) {
@@ -96,6 +97,7 @@ class ExecuteTest : public vk::VulkanTest {
     std::copy_n(launch.block, 3, description.block);
     description.dynamicSharedBytes = launch.dynamicSharedBytes;
     description.stackBytes = launch.stackBytes;
+    description.usesTextures = launch.usesTextures;
     std::vector<uint8_t> cache;
     std::unique_ptr<vk::Pipeline> pipeline;
     ASSERT_EQ(vk::Pipeline::create(*device, description, cache, pipeline), vk::Status::Ok);

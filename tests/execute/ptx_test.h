@@ -54,11 +54,13 @@ class PtxTest : public ExecuteTest {
                                      scratch.address(),
                                      {stride, stride * launch.grid[0], stride * launch.grid[0] * launch.grid[1]},
                                      0,
-                                     locks.address()};
+                                     locks.address(),
+                                     textureTable};
     launch.launchState = state.address();
     launch.moduleData = variables.address();
     launch.constants = variables.memory();
     launch.constantBytes = info.constantBytes;
+    launch.usesTextures = info.usesTextures;
     spirv = kernel->spirv;
     run(spirv, launch);
     error = *errors.as<abi::ErrorRecord>();
@@ -103,6 +105,7 @@ class PtxTest : public ExecuteTest {
   std::vector<uint32_t> spirv;  // of the last kernel
   uint32_t inlineLimit = TranslateOptions().inlineLimit;
   bool exactDenormals = false;
+  uint64_t textureTable = 0;  // its address
 
  private:
   uint64_t threadBytes(const Launch& launch) const {

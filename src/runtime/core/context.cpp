@@ -11,6 +11,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/stream_order.h"
+#include "runtime/core/texture_table.h"
 #include "runtime/core/worker.h"
 #include "runtime/vk/device.h"
 
@@ -37,7 +38,8 @@ Context::Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t fl
       flags_(flags),
       limits_(defaultLimits),
       order_(std::make_unique<StreamOrder>(*this)),
-      worker_(std::make_unique<Worker>()) {}
+      worker_(std::make_unique<Worker>()),
+      textures_(std::make_unique<TextureTable>(*this)) {}
 
 Context::~Context() { destroy(); }
 
@@ -71,6 +73,7 @@ void Context::destroy() {
   worker_->stop();
   modules_.clear();
   mipmappedArrays_.clear();
+  textures_->clear();
   arrays_.clear();
   decltype(allocations_) allocations;
   decltype(perThread_) perThread;

@@ -31,6 +31,7 @@ class MipmappedArray;
 class Module;
 class KernelServices;
 class StreamOrder;
+class TextureTable;
 class Worker;
 struct PtxSource;
 struct JitLog;
@@ -125,6 +126,7 @@ class Context : public std::enable_shared_from_this<Context> {
   KernelServices& services() { return *services_; }
   StreamOrder& order() { return *order_; }
   Worker& worker() { return *worker_; }
+  TextureTable& textures() { return *textures_; }
 
  private:
   Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t flags);
@@ -161,6 +163,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<StreamOrder> order_;
   std::unique_ptr<KernelServices> services_;
   std::unique_ptr<Worker> worker_;
+  std::unique_ptr<TextureTable> textures_;
 };
 using ContextRef = std::shared_ptr<Context>;
 

@@ -125,6 +125,7 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
     description.dynamicSharedBytes = variant.dynamicSharedBytes;
     description.stackBytes = variant.stackBytes;
     description.needsWarps = true;
+    description.usesTextures = translation.kernel.info.usesTextures;
     const std::string key =
         fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translation.cacheKey, variant.block[0], variant.block[1],
                     variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);

@@ -66,6 +66,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.usesPrintf);
   archive.value(kernel.info.usesHeap);
   archive.value(kernel.info.usesLocks);
+  archive.value(kernel.info.usesTextures);
   archive.value(kernel.info.reportsErrors);
   archive.value(kernel.info.sharedInScratch);
   archive.value(kernel.info.localInScratch);

@@ -10,6 +10,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/device_printf.h"
 #include "runtime/core/module.h"
+#include "runtime/core/texture_table.h"
 #include "runtime/vk/device.h"
 #include "util/environment.h"
 #include "util/log.h"
@@ -57,6 +58,10 @@ Error KernelServices::allocatePrintf(size_t bytes) {
 Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   address = state_.address;
   if (kernel.reportsErrors) context_.vulkan().hostWillRead();
+  if (kernel.usesTextures) {
+    uint64_t table = 0;
+    if (const Error error = context_.textures().address(table); error != Error::Success) return error;
+  }
   if (!kernel.usesPrintf && !kernel.usesHeap && !kernel.usesLocks) return Error::Success;
   std::lock_guard lock(mutex_);
   if (kernel.usesPrintf && !printf_.chunk)

@@ -29,6 +29,7 @@ class KernelServices {
 
   // The LaunchState for a launch of such a kernel.
   Error launchState(const KernelInfo& kernel, uint64_t& address);
+  void setTextures(uint64_t table) { launchState_->textures = table; }  // see TextureTable
   // Memory of a launch's own: scratch for the shared memory of its blocks, and what the blocks of a cooperative launch
   // meet at.
   struct OwnMemory {

@@ -41,11 +41,16 @@ std::vector<StreamRef> Worker::deferred() {
   return stopping_ ? std::vector<StreamRef>() : streams_;
 }
 
-void Worker::finish() {
-  std::vector<std::shared_ptr<Marker>> given;
+std::vector<std::shared_ptr<Marker>> Worker::marks() {
+  std::vector<std::shared_ptr<Marker>> ends;
   for (const StreamRef& stream : deferred())
     if (std::shared_ptr<Marker> marker; stream->mark(Precision::Loose, marker) == Error::Success)
-      given.push_back(std::move(marker));
+      ends.push_back(std::move(marker));
+  return ends;
+}
+
+void Worker::finish() {
+  const std::vector<std::shared_ptr<Marker>> given = marks();
   const auto isHeldUp = [](const StreamRef& stream) { return stream->isHeldUp(); };
   for (unsigned looks = 0; looks < looksForWords && !util::mustLeave();) {
     if (std::ranges::all_of(given, [](const auto& marker) { return marker->isResolved(); })) return;

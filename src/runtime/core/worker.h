@@ -9,6 +9,7 @@
 
 namespace mulciber::core {
 
+class Marker;
 class Stream;
 
 class Worker {
@@ -18,10 +19,11 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void add(Stream& stream);  // it has something to be carried on
-  void waitIdle();           // until nothing is kept back of what is so now
-  void finish();             // the same, but for what waits for words that nobody writes
-  void stop();               // what is kept back then is dropped
+  void add(Stream& stream);                      // it has something to be carried on
+  std::vector<std::shared_ptr<Marker>> marks();  // the ends of all that is kept back now
+  void waitIdle();                               // until nothing is kept back of what is so now
+  void finish();                                 // the same, but for what waits for words that nobody writes
+  void stop();                                   // what is kept back then is dropped
 
  private:
   void run();

@@ -4,6 +4,8 @@
 #include <cstddef>
 
 #include "mulciber/kernel_abi.h"
+#include "mulciber/texture_abi.h"
+#include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/pipeline.h"
 
@@ -132,6 +134,7 @@ void Commands::reset() {
   hostReads_ = false;
   bound_ = VK_NULL_HANDLE;
   boundConstants_ = 0;
+  boundTextures_ = false;
 }
 
 // One narrow barrier when what this comes after has none behind it yet; a wider one after transfers.
@@ -164,6 +167,16 @@ void Commands::useConstants(const Memory& memory, uint32_t bytes) {
   boundConstantBytes_ = bytes;
 }
 
+void Commands::bindTextures() {
+  if (boundTextures_) return;
+  Descriptors& descriptors = *device_.descriptors();
+  VkDescriptorSet set = VK_NULL_HANDLE;
+  if (descriptors.set(set) != Status::Ok) return;
+  device_.api().vkCmdBindDescriptorSets(commandBuffer_, VK_PIPELINE_BIND_POINT_COMPUTE, descriptors.pipelineLayout(),
+                                        abi::textureSet, 1, &set, 0, nullptr);
+  boundTextures_ = true;
+}
+
 void Commands::dispatch(const Pipeline& pipeline, const void* push, uint32_t pushBytes, const uint32_t (&groups)[3],
                         const uint32_t (&first)[3]) {
   const VolkDeviceTable& api = device_.api();
@@ -172,6 +185,7 @@ void Commands::dispatch(const Pipeline& pipeline, const void* push, uint32_t pus
     api.vkCmdBindPipeline(commandBuffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
     bound_ = pipeline.handle();
   }
+  if (pipeline.usesTextures()) bindTextures();
   api.vkCmdPushConstants(commandBuffer, device_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
   // Of y and z a device takes as many blocks as CUDA does. A base beyond its limit of x is not allowed either.
   const uint32_t most = device_.physical().limits().maxComputeWorkGroupCount[0];

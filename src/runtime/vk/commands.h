@@ -91,6 +91,7 @@ class Commands {
  private:
   Commands(Device& device, Kind kind) : device_(device), kind_(kind) {}
   VkCommandBuffer beginCompute();
+  void bindTextures();
   void finishWrites(VkPipelineStageFlags2 before);
   template <typename Body>
   void inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body);
@@ -109,6 +110,7 @@ class Commands {
   VkPipeline bound_ = VK_NULL_HANDLE;
   uint64_t boundConstants_ = 0;  // their address, and how many bytes
   uint32_t boundConstantBytes_ = 0;
+  bool boundTextures_ = false;
 
   // One block of memory that stays, and more when that is not enough.
   Memory arena_;

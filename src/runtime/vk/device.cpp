@@ -5,6 +5,7 @@
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
+#include "runtime/vk/descriptors.h"
 #include "runtime/vk/faults.h"
 #include "runtime/vk/host_writes.h"
 #include "runtime/vk/illegal_address.h"
@@ -66,6 +67,7 @@ Device::~Device() {
   if (isStuck()) {  // the driver would wait for ever: all stays as it is
     for (auto& queue : queues_) (void)queue.release();
     (void)builtins_.release();
+    (void)descriptors_.release();
     (void)allocator_.release();
     return;
   }
@@ -74,6 +76,7 @@ Device::~Device() {
   builtins_.reset();
   allocator_.reset();
   for (VkQueryPool pool : timestampPools_) api_.vkDestroyQueryPool(handle_, pool, nullptr);
+  descriptors_.reset();
   if (layout_ != VK_NULL_HANDLE) api_.vkDestroyPipelineLayout(handle_, layout_, nullptr);
   if (setLayout_ != VK_NULL_HANDLE) api_.vkDestroyDescriptorSetLayout(handle_, setLayout_, nullptr);
   api_.vkDestroyDevice(handle_, nullptr);
@@ -200,7 +203,11 @@ Status Device::createLayout() {
     info.setLayoutCount = 1;
     info.pSetLayouts = &setLayout_;
   }
-  return status(api_.vkCreatePipelineLayout(handle_, &info, nullptr, &layout_), "creating the pipeline layout");
+  if (Status made =
+          status(api_.vkCreatePipelineLayout(handle_, &info, nullptr, &layout_), "creating the pipeline layout");
+      made != Status::Ok || setLayout_ == VK_NULL_HANDLE || !Descriptors::areSupported(physical_))
+    return made;
+  return Descriptors::create(*this, setLayout_, descriptors_);
 }
 
 void Device::fillProfile() {
@@ -247,6 +254,7 @@ void Device::fillProfile() {
   profile.shaderDeviceClock = physical_.shaderClock.shaderDeviceClock;
   profile.smBuiltins = physical_.smBuiltins.shaderSMBuiltins;
   profile.integerDotProduct = physical_.features13.shaderIntegerDotProduct;
+  profile.textures = descriptors_ != nullptr;
   profile.roundingRtz16 = physical_.properties12.shaderRoundingModeRTZFloat16;
   profile.roundingRtz32 = physical_.properties12.shaderRoundingModeRTZFloat32;
   profile.roundingRtz64 = physical_.properties12.shaderRoundingModeRTZFloat64;
@@ -279,6 +287,7 @@ void Device::fillProfile() {
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;
   profile.slowDivision32 = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+  profile.samplesLikeCuda = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   profile.exitedThreadsArrive = probes_.exitedThreadsArrive;
   // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
   profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;

@@ -17,6 +17,7 @@
 namespace mulciber::vk {
 
 class Builtins;
+class Descriptors;
 class HostWrites;
 
 class Device {
@@ -33,6 +34,7 @@ class Device {
   Allocator& allocator() { return *allocator_; }
   const Builtins& builtins() const { return *builtins_; }
   VkPipelineLayout layout() const { return layout_; }
+  Descriptors* descriptors() { return descriptors_.get(); }  // null where kernels cannot choose images
 
   size_t queueCount() const { return queues_.size(); }
   Queue& queue(size_t index) { return *queues_[index % queues_.size()]; }
@@ -88,6 +90,7 @@ class Device {
   VkDescriptorSetLayout setLayout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   std::unique_ptr<Allocator> allocator_;
+  std::unique_ptr<Descriptors> descriptors_;
   std::unique_ptr<Builtins> builtins_;
   std::vector<std::unique_ptr<Queue>> queues_;
   std::unique_ptr<HostWrites> hostWrites_;  // null where there is no queue for it, and on a CPU

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "mulciber/kernel_abi.h"
+#include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
 
 namespace mulciber::vk {
@@ -87,7 +88,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   }
   // Grids beyond the device's limits are dispatched in pieces.
   info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
-  info.layout = device.layout();
+  info.layout = description.usesTextures ? device.descriptors()->pipelineLayout() : device.layout();
   VkPipeline handle = VK_NULL_HANDLE;
   VkResult result = VK_SUCCESS;
   {
@@ -108,7 +109,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
     api.vkDestroyPipelineCache(device.handle(), pipelineCache, nullptr);
   }
   if (Status status = device.status(result, "compiling a pipeline"); status != Status::Ok) return status;
-  out.reset(new Pipeline(device, handle));
+  out.reset(new Pipeline(device, handle, description.usesTextures));
   return Status::Ok;
 }
 

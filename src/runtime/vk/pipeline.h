@@ -20,8 +20,9 @@ struct PipelineDescription {
   bool isKernel = false;
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamicSharedBytes = 0;
-  uint32_t stackBytes = 0;  // 0: the default
-  bool needsWarps = false;  // subgroups of 32
+  uint32_t stackBytes = 0;    // 0: the default
+  bool needsWarps = false;    // subgroups of 32
+  bool usesTextures = false;  // has the device's Descriptors
 };
 
 class Pipeline {
@@ -35,11 +36,14 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   VkPipeline handle() const { return handle_; }
+  bool usesTextures() const { return usesTextures_; }
 
  private:
-  Pipeline(Device& device, VkPipeline handle) : device_(device), handle_(handle) {}
+  Pipeline(Device& device, VkPipeline handle, bool usesTextures)
+      : device_(device), handle_(handle), usesTextures_(usesTextures) {}
   Device& device_;
   const VkPipeline handle_;
+  const bool usesTextures_;
 };
 
 }  // namespace mulciber::vk

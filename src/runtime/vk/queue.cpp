@@ -259,6 +259,11 @@ void Queue::retire() {
   }
 }
 
+Point Queue::end() {
+  std::lock_guard lock(mutex_);
+  return {this, hasOpenCommands() ? openValue_ : openValue_ - 1, 0};
+}
+
 Point Queue::seal(Position& position) {
   std::lock_guard lock(mutex_);
   Point point = position.last;

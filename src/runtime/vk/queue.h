@@ -80,6 +80,9 @@ class Queue {
   // The end of everything at `position`: no work recorded later delays it.
   Point seal(Position& position);
 
+  // The end of everything recorded so far; later work may delay it.
+  Point end();
+
   Status submit(uint64_t value);  // everything up to there, if that has not been done
   bool isSubmitted(uint64_t value) const { return submitted_.load(std::memory_order_acquire) >= value; }
   // Whether a wait for `value` waits for the last work there and for nothing else: that work is done already, or it had

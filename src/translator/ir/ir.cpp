@@ -67,7 +67,17 @@ bool hasSideEffects(Op op) {
 
 bool isPure(Op op) {
   if (hasSideEffects(op) || isConvergent(op)) return false;
-  return op != Op::Phi && op != Op::ReadVar && op != Op::Load;
+  return op != Op::Phi && op != Op::ReadVar && op != Op::Load && op != Op::ImageFetch && op != Op::ImageSample;
+}
+
+unsigned coordinateCount(abi::ImageShape shape) {
+  switch (shape) {
+    case abi::ImageShape::Line: return 1;
+    case abi::ImageShape::Plane:
+    case abi::ImageShape::Lines: return 2;
+    case abi::ImageShape::Cubes: return 4;
+    default: return 3;
+  }
 }
 
 std::string toString(Type type) {

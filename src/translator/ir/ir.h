@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mulciber/texture_abi.h"
 #include "translator/ir/type.h"
 
 namespace mulciber::ir {
@@ -68,6 +69,8 @@ enum class Space : uint8_t {
   Generic,   // a 64-bit address of any of the first four, told apart by kernel_abi.h's windows
   Constant,  // byte offset in the module's data, read through a uniform buffer
 };
+
+unsigned coordinateCount(abi::ImageShape shape);  // with the layer
 
 enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent };
 enum class Scope : uint8_t { Thread, Warp, Block, Device, System };
@@ -216,7 +219,7 @@ struct Program {
   bool waits = false;
   uint32_t roundsOffset = 0;  // in shared memory: what passes/rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
-  bool usesPrintf = false, usesHeap = false, usesLocks = false, reportsErrors = false;
+  bool usesPrintf = false, usesHeap = false, usesLocks = false, usesTextures = false, reportsErrors = false;
   bool sharedInScratch = false, localInScratch = false;
   bool readsConstants = false;                 // in Space::Constant: set by passes/constant_reads
   Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness

@@ -21,6 +21,11 @@ inline constexpr std::array<std::string_view, 6> orderNames = {"weak",    "relax
 inline constexpr std::array<std::string_view, 5> scopeNames = {"thread", "warp", "block", "device", "system"};
 inline constexpr std::array<std::string_view, 5> roundingNames = {"rn", "rz", "rm", "rp", "ro"};
 
+inline constexpr std::array<std::string_view, 7> shapeNames = {"line",  "plane",  "volume", "cube",
+                                                               "lines", "planes", "cubes"};
+static_assert(shapeNames.size() == static_cast<size_t>(abi::ImageShape::Cubes) + 1);
+
+inline bool isImage(Op op) { return op == Op::ImageFetch || op == Op::ImageSample; }
 inline bool accessesMemory(Op op) { return op >= Op::Load && op <= Op::Fence; }
 inline bool hasAddress(Op op) { return op >= Op::Load && op < Op::Fence; }
 

@@ -328,6 +328,15 @@ class FunctionParser {
         lexer_.take();
         return;
       }
+      case Op::ImageFetch:
+      case Op::ImageSample: {
+        auto shape = indexOf(shapeNames, lexer_.peek());
+        if (!shape) lexer_.fail("'" + std::string(lexer_.peek()) + "' is no shape of an image");
+        instruction.payload = *shape;
+        lexer_.take();
+        lexer_.expect(",");
+        break;
+      }
       case Op::Call: calls_.push_back({&instruction, std::string(lexer_.take())}); break;
       case Op::Phi: phiOperands(instruction); return;
       case Op::Barrier: instruction.payload = lexer_.accept("apart"); return;

@@ -85,6 +85,21 @@ std::string checkCall(const Instruction& call, const Function& function) {
 
 bool isInt32(const Instruction* value) { return value->type == I32; }
 
+std::string checkImage(const Instruction& instruction) {
+  if (instruction.payload >= shapeNames.size()) return "names the shape of an image";
+  const auto shape = static_cast<abi::ImageShape>(instruction.payload);
+  const bool samples = instruction.op == Op::ImageSample;
+  const Type coordinate = samples ? F32 : I32;
+  const auto& operands = instruction.operands;
+  const size_t first = samples ? 3 : 2;
+  if (operands.size() != first + coordinateCount(shape)) return "has the coordinates of its shape";
+  if (!samples && (shape == abi::ImageShape::Cube || shape == abi::ImageShape::Cubes)) return "fetches no cube";
+  if (!isInt32(operands[0]) || (samples && !isInt32(operands[1]))) return "takes the number of an image as i32";
+  for (size_t i = first - 1; i < operands.size(); ++i)
+    if (operands[i]->type != coordinate) return "takes a level and coordinates of type " + toString(coordinate);
+  return instruction.type == coordinate.withLanes(4) ? "" : "gives four channels";
+}
+
 std::string checkInteger(const Instruction& instruction) {
   Type type = instruction.operands[0]->type;
   Op op = instruction.op;
@@ -181,6 +196,7 @@ std::string checkTypes(const Instruction& instruction, const Function& function)
   }
   if (in(op, Op::ZExt, Op::Bitcast)) return checkConversion(instruction);
   if (in(op, Op::VecBuild, Op::VecInsert)) return checkVector(instruction);
+  if (isImage(op)) return checkImage(instruction);
   if (accessesMemory(op)) return checkMemory(instruction);
   if (op == Op::Call) return checkCall(instruction, function);
   return checkThreads(instruction);

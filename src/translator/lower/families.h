@@ -24,5 +24,6 @@ std::span<const Lowering> floatLowerings();
 std::span<const Lowering> convertLowerings();
 std::span<const Lowering> videoLowerings();
 std::span<const Lowering> matrixLowerings();
+std::span<const Lowering> textureLowerings();
 
 }  // namespace mulciber::lower

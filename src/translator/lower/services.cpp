@@ -57,6 +57,7 @@ ir::Instruction* FunctionLowering::launchState(size_t offset) {
   result.usesHeap |= offset == offsetof(abi::LaunchState, heap);
   result.reportsErrors |= offset == offsetof(abi::LaunchState, errorWord);
   result.usesLocks |= offset == offsetof(abi::LaunchState, locks);
+  result.usesTextures |= offset == offsetof(abi::LaunchState, textures);
   ir::Instruction* state = b.input(ir::InputKind::LaunchState);
   ir::MemoryAccess access = globalAccess(8);
   access.isReadOnly = true;

@@ -18,6 +18,7 @@ Id (*familyOf(ir::Op op))(Emitter&, const ir::Instruction&) {
   if (within(Op::IEq, Op::Select)) return emitComparison;
   if (within(Op::FAdd, Op::FRound)) return emitFloat;
   if (within(Op::ZExt, Op::VecInsert)) return emitConversion;
+  if (within(Op::ImageFetch, Op::ImageSample)) return emitImage;
   if (op == Op::Load || op == Op::Store) return emitMemory;
   if (within(Op::AtomicAdd, Op::AtomicFMax)) return emitAtomic;
   if (within(Op::Fence, Op::ClockDevice)) return emitSubgroup;

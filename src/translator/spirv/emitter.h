@@ -89,6 +89,9 @@ class Emitter {
   Id input(ir::InputKind kind);
   MemoryEmitter& memory() { return *memory_; }
 
+  // The array of descriptors at that binding (texture_abi.h), as one of that type.
+  Id descriptors(uint32_t binding, Id type, std::string_view name);
+
  private:
   void emitFunction();
   void emitBlock(const ir::Block& block);
@@ -111,6 +114,7 @@ class Emitter {
   std::unordered_map<const ir::Instruction*, Id> values_;
   std::unordered_map<const ir::Block*, Id> labels_, lastLabels_;
   std::unordered_map<uint8_t, Id> inputs_;
+  std::unordered_map<Id, Id> descriptors_;  // arrays, by the type of their elements
   std::vector<PendingPhi> phis_;
   const BarrierHazards barrierHazards_;
   std::unique_ptr<MemoryEmitter> memory_;
@@ -126,6 +130,7 @@ Id emitBits(Emitter& e, const ir::Instruction& i);
 Id emitComparison(Emitter& e, const ir::Instruction& i);
 Id emitFloat(Emitter& e, const ir::Instruction& i);
 Id emitConversion(Emitter& e, const ir::Instruction& i);
+Id emitImage(Emitter& e, const ir::Instruction& i);
 Id emitMemory(Emitter& e, const ir::Instruction& i);
 Id emitAtomic(Emitter& e, const ir::Instruction& i);
 Id emitSubgroup(Emitter& e, const ir::Instruction& i);

@@ -124,6 +124,12 @@ Id ModuleBuilder::pointerType(spv::StorageClass storage, Id pointee) {
   return global(spv::Op::OpTypePointer, {static_cast<uint32_t>(storage), pointee});
 }
 
+Id ModuleBuilder::imageType(Id texel, spv::Dim dim, bool isArrayed) {
+  constexpr uint32_t noDepth = 0, oneSample = 0, isSampled = 1;
+  return global(spv::Op::OpTypeImage, {texel, static_cast<uint32_t>(dim), noDepth, isArrayed, oneSample, isSampled,
+                                       static_cast<uint32_t>(spv::ImageFormat::Unknown)});
+}
+
 Id ModuleBuilder::scalarConstant(Id type, uint32_t bits, uint64_t value) {
   if (bits <= 32) return global(spv::Op::OpConstant, {static_cast<uint32_t>(value)}, type);
   return global(spv::Op::OpConstant, {static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)}, type);

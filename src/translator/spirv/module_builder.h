@@ -46,6 +46,10 @@ class ModuleBuilder {
   Id blockType(std::span<const Id> members, std::span<const uint32_t> offsets);  // a new Block struct every time
   Id pairType(Id member) { return global(spv::Op::OpTypeStruct, {member, member}); }
   Id pointerType(spv::StorageClass storage, Id pointee);
+  Id imageType(Id texel, spv::Dim dim, bool isArrayed);  // to be sampled and fetched from
+  Id samplerType() { return global(spv::Op::OpTypeSampler, {}); }
+  Id sampledImageType(Id image) { return global(spv::Op::OpTypeSampledImage, {image}); }
+  Id runtimeArrayType(Id element) { return global(spv::Op::OpTypeRuntimeArray, {element}); }
 
   // Constants
   Id constant32(uint32_t value) { return scalarConstant(intType(32), 32, value); }

@@ -1,0 +1,189 @@
+// Texture objects: core's description from CUDA's structures, and back.
+#include "runtime/core/texture_object.h"
+
+#include <algorithm>
+
+#include "runtime/api/driver/driver.h"
+
+namespace mulciber::api {
+
+namespace {
+
+using core::TextureDescription;
+using Resource = TextureDescription::Resource;
+
+Error readResource(const CUDA_RESOURCE_DESC& from, TextureDescription& to) {
+  if (from.flags != 0) return Error::InvalidValue;
+  switch (from.resType) {
+    case CU_RESOURCE_TYPE_ARRAY: {
+      to.resource = Resource::Array;
+      auto* const handle = reinterpret_cast<core::Array*>(from.res.array.hArray);
+      if (const Error error = core::findArray(handle, to.array); error != Error::Success) return error;
+      to.format = &to.array->format();
+      return Error::Success;
+    }
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      to.resource = Resource::Mipmapped;
+      auto* const handle = reinterpret_cast<core::MipmappedArray*>(from.res.mipmap.hMipmappedArray);
+      if (const Error error = core::findMipmappedArray(handle, to.mipmapped); error != Error::Success) return error;
+      to.format = to.mipmapped->description().format;
+      return Error::Success;
+    }
+    case CU_RESOURCE_TYPE_LINEAR:
+      to.resource = Resource::Linear;
+      to.address = from.res.linear.devPtr;
+      to.bytes = from.res.linear.sizeInBytes;
+      to.format = core::findArrayFormat(from.res.linear.format, from.res.linear.numChannels);
+      return to.format ? Error::Success : Error::InvalidValue;
+    case CU_RESOURCE_TYPE_PITCH2D:
+      to.resource = Resource::Pitched;
+      to.address = from.res.pitch2D.devPtr;
+      to.width = from.res.pitch2D.width;
+      to.height = from.res.pitch2D.height;
+      to.pitch = from.res.pitch2D.pitchInBytes;
+      to.format = core::findArrayFormat(from.res.pitch2D.format, from.res.pitch2D.numChannels);
+      return to.format ? Error::Success : Error::InvalidValue;
+    default: return Error::InvalidValue;
+  }
+}
+
+void writeResource(const TextureDescription& from, CUDA_RESOURCE_DESC& to) {
+  to = {};
+  to.resType = static_cast<CUresourcetype>(from.resource);
+  switch (from.resource) {
+    case Resource::Array: to.res.array.hArray = reinterpret_cast<CUarray>(from.array.get()); break;
+    case Resource::Mipmapped:
+      to.res.mipmap.hMipmappedArray = reinterpret_cast<CUmipmappedArray>(from.mipmapped.get());
+      break;
+    case Resource::Linear:
+      to.res.linear.devPtr = from.address;
+      to.res.linear.sizeInBytes = from.bytes;
+      to.res.linear.format = static_cast<CUarray_format>(from.format->code);
+      to.res.linear.numChannels = from.format->channels;
+      break;
+    case Resource::Pitched:
+      to.res.pitch2D.devPtr = from.address;
+      to.res.pitch2D.width = from.width;
+      to.res.pitch2D.height = from.height;
+      to.res.pitch2D.pitchInBytes = from.pitch;
+      to.res.pitch2D.format = static_cast<CUarray_format>(from.format->code);
+      to.res.pitch2D.numChannels = from.format->channels;
+      break;
+  }
+}
+
+Error readTexture(const CUDA_TEXTURE_DESC& from, TextureDescription& to) {
+  constexpr unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                             CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
+  if ((from.flags & ~known) != 0 || from.filterMode > CU_TR_FILTER_MODE_LINEAR ||
+      from.mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
+    return Error::InvalidValue;
+  std::copy_n(from.addressMode, 3, to.addressModes);
+  to.filtersLinear = from.filterMode == CU_TR_FILTER_MODE_LINEAR;
+  to.filtersLevels = from.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+  to.readsIntegers = (from.flags & CU_TRSF_READ_AS_INTEGER) != 0;
+  to.hasNormalizedCoordinates = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  to.isSrgb = (from.flags & CU_TRSF_SRGB) != 0;
+  to.isTrilinearPlain = (from.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
+  to.isSeamless = (from.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+  to.anisotropy = from.maxAnisotropy;
+  to.levelBias = from.mipmapLevelBias;
+  to.minLevel = from.minMipmapLevelClamp;
+  to.maxLevel = from.maxMipmapLevelClamp;
+  std::copy_n(from.borderColor, 4, to.border);
+  return Error::Success;
+}
+
+void writeTexture(const TextureDescription& from, CUDA_TEXTURE_DESC& to) {
+  to = {};
+  std::ranges::transform(from.addressModes, to.addressMode,
+                         [](uint32_t mode) { return static_cast<CUaddress_mode>(mode); });
+  to.filterMode = from.filtersLinear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
+  to.mipmapFilterMode = from.filtersLevels ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
+  to.flags = (from.readsIntegers ? CU_TRSF_READ_AS_INTEGER : 0u) |
+             (from.hasNormalizedCoordinates ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from.isSrgb ? CU_TRSF_SRGB : 0u) |
+             (from.isTrilinearPlain ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u) |
+             (from.isSeamless ? CU_TRSF_SEAMLESS_CUBEMAP : 0u);
+  to.maxAnisotropy = from.anisotropy;
+  to.mipmapLevelBias = from.levelBias;
+  to.minMipmapLevelClamp = from.minLevel;
+  to.maxMipmapLevelClamp = from.maxLevel;
+  std::copy_n(from.border, 4, to.borderColor);
+}
+
+template <class Body>
+CUresult withTexture(CUtexObject handle, const void* out, Body&& body) {
+  return withContext([&](core::Context& context) {
+    std::shared_ptr<const core::TextureObject> texture;
+    if (!out) return Error::InvalidValue;
+    if (const Error error = core::findTexture(context, handle, texture); error != Error::Success) return error;
+    return body(texture->description());
+  });
+}
+
+}  // namespace
+
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+CUDA_API(CUresult, cuTexObjectCreate)
+(CUtexObject* out, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* texture,
+ const CUDA_RESOURCE_VIEW_DESC* view) {
+  return withContext([&](core::Context& context) {
+    if (!out || !resource || !texture) return Error::InvalidValue;
+    core::TextureDescription description;
+    if (const Error error = readResource(*resource, description); error != Error::Success) return error;
+    if (const Error error = readTexture(*texture, description); error != Error::Success) return error;
+    description.hasView = view != nullptr;
+    if (view)
+      description.view = {static_cast<uint32_t>(view->format),
+                          view->width,
+                          view->height,
+                          view->depth,
+                          view->firstMipmapLevel,
+                          view->lastMipmapLevel,
+                          view->firstLayer,
+                          view->lastLayer};
+    uint64_t handle = 0;
+    const Error error = core::createTexture(context, description, handle);
+    if (error == Error::Success) *out = handle;
+    return error;
+  });
+}
+
+CUDA_API(CUresult, cuTexObjectDestroy)(CUtexObject handle) {
+  return withContext([&](core::Context& context) { return core::destroyTexture(context, handle); });
+}
+
+CUDA_API(CUresult, cuTexObjectGetResourceDesc)(CUDA_RESOURCE_DESC* out, CUtexObject handle) {
+  return withTexture(handle, out, [&](const core::TextureDescription& description) {
+    writeResource(description, *out);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuTexObjectGetTextureDesc)(CUDA_TEXTURE_DESC* out, CUtexObject handle) {
+  return withTexture(handle, out, [&](const core::TextureDescription& description) {
+    writeTexture(description, *out);
+    return Error::Success;
+  });
+}
+
+CUDA_API(CUresult, cuTexObjectGetResourceViewDesc)(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject handle) {
+  return withTexture(handle, out, [&](const core::TextureDescription& description) {
+    if (!description.hasView) return Error::InvalidValue;
+    const auto& view = description.view;
+    *out = {static_cast<CUresourceViewFormat>(view.format),
+            view.width,
+            view.height,
+            view.depth,
+            view.firstLevel,
+            view.lastLevel,
+            view.firstLayer,
+            view.lastLayer,
+            {}};
+    return Error::Success;
+  });
+}

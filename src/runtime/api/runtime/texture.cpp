@@ -1,0 +1,237 @@
+// Texture objects: core's description from the runtime API's structures, and back. Those of version 11 may end before
+// the last member of cudaTextureDesc, which its first functions do not know.
+#include <texture_types.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "runtime/api/runtime/runtime.h"
+#include "runtime/core/texture_object.h"
+
+namespace mulciber::api {
+
+namespace {
+
+using core::TextureDescription;
+using Resource = TextureDescription::Resource;
+
+const core::ArrayFormat* formatOf(const cudaChannelFormatDesc& channels) {
+  const int bits[] = {channels.x, channels.y, channels.z, channels.w};
+  uint32_t count = 0;
+  while (count < 4 && bits[count] != 0) ++count;
+  for (uint32_t i = 0; i < 4; ++i)
+    if (bits[i] != (i < count ? channels.x : 0)) return nullptr;
+  return core::findArrayFormatByKind(channels.f, static_cast<uint32_t>(channels.x), count);
+}
+
+cudaChannelFormatDesc channelsOf(const core::ArrayFormat& format) {
+  const auto bits = [&](uint32_t channel) { return channel < format.channels ? static_cast<int>(format.bits) : 0; };
+  return {bits(0), bits(1), bits(2), bits(3), static_cast<cudaChannelFormatKind>(format.kind)};
+}
+
+Error readResource(const cudaResourceDesc& from, TextureDescription& to) {
+  switch (from.resType) {
+    case cudaResourceTypeArray: {
+      to.resource = Resource::Array;
+      auto* const handle = reinterpret_cast<core::Array*>(from.res.array.array);
+      if (const Error error = core::findArray(handle, to.array); error != Error::Success) return error;
+      to.format = &to.array->format();
+      return Error::Success;
+    }
+    case cudaResourceTypeMipmappedArray: {
+      to.resource = Resource::Mipmapped;
+      auto* const handle = reinterpret_cast<core::MipmappedArray*>(from.res.mipmap.mipmap);
+      if (const Error error = core::findMipmappedArray(handle, to.mipmapped); error != Error::Success) return error;
+      to.format = to.mipmapped->description().format;
+      return Error::Success;
+    }
+    case cudaResourceTypeLinear:
+      to.resource = Resource::Linear;
+      to.address = reinterpret_cast<uint64_t>(from.res.linear.devPtr);
+      to.bytes = from.res.linear.sizeInBytes;
+      to.format = formatOf(from.res.linear.desc);
+      return to.format ? Error::Success : Error::InvalidValue;
+    case cudaResourceTypePitch2D:
+      to.resource = Resource::Pitched;
+      to.address = reinterpret_cast<uint64_t>(from.res.pitch2D.devPtr);
+      to.width = from.res.pitch2D.width;
+      to.height = from.res.pitch2D.height;
+      to.pitch = from.res.pitch2D.pitchInBytes;
+      to.format = formatOf(from.res.pitch2D.desc);
+      return to.format ? Error::Success : Error::InvalidValue;
+    default: return Error::InvalidValue;
+  }
+}
+
+void writeResource(const TextureDescription& from, cudaResourceDesc& to) {
+  to = {};
+  to.resType = static_cast<cudaResourceType>(from.resource);
+  switch (from.resource) {
+    case Resource::Array: to.res.array.array = reinterpret_cast<cudaArray_t>(from.array.get()); break;
+    case Resource::Mipmapped:
+      to.res.mipmap.mipmap = reinterpret_cast<cudaMipmappedArray_t>(from.mipmapped.get());
+      break;
+    case Resource::Linear:
+      to.res.linear.devPtr = reinterpret_cast<void*>(from.address);
+      to.res.linear.sizeInBytes = from.bytes;
+      to.res.linear.desc = channelsOf(*from.format);
+      break;
+    case Resource::Pitched:
+      to.res.pitch2D.devPtr = reinterpret_cast<void*>(from.address);
+      to.res.pitch2D.width = from.width;
+      to.res.pitch2D.height = from.height;
+      to.res.pitch2D.pitchInBytes = from.pitch;
+      to.res.pitch2D.desc = channelsOf(*from.format);
+      break;
+  }
+}
+
+Error readTexture(const cudaTextureDesc& from, TextureDescription& to) {
+  if (from.filterMode > cudaFilterModeLinear || from.mipmapFilterMode > cudaFilterModeLinear ||
+      from.readMode > cudaReadModeNormalizedFloat)
+    return Error::InvalidValue;
+  std::copy_n(from.addressMode, 3, to.addressModes);
+  to.filtersLinear = from.filterMode == cudaFilterModeLinear;
+  to.filtersLevels = from.mipmapFilterMode == cudaFilterModeLinear;
+  to.readsIntegers = from.readMode == cudaReadModeElementType;
+  to.hasNormalizedCoordinates = from.normalizedCoords != 0;
+  to.isSrgb = from.sRGB != 0;
+  to.isTrilinearPlain = from.disableTrilinearOptimization != 0;
+  to.isSeamless = from.seamlessCubemap != 0;
+  to.anisotropy = from.maxAnisotropy;
+  to.levelBias = from.mipmapLevelBias;
+  to.minLevel = from.minMipmapLevelClamp;
+  to.maxLevel = from.maxMipmapLevelClamp;
+  std::copy_n(from.borderColor, 4, to.border);
+  return Error::Success;
+}
+
+cudaTextureDesc textureOf(const TextureDescription& from) {
+  cudaTextureDesc to{};
+  std::ranges::transform(from.addressModes, to.addressMode,
+                         [](uint32_t mode) { return static_cast<cudaTextureAddressMode>(mode); });
+  to.filterMode = from.filtersLinear ? cudaFilterModeLinear : cudaFilterModePoint;
+  to.mipmapFilterMode = from.filtersLevels ? cudaFilterModeLinear : cudaFilterModePoint;
+  to.readMode = from.readsIntegers ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
+  to.normalizedCoords = from.hasNormalizedCoordinates;
+  to.sRGB = from.isSrgb;
+  to.disableTrilinearOptimization = from.isTrilinearPlain;
+  to.seamlessCubemap = from.isSeamless;
+  to.maxAnisotropy = from.anisotropy;
+  to.mipmapLevelBias = from.levelBias;
+  to.minMipmapLevelClamp = from.minLevel;
+  to.maxMipmapLevelClamp = from.maxLevel;
+  std::copy_n(from.border, 4, to.borderColor);
+  return to;
+}
+
+template <class Body>
+cudaError_t withTexture(cudaTextureObject_t handle, const void* out, Body&& body) {
+  return withContext([&](core::Context& context) {
+    std::shared_ptr<const core::TextureObject> texture;
+    if (!out) return Error::InvalidValue;
+    if (const Error error = core::findTexture(context, handle, texture); error != Error::Success) return error;
+    return body(texture->description());
+  });
+}
+
+// `textureBytes`: as much of the description as the caller has.
+cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, const void* texture, size_t textureBytes,
+                   const cudaResourceViewDesc* view) {
+  return withContext([&](core::Context& context) {
+    if (!out || !resource || !texture) return Error::InvalidValue;
+    cudaTextureDesc asked{};
+    std::memcpy(&asked, texture, textureBytes);
+    TextureDescription description;
+    if (const Error error = readResource(*resource, description); error != Error::Success) return error;
+    if (const Error error = readTexture(asked, description); error != Error::Success) return error;
+    description.hasView = view != nullptr;
+    if (view)
+      description.view = {static_cast<uint32_t>(view->format),
+                          view->width,
+                          view->height,
+                          view->depth,
+                          view->firstMipmapLevel,
+                          view->lastMipmapLevel,
+                          view->firstLayer,
+                          view->lastLayer};
+    uint64_t handle = 0;
+    const Error error = core::createTexture(context, description, handle);
+    if (error == Error::Success) *out = handle;
+    return error;
+  });
+}
+
+cudaError_t describe(void* out, size_t bytes, cudaTextureObject_t handle) {
+  return withTexture(handle, out, [&](const TextureDescription& description) {
+    const cudaTextureDesc whole = textureOf(description);
+    std::memcpy(out, &whole, bytes);
+    return Error::Success;
+  });
+}
+
+#if MULCIBER_CUDART_MAJOR == 11
+constexpr size_t textureBytes = offsetof(cudaTextureDesc, seamlessCubemap);
+#else
+constexpr size_t textureBytes = sizeof(cudaTextureDesc);
+#endif
+
+}  // namespace
+
+}  // namespace mulciber::api
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+CUDA_API(cudaError_t, cudaCreateTextureObject)
+(cudaTextureObject_t* out, const cudaResourceDesc* resource, const cudaTextureDesc* texture,
+ const cudaResourceViewDesc* view) {
+  return create(out, resource, texture, textureBytes, view);
+}
+
+#if MULCIBER_CUDART_MAJOR == 11
+CUDA_API(cudaError_t, cudaCreateTextureObject_v2)
+(cudaTextureObject_t* out, const cudaResourceDesc* resource, const cudaTextureDesc* texture,
+ const cudaResourceViewDesc* view) {
+  return create(out, resource, texture, sizeof(cudaTextureDesc), view);
+}
+#endif
+
+CUDA_API(cudaError_t, cudaDestroyTextureObject)(cudaTextureObject_t handle) {
+  return withContext([&](core::Context& context) { return core::destroyTexture(context, handle); });
+}
+
+CUDA_API(cudaError_t, cudaGetTextureObjectResourceDesc)(cudaResourceDesc* out, cudaTextureObject_t handle) {
+  return withTexture(handle, out, [&](const core::TextureDescription& description) {
+    writeResource(description, *out);
+    return Error::Success;
+  });
+}
+
+CUDA_API(cudaError_t, cudaGetTextureObjectTextureDesc)(cudaTextureDesc* out, cudaTextureObject_t handle) {
+  return describe(out, textureBytes, handle);
+}
+
+#if MULCIBER_CUDART_MAJOR == 11
+CUDA_API(cudaError_t, cudaGetTextureObjectTextureDesc_v2)(cudaTextureDesc* out, cudaTextureObject_t handle) {
+  return describe(out, sizeof(cudaTextureDesc), handle);
+}
+#endif
+
+CUDA_API(cudaError_t, cudaGetTextureObjectResourceViewDesc)(cudaResourceViewDesc* out, cudaTextureObject_t handle) {
+  return withTexture(handle, out, [&](const core::TextureDescription& description) {
+    if (!description.hasView) return Error::InvalidValue;
+    const auto& view = description.view;
+    *out = {};
+    out->format = static_cast<cudaResourceViewFormat>(view.format);
+    out->width = view.width;
+    out->height = view.height;
+    out->depth = view.depth;
+    out->firstMipmapLevel = view.firstLevel;
+    out->lastMipmapLevel = view.lastLevel;
+    out->firstLayer = view.firstLayer;
+    out->lastLayer = view.lastLayer;
+    return Error::Success;
+  });
+}

@@ -1,0 +1,292 @@
+#include "runtime/core/texture_object.h"
+
+#include <algorithm>
+
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
+#include "runtime/vk/descriptors.h"
+#include "runtime/vk/device.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+namespace {
+
+using abi::ChannelType;
+using abi::ImageShape;
+
+constexpr uint64_t addressAlignment = 512, pitchAlignment = 32;  // as the device's attributes say
+constexpr uint64_t mostTexels = uint64_t{1} << 28;               // of linear memory
+constexpr uint64_t mostColumns = 131072, mostRows = 65000, mostPitch = (1u << 21) - 1;
+constexpr uint32_t mostAnisotropy = 16;
+
+// cudaChannelFormatKind
+enum Kind : uint32_t { Signed = 0, Unsigned = 1, Float = 2, FirstUnorm = 5, LastUnorm = 10, LastSnorm = 16 };
+
+// The format that shows a texel's bits as they are.
+VkFormat rawFormat(uint32_t bits, uint32_t channels) {
+  constexpr VkFormat formats[3][3] = {
+      {VK_FORMAT_R8_UINT, VK_FORMAT_R8G8_UINT, VK_FORMAT_R8G8B8A8_UINT},
+      {VK_FORMAT_R16_UINT, VK_FORMAT_R16G16_UINT, VK_FORMAT_R16G16B16A16_UINT},
+      {VK_FORMAT_R32_UINT, VK_FORMAT_R32G32_UINT, VK_FORMAT_R32G32B32A32_UINT},
+  };
+  return formats[bits / 16][channels / 2];
+}
+
+VkSamplerAddressMode addressMode(uint32_t mode) {
+  switch (static_cast<abi::AddressMode>(mode)) {
+    case abi::AddressMode::Wrap: return VK_SAMPLER_ADDRESS_MODE_REPEAT;
+    case abi::AddressMode::Mirror: return VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+    case abi::AddressMode::Border: return VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
+    default: return VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+  }
+}
+
+VkImageViewType viewType(ImageShape shape) {
+  switch (shape) {
+    case ImageShape::Line: return VK_IMAGE_VIEW_TYPE_1D;
+    case ImageShape::Volume: return VK_IMAGE_VIEW_TYPE_3D;
+    case ImageShape::Cube: return VK_IMAGE_VIEW_TYPE_CUBE;
+    case ImageShape::Lines: return VK_IMAGE_VIEW_TYPE_1D_ARRAY;
+    case ImageShape::Planes: return VK_IMAGE_VIEW_TYPE_2D_ARRAY;
+    case ImageShape::Cubes: return VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
+    default: return VK_IMAGE_VIEW_TYPE_2D;
+  }
+}
+
+ImageShape shapeOf(const ArrayDescription& array) {
+  if (array.isCube()) return array.isLayered() ? ImageShape::Cubes : ImageShape::Cube;
+  switch (array.dimensions()) {
+    case 1: return array.isLayered() ? ImageShape::Lines : ImageShape::Line;
+    case 2: return array.isLayered() ? ImageShape::Planes : ImageShape::Plane;
+    default: return ImageShape::Volume;
+  }
+}
+
+ImageShape rawShapeOf(ImageShape shape) {
+  if (shape == ImageShape::Volume) return shape;
+  return shape == ImageShape::Line || shape == ImageShape::Lines ? ImageShape::Lines : ImageShape::Planes;
+}
+
+}  // namespace
+
+TextureObject::~TextureObject() {
+  vk::Descriptors* descriptors = context_.vulkan().descriptors();
+  for (const uint32_t number : numbers_) descriptors->giveBack(vk::Descriptors::Kind::Sampled, number);
+}
+
+Error TextureObject::texelsOf(Texels& out) const {
+  const ArrayFormat* format = description_.format;
+  if (!format) return Error::InvalidValue;
+  if (description_.hasView && description_.view.format != 0) {
+    // CU_RES_VIEW_FORMAT_UINT_1X8 ..: three numbers of channels of each kind.
+    constexpr Texels kinds[] = {{8, 0, ChannelType::Unsigned, false},  {8, 0, ChannelType::Signed, false},
+                                {16, 0, ChannelType::Unsigned, false}, {16, 0, ChannelType::Signed, false},
+                                {32, 0, ChannelType::Unsigned, false}, {32, 0, ChannelType::Signed, false},
+                                {16, 0, ChannelType::Float, false},    {32, 0, ChannelType::Float, false}};
+    const uint32_t place = description_.view.format - 1;
+    if (place / 3 >= std::size(kinds)) {
+      util::log().warn("views of textures as compressed formats are not supported");
+      return Error::NotSupported;
+    }
+    out = kinds[place / 3];
+    out.channels = 1u << place % 3;
+    return out.bits * out.channels / 8 == format->bytes ? Error::Success : Error::InvalidValue;
+  }
+  out.bits = format->bits;
+  out.channels = format->channels;
+  const bool isNormalized = format->kind >= FirstUnorm && format->kind <= LastSnorm;
+  if (format->isCompressed() || (format->kind > Float && !isNormalized)) {
+    util::log().warn("textures of compressed and packed formats are not supported");
+    return Error::NotSupported;
+  }
+  out.isNormalized = isNormalized;
+  out.type = format->kind == Float                                ? ChannelType::Float
+             : format->kind == Signed || format->kind > LastUnorm ? ChannelType::Signed
+                                                                  : ChannelType::Unsigned;
+  return Error::Success;
+}
+
+Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) const {
+  const TextureDescription& asked = description_;
+  if (const Error error = texelsOf(texels); error != Error::Success) return error;
+  record.texelBytes = texels.bits * texels.channels / 8;
+  record.channelType = texels.type;
+  record.channelBits = texels.bits;
+  record.channels = texels.channels;
+  const bool isInteger = texels.type != ChannelType::Float;
+  const bool isNormalized = texels.isNormalized || (isInteger && texels.bits < 32 && !asked.readsIntegers);
+  if (isNormalized) record.flags |= abi::ReadsNormalized;
+  if (asked.isSrgb && isNormalized && texels.bits == 8 && texels.type == ChannelType::Unsigned)
+    record.flags |= abi::Srgb;
+  const bool filters = asked.filtersLinear && asked.resource != TextureDescription::Resource::Linear;
+  if (filters && isInteger && !isNormalized) return Error::InvalidValue;
+  if (filters) record.flags |= abi::LinearFilter;
+  if (asked.filtersLevels && asked.resource == TextureDescription::Resource::Mipmapped)
+    record.flags |= abi::LinearMipFilter;
+  if (asked.hasNormalizedCoordinates) record.flags |= abi::NormalizedCoordinates;
+  for (int i = 0; i < 3; ++i) {
+    if (asked.addressModes[i] > 3) return Error::InvalidValue;
+    // Only normalised coordinates have a period.
+    const auto mode = static_cast<abi::AddressMode>(asked.addressModes[i]);
+    const bool hasPeriod = mode == abi::AddressMode::Wrap || mode == abi::AddressMode::Mirror;
+    record.addressModes[i] =
+        static_cast<uint32_t>(hasPeriod && !asked.hasNormalizedCoordinates ? abi::AddressMode::Clamp : mode);
+  }
+  std::copy_n(asked.border, 4, record.border);
+  record.levelBias = asked.levelBias;
+  record.minLevel = asked.minLevel;
+  record.maxLevel = asked.maxLevel;
+  return Error::Success;
+}
+
+Error TextureObject::describeMemory(abi::TextureRecord& record) const {
+  const TextureDescription& asked = description_;
+  if (asked.address == 0 || asked.address % addressAlignment != 0 || asked.hasView) return Error::InvalidValue;
+  record.address = asked.address;
+  if (asked.resource == TextureDescription::Resource::Linear) {
+    const uint64_t texels = asked.bytes / record.texelBytes;
+    if (texels == 0 || texels > mostTexels) return Error::InvalidValue;
+    record.kind = abi::TextureKind::Linear;
+    record.width = static_cast<uint32_t>(texels);
+    // What lies outside is zero, whatever the program asks for.
+    std::ranges::fill(record.addressModes, static_cast<uint32_t>(abi::AddressMode::Border));
+    std::ranges::fill(record.border, 0.f);
+    return Error::Success;
+  }
+  if (asked.width == 0 || asked.height == 0 || asked.width > mostColumns || asked.height > mostRows ||
+      asked.pitch > mostPitch || asked.pitch % pitchAlignment != 0 || asked.pitch < asked.width * record.texelBytes)
+    return Error::InvalidValue;
+  record.kind = abi::TextureKind::Pitched;
+  record.width = static_cast<uint32_t>(asked.width);
+  record.height = static_cast<uint32_t>(asked.height);
+  record.pitch = static_cast<uint32_t>(asked.pitch);
+  return Error::Success;
+}
+
+Error TextureObject::number(const vk::Image::ViewShape& shape, uint32_t& out) {
+  VkImageView view = VK_NULL_HANDLE;
+  if (const auto status = image_->view(shape, view); status != vk::Status::Ok) return errorFrom(status);
+  const auto status = context_.vulkan().descriptors()->number(vk::Descriptors::Kind::Sampled, view, out);
+  if (status != vk::Status::Ok) return errorFrom(status);
+  numbers_.push_back(out);
+  return Error::Success;
+}
+
+Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& texels) {
+  const bool isMipmapped = description_.resource == TextureDescription::Resource::Mipmapped;
+  const ArrayDescription& array =
+      isMipmapped ? description_.mipmapped->description() : description_.array->description();
+  image_ = isMipmapped ? description_.mipmapped->image() : description_.array->image();
+  if (isMipmapped && !description_.hasNormalizedCoordinates) return Error::InvalidValue;
+  uint32_t firstLevel = isMipmapped ? 0 : description_.array->level();
+  uint32_t levels = isMipmapped ? description_.mipmapped->levels() : 1;
+  uint32_t firstLayer = 0, layers = image_->shape().layers;
+  if (description_.hasView) {
+    const TextureDescription::View& view = description_.view;
+    if (view.lastLevel < view.firstLevel || view.lastLevel >= levels || view.lastLayer < view.firstLayer ||
+        view.lastLayer >= layers)
+      return Error::InvalidValue;
+    firstLevel += view.firstLevel;
+    levels = view.lastLevel - view.firstLevel + 1;
+    if (array.hasLayers()) {
+      firstLayer = view.firstLayer;
+      layers = view.lastLayer - view.firstLayer + 1;
+    }
+    if (array.isCube() && layers % 6 != 0) return Error::InvalidValue;
+  }
+  record.kind = abi::TextureKind::Image;
+  const auto sizeAt = [&](uint32_t size) { return std::max(size >> firstLevel, 1u); };
+  record.width = sizeAt(image_->shape().width);
+  record.height = sizeAt(image_->shape().height);
+  record.depth = sizeAt(image_->shape().depth);
+  record.levels = levels;
+  record.layers = array.isCube() ? layers / 6 : layers;
+  record.shape = shapeOf(array);
+  record.rawShape = rawShapeOf(record.shape);
+  vk::Image::ViewShape view{};
+  view.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+  view.baseLevel = firstLevel;
+  view.levels = levels;
+  view.baseLayer = firstLayer;
+  view.layers = layers;
+  view.type = viewType(record.rawShape);
+  view.format = rawFormat(texels.bits, texels.channels);
+  if (const Error error = number(view, record.rawImage); error != Error::Success) return error;
+  return chooseSampler(record, texels, view);
+}
+
+// Where a sampler of the device gives what CUDA gives.
+Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& texels, vk::Image::ViewShape view) {
+  const bool isPlain = record.shape == ImageShape::Line || record.shape == ImageShape::Plane;
+  const bool isCube = record.shape == ImageShape::Cube || record.shape == ImageShape::Cubes;
+  const bool filters = (record.flags & abi::LinearFilter) != 0;
+  const bool isNormalized = (record.flags & abi::ReadsNormalized) != 0;
+  const bool hasBorder =
+      std::ranges::find(record.addressModes, uint32_t(abi::AddressMode::Border)) != std::end(record.addressModes);
+  if (!context_.vulkan().profile().samplesLikeCuda) return Error::Success;
+  if (texels.type != ChannelType::Float && !isNormalized) return Error::Success;
+  if (!description_.hasNormalizedCoordinates && !isPlain) return Error::Success;
+  if (hasBorder && std::ranges::any_of(record.border, [](float channel) { return channel != 0; }))
+    return Error::Success;
+  // Vulkan filters across the edges of a cube.
+  if (isCube && filters && !description_.isSeamless) return Error::Success;
+  if (description_.hasView && description_.view.format != 0) return Error::Success;
+  view.type = viewType(record.shape);
+  view.format = isNormalized ? description_.format->normalized : description_.format->element;
+  if ((record.flags & abi::Srgb) != 0) {
+    if (view.format != VK_FORMAT_R8G8B8A8_UNORM) return Error::Success;
+    view.format = VK_FORMAT_R8G8B8A8_SRGB;
+  }
+  if (const Error error = number(view, record.image); error != Error::Success) return error;
+  vk::SamplerDescription sampler;
+  sampler.filter = filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
+  for (int i = 0; i < 3; ++i) sampler.address[i] = addressMode(record.addressModes[i]);
+  sampler.hasTexelCoordinates = !description_.hasNormalizedCoordinates;
+  if (!sampler.hasTexelCoordinates) {
+    sampler.mipFilter =
+        (record.flags & abi::LinearMipFilter) != 0 ? VK_SAMPLER_MIPMAP_MODE_LINEAR : VK_SAMPLER_MIPMAP_MODE_NEAREST;
+    sampler.levelBias = std::clamp(record.levelBias, -15.f, 15.f);
+    sampler.minLevel = record.minLevel;
+    sampler.maxLevel = std::max(record.minLevel, record.maxLevel);
+    sampler.anisotropy = static_cast<float>(std::clamp(description_.anisotropy, 1u, mostAnisotropy));
+  }
+  if (const auto status = context_.vulkan().descriptors()->sampler(sampler, record.sampler); status != vk::Status::Ok)
+    return errorFrom(status);
+  record.flags |= abi::UsesSampler;
+  return Error::Success;
+}
+
+Error TextureObject::describe(abi::TextureRecord& record) {
+  record.height = record.depth = record.layers = record.levels = 1;
+  Texels texels;
+  if (const Error error = describeTexels(record, texels); error != Error::Success) return error;
+  const bool isMemory = description_.resource == TextureDescription::Resource::Linear ||
+                        description_.resource == TextureDescription::Resource::Pitched;
+  return isMemory ? describeMemory(record) : describeImage(record, texels);
+}
+
+Error createTexture(Context& context, const TextureDescription& description, uint64_t& handle) {
+  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
+  if (!context.vulkan().descriptors()) {
+    util::log().warn("textures are not supported: the device cannot choose images from arrays of descriptors");
+    return Error::NotSupported;
+  }
+  auto object = std::make_shared<TextureObject>(context, description);
+  abi::TextureRecord record{};
+  if (const Error error = object->describe(record); error != Error::Success) return error;
+  return context.textures().add(record, std::move(object), handle);
+}
+
+Error destroyTexture(Context& context, uint64_t handle) {
+  std::shared_ptr<const TextureObject> object;
+  if (const Error error = findTexture(context, handle, object); error != Error::Success) return error;
+  return context.textures().remove(handle);
+}
+
+Error findTexture(Context& context, uint64_t handle, std::shared_ptr<const TextureObject>& out) {
+  out = std::dynamic_pointer_cast<const TextureObject>(context.textures().find(handle));
+  return out ? Error::Success : Error::InvalidValue;
+}
+
+}  // namespace mulciber::core

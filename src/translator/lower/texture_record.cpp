@@ -1,0 +1,49 @@
+#include "translator/lower/texture_record.h"
+
+#include "mulciber/kernel_abi.h"
+
+namespace mulciber::lower {
+namespace {
+
+Value readOnly(ir::Builder& b, ir::Type type, Value address) {
+  ir::MemoryAccess access;
+  access.space = ir::Space::Global;
+  access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
+  access.isReadOnly = true;  // records change only while nothing that knows their handle runs
+  return b.load(type, address, access);
+}
+
+}  // namespace
+
+TextureRecord::TextureRecord(FunctionLowering& f, Value handle) : f_(f) {
+  ir::Builder& b = f.b;
+  Value table = f.launchState(offsetof(abi::LaunchState, textures));
+  Value number = b.convert(ir::Op::Trunc, ir::I32, handle);
+  Value count = readOnly(b, ir::I32, b.add(table, b.i64(offsetof(abi::TextureTable, count))));
+  number = b.select(b.compare(ir::Op::ULt, number, count), number, b.i32(0));
+  Value offset = b.mul(b.convert(ir::Op::ZExt, ir::I64, number), b.i64(sizeof(abi::TextureRecord)));
+  record_ = b.add(b.add(table, b.i64(sizeof(abi::TextureTable))), offset);
+  Value generation = b.convert(ir::Op::Trunc, ir::I32, b.lshr(handle, b.i32(32)));
+  Value isLive = b.compare(ir::Op::IEq, word(offsetof(abi::TextureRecord, generation)), generation);
+  constexpr auto none = static_cast<uint32_t>(abi::TextureKind::None);
+  kind_ = b.select(isLive, word(offsetof(abi::TextureRecord, kind)), b.i32(none));
+  flags_ = word(offsetof(abi::TextureRecord, flags));
+}
+
+Value TextureRecord::field(ir::Type type, size_t offset) const {
+  return readOnly(f_.b, type, f_.b.add(record_, f_.b.i64(offset)));
+}
+
+Value TextureRecord::word(size_t offset) const { return field(ir::I32, offset); }
+Value TextureRecord::number(size_t offset) const { return field(ir::F32, offset); }
+Value TextureRecord::address() const { return field(ir::I64, offsetof(abi::TextureRecord, address)); }
+
+Value TextureRecord::isKind(abi::TextureKind kind) const {
+  return f_.b.compare(ir::Op::IEq, kind_, f_.b.i32(static_cast<uint32_t>(kind)));
+}
+
+Value TextureRecord::flag(abi::TextureFlag flag) const {
+  return f_.b.compare(ir::Op::INe, f_.b.bitAnd(flags_, f_.b.i32(flag)), f_.b.i32(0));
+}
+
+}  // namespace mulciber::lower

@@ -1,0 +1,30 @@
+// What lowerings know of a texture or surface object: the fields of the record behind its handle (texture_abi.h).
+#pragma once
+
+#include <cstddef>
+
+#include "mulciber/texture_abi.h"
+#include "translator/lower/arithmetic.h"
+
+namespace mulciber::lower {
+
+class TextureRecord {
+ public:
+  // A handle that is no object's, or no longer, gets a record of kind None.
+  TextureRecord(FunctionLowering& f, Value handle);
+
+  Value kind() const { return kind_; }
+  Value isKind(abi::TextureKind kind) const;
+  Value word(size_t offset) const;          // i32
+  Value number(size_t offset) const;        // f32
+  Value address() const;                    // of the texels, where they lie in device memory
+  Value flag(abi::TextureFlag flag) const;  // bool
+
+ private:
+  Value field(ir::Type type, size_t offset) const;
+
+  FunctionLowering& f_;
+  Value record_, kind_, flags_;
+};
+
+}  // namespace mulciber::lower
