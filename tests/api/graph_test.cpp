@@ -1,7 +1,12 @@
 // Graphs as a program of the driver API builds and runs them.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -407,6 +412,84 @@ TEST_F(Graphs, AFailedUpdateChangesNothing) {
   ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
   EXPECT_EQ(first(), 2);
   EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
+TEST_F(Graphs, ObjectsLiveAsLongAsAGraphThatKeepsThem) {  // GAP-04
+  std::atomic<int> gone = 0;
+  CUuserObject object = nullptr;
+  const auto destructor = [](void* number) { ++*static_cast<std::atomic<int>*>(number); };
+  EXPECT_EQ(cuUserObjectCreate(&object, &gone, destructor, 1, 0), CUDA_ERROR_INVALID_VALUE) << "without the flag";
+  ASSERT_EQ(cuUserObjectCreate(&object, &gone, destructor, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC), CUDA_SUCCESS);
+  EXPECT_EQ(cuUserObjectRelease(object, 2), CUDA_ERROR_INVALID_VALUE) << "more than there are";
+  ASSERT_EQ(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE), CUDA_SUCCESS);
+  EXPECT_EQ(cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE) << "the reference went over to the graph";
+  addScale(2);
+  const CUgraphExec executable = instantiated();
+  EXPECT_EQ(cuGraphReleaseUserObject(graph, object, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(gone, 0) << "the executable graph keeps it";
+  ASSERT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 2);
+  for (int i = 0; i < 5000 && gone == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(gone, 1);
+}
+
+TEST_F(Graphs, AreWrittenForGraphviz) {
+  addScale(3, {addScale(2)});
+  const std::string path = testing::TempDir() + "graph.dot";
+  ASSERT_EQ(cuGraphDebugDotPrint(graph, path.c_str(), CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE), CUDA_SUCCESS);
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(text.find("node_0 -> node_1;"), std::string::npos) << text;
+  EXPECT_NE(text.find("multiply\\n<<<(1, 1, 1), (64, 1, 1), 0>>>"), std::string::npos) << text;
+  EXPECT_NE(cuGraphDebugDotPrint(graph, "/nowhere/at/all.dot", 0), CUDA_SUCCESS);
+}
+
+// Chains with any nodes in them and more edges than they need.
+TEST_F(Graphs, RandomChainsKeepTheirOrder) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 30; ++round) {
+    const int size = 1 + static_cast<int>(random() % 40);
+    std::vector<CUgraphNode> nodes;
+    float expected = 1;
+    CUgraph whole = graph, child = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    std::vector<CUgraphNode> last;
+    for (int i = 0; i < size; ++i) {
+      const float by = random() % 2 == 0 ? 2.0f : 0.5f;
+      const unsigned kind = random() % 8;
+      CUgraphNode node = nullptr;
+      if (kind == 0) {
+        ASSERT_EQ(cuGraphAddEmptyNode(&node, graph, last.data(), last.size()), CUDA_SUCCESS);
+      } else if (kind == 1) {
+        node = addHost([](void*) {}, nullptr, last);
+      } else if (kind == 2) {
+        const CUgraph outer = graph;
+        ASSERT_EQ(cuGraphCreate(&child, 0), CUDA_SUCCESS);
+        graph = child;
+        addScale(by, {addScale(2)});
+        graph = outer;
+        ASSERT_EQ(cuGraphAddChildGraphNode(&node, graph, last.data(), last.size(), child), CUDA_SUCCESS);
+        ASSERT_EQ(cuGraphDestroy(child), CUDA_SUCCESS);
+        expected *= 2 * by;
+      } else {
+        node = addScale(by, last);
+        expected *= by;
+      }
+      // Each comes after the one before it, and after some earlier ones, which changes nothing.
+      last = {node};
+      for (const CUgraphNode earlier : nodes)
+        if (random() % 4 == 0) last.push_back(earlier);
+      nodes.push_back(node);
+    }
+    fill(1);
+    const CUgraphExec executable = instantiated();
+    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    EXPECT_EQ(first(), expected) << "round " << round;
+    EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    graph = whole;
+  }
 }
 
 }  // namespace

@@ -162,7 +162,15 @@ Error ExecutableGraph::launch(Stream& stream) {
   if (const Error error = stream.enqueue(std::move(operations)); error != Error::Success) return error;
   for (const auto& [event, marker] : recorded) event->setMarker(marker);
   last_ = end;
+  lastStream_ = stream.weak_from_this();
   return Error::Success;
+}
+
+// Command buffers live until they have run whatever becomes of the graph. A stream's function, which runs after the
+// last launch, keeps the rest when that matters.
+void ExecutableGraph::retire(std::shared_ptr<ExecutableGraph> graph) {
+  if (graph->graph_->userObjects().isEmpty()) return;
+  if (const StreamRef stream = graph->lastStream_.lock()) (void)stream->hostFunction([graph](Error) {});
 }
 
 }  // namespace mulciber::core

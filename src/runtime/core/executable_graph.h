@@ -55,6 +55,8 @@ class ExecutableGraph {
   Error launch(Stream& stream);
   Error upload(Stream& stream);  // does what the first launch would have to do
   uint64_t flags() const { return flags_; }
+  // Once no launch of it runs any more, the objects of the program's that it keeps may go.
+  static void retire(std::shared_ptr<ExecutableGraph> graph);
 
   // Of nodes of the graph it was made from. Launches that were given keep what they had.
   Error set(const GraphNode& node, NodeParameters parameters);
@@ -91,6 +93,7 @@ class ExecutableGraph {
   mutable std::mutex mutex_;
   GraphPlan plan_;
   MarkerRef last_;  // the end of the last launch
+  std::weak_ptr<Stream> lastStream_;
 };
 using ExecutableGraphRef = std::shared_ptr<ExecutableGraph>;
 

@@ -147,6 +147,7 @@ bool Graph::inOrder(std::vector<GraphNode*>& out) const {
 std::shared_ptr<Graph> Graph::clone() const {
   std::shared_ptr<Graph> copy = create();
   copy->originalId_ = id_;
+  copy->userObjects_ = userObjects_;
   std::unordered_map<const GraphNode*, GraphNode*> copies;
   for (const auto& node : nodes_) {
     NodeParameters parameters = node->parameters();

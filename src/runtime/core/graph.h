@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/core/graph_node.h"
 #include "runtime/core/handle_table.h"
+#include "runtime/core/user_object.h"
 
 namespace mulciber::core {
 
@@ -37,6 +39,11 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // Of a graph that was cloned from the node's: the node's copy; null when there is none.
   GraphNode* copyOf(const GraphNode& original) const;
 
+  // Objects of the program's that live as long as the graph, its clones, and what is made of it.
+  UserReferences& userObjects() { return userObjects_; }
+  // In the language of Graphviz; `isVerbose` says what the nodes do.
+  std::string dot(bool isVerbose) const;
+
   uint64_t id() const { return id_; }
   // A child graph belongs to its node; only the program's own graphs can be destroyed.
   bool isChild() const { return isChild_; }
@@ -50,6 +57,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   const uint64_t id_;
   uint64_t originalId_ = 0;
   bool isChild_ = false;
+  UserReferences userObjects_;
   std::vector<std::shared_ptr<GraphNode>> nodes_;
 };
 using GraphRef = std::shared_ptr<Graph>;

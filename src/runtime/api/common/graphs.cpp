@@ -1,7 +1,9 @@
 #include "runtime/api/common/graphs.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <fstream>
 
 #include "runtime/api/common/launch_attributes.h"
 #include "runtime/core/platform.h"
@@ -273,8 +275,45 @@ Error instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags, CUgraphNode*
 
 // Launches that are under way keep what they need.
 Error destroyExecutable(CUgraphExec handle) {
-  return core::executableGraphs().remove(reinterpret_cast<core::ExecutableGraph*>(handle)) ? Error::Success
-                                                                                           : Error::InvalidValue;
+  auto graph = core::executableGraphs().remove(reinterpret_cast<core::ExecutableGraph*>(handle));
+  if (!graph) return Error::InvalidValue;
+  core::ExecutableGraph::retire(std::move(graph));
+  return Error::Success;
+}
+
+Error retainInGraph(CUgraph handle, CUuserObject object, unsigned count, unsigned flags) {
+  return withGraph(handle, [&](core::Graph& graph) {
+    if ((flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) != 0) return Error::InvalidValue;
+    core::UserObjectRef held;
+    const Error error = core::takeUserObject(reinterpret_cast<core::UserObject*>(object), count, flags != 0, held);
+    if (error == Error::Success) graph.userObjects().add(held, count);
+    return error;
+  });
+}
+
+Error releaseFromGraph(CUgraph handle, CUuserObject object, unsigned count) {
+  return withGraph(handle, [&](core::Graph& graph) {
+    return count == 0 ? Error::InvalidValue
+                      : graph.userObjects().drop(reinterpret_cast<core::UserObject*>(object), count);
+  });
+}
+
+Error createUserObject(CUuserObject* out, void* data, CUhostFn destructor, unsigned count, unsigned flags) {
+  if (!out || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC || count > INT_MAX) return Error::InvalidValue;
+  const core::UserObject* object = nullptr;
+  const Error error = core::createUserObject(destructor, data, count, object);
+  if (error == Error::Success) *out = reinterpret_cast<CUuserObject>(const_cast<core::UserObject*>(object));
+  return error;
+}
+
+Error printDot(CUgraph handle, const char* path, unsigned flags) {
+  return withGraph(handle, [&](core::Graph& graph) {
+    if (!path) return Error::InvalidValue;
+    std::ofstream file(path);
+    file << graph.dot(flags != 0);
+    file.close();
+    return file.good() ? Error::Success : Error::OperatingSystem;
+  });
 }
 
 Error setChild(CUgraphExec handle, CUgraphNode nodeHandle, CUgraph childHandle) {

@@ -90,6 +90,12 @@ core::Error copyKernelAttributes(CUgraphNode to, CUgraphNode from);
 core::Error instantiate(CUgraphExec* out, CUgraph graph, uint64_t flags, CUgraphNode* failed = nullptr,
                         core::InstantiateResult* result = nullptr);
 core::Error destroyExecutable(CUgraphExec graph);
+
+core::Error createUserObject(CUuserObject* out, void* data, CUhostFn destructor, unsigned count, unsigned flags);
+core::Error retainInGraph(CUgraph graph, CUuserObject object, unsigned count, unsigned flags);
+core::Error releaseFromGraph(CUgraph graph, CUuserObject object, unsigned count);
+core::Error printDot(CUgraph graph, const char* path, unsigned flags);
+
 core::Error setChild(CUgraphExec graph, CUgraphNode node, CUgraph child);
 core::Error setEnabled(CUgraphExec graph, CUgraphNode node, unsigned isEnabled);
 core::Error getEnabled(CUgraphExec graph, CUgraphNode node, unsigned* isEnabled);

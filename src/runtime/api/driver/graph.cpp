@@ -1,9 +1,11 @@
-// Graphs and their edges; nodes stand in graph_nodes.cpp, executable graphs in executable_graph.cpp.
+// Graphs, their edges, and objects of the program's that they keep; nodes stand in graph_nodes.cpp, executable graphs
+// in executable_graph.cpp.
 #include "runtime/api/common/graphs.h"
 
 #include "runtime/api/driver/driver.h"
 
 using namespace mulciber::api;
+namespace core = mulciber::core;
 
 // The headers name the newest version of each; here all are spelled out.
 #undef cuGraphGetEdges
@@ -76,4 +78,26 @@ CUDA_API(CUresult, cuGraphRemoveDependencies)
 CUDA_API(CUresult, cuGraphRemoveDependencies_v2)
 (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data, size_t count) {
   return guarded([&] { return disconnect(graph, from, to, data, count); });
+}
+
+CUDA_API(CUresult, cuGraphDebugDotPrint)(CUgraph graph, const char* path, unsigned int flags) {
+  return guarded([&] { return printDot(graph, path, flags); });
+}
+
+CUDA_API(CUresult, cuUserObjectCreate)
+(CUuserObject* out, void* data, CUhostFn destructor, unsigned int count, unsigned int flags) {
+  return withDriver([&] { return createUserObject(out, data, destructor, count, flags); });
+}
+CUDA_API(CUresult, cuUserObjectRetain)(CUuserObject object, unsigned int count) {
+  return guarded([&] { return core::retainUserObject(reinterpret_cast<core::UserObject*>(object), count); });
+}
+CUDA_API(CUresult, cuUserObjectRelease)(CUuserObject object, unsigned int count) {
+  return guarded([&] { return core::releaseUserObject(reinterpret_cast<core::UserObject*>(object), count); });
+}
+CUDA_API(CUresult, cuGraphRetainUserObject)
+(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
+  return guarded([&] { return retainInGraph(graph, object, count, flags); });
+}
+CUDA_API(CUresult, cuGraphReleaseUserObject)(CUgraph graph, CUuserObject object, unsigned int count) {
+  return guarded([&] { return releaseFromGraph(graph, object, count); });
 }

@@ -1,9 +1,9 @@
 #include "runtime/api/driver/graph_parameters.h"
 
 #include "runtime/api/common/graphs.h"
+#include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/driver/copy_box.h"
 #include "runtime/api/driver/driver.h"
-#include "runtime/api/driver/launch_arguments.h"
 
 namespace mulciber::api {
 

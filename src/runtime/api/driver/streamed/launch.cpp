@@ -1,8 +1,8 @@
 #include "runtime/core/launch.h"
 
+#include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/driver/driver.h"
-#include "runtime/api/driver/launch_arguments.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;

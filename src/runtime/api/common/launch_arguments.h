@@ -1,4 +1,4 @@
-// A launch's arguments as the driver API takes them.
+// A launch's arguments as both APIs take them for graphs, and the driver API for launches.
 #pragma once
 
 #include <cuda.h>

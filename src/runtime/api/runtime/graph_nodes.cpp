@@ -1,0 +1,258 @@
+// Nodes of graphs: making them, and what they do. cudaGraphAddNode, which changed, stands in versioned_graph.cpp.
+#include "runtime/api/common/graphs.h"
+#include "runtime/api/common/stream_calls.h"
+#include "runtime/api/runtime/graph_parameters.h"
+#include "runtime/api/runtime/runtime.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+namespace {
+
+// How each structure is read, when there is one.
+template <class Parameters>
+ReadParameters reading(const Parameters* given) {
+  return [=](core::NodeParameters& out) {
+    if (!given) return Error::InvalidValue;
+    if constexpr (requires { given->func; }) return readKernel(*given, out);
+    else if constexpr (requires { given->extent; }) return readCopy(*given, out);
+    else if constexpr (requires { given->elementSize; }) return readFill(*given, out);
+    else return readHost(given->fn, given->userData, out);
+  };
+}
+
+ReadParameters reading(core::NodeType type, cudaEvent_t event) {
+  return [=](core::NodeParameters& out) { return readEvent(type, event, out); };
+}
+
+ReadParameters readingCopy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return [=](core::NodeParameters& out) { return readCopy(to, from, bytes, kind, out); };
+}
+
+ReadParameters readingSymbol(SymbolIs side, const void* symbol, const void* other, size_t bytes, size_t offset,
+                             cudaMemcpyKind kind) {
+  return [=](core::NodeParameters& out) { return readSymbolCopy(side, symbol, other, bytes, offset, kind, out); };
+}
+
+cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& dependencies, const ReadParameters& read) {
+  return guarded([&] { return addNode(out, graph, dependencies, read); });
+}
+
+cudaError_t set(cudaGraphNode_t node, const ReadParameters& read) {
+  return guarded([&] { return setNode(node, read); });
+}
+
+cudaError_t set(cudaGraphExec_t graph, cudaGraphNode_t node, const ReadParameters& read) {
+  return guarded([&] { return setExecutableNode(graph, node, read); });
+}
+
+template <class Node>
+cudaError_t getEvent(cudaGraphNode_t handle, cudaEvent_t* out) {
+  return guarded([&] {
+    return withNodeOf<Node>(
+        handle, [&](const Node& node) { return give(out, reinterpret_cast<cudaEvent_t>(node.event.get())); });
+  });
+}
+
+}  // namespace
+
+CUDA_API(cudaError_t, cudaGraphAddKernelNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ const cudaKernelNodeParams* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphKernelNodeGetParams)(cudaGraphNode_t handle, cudaKernelNodeParams* out) {
+  return guarded([&] {
+    return withNode(handle, [&](core::GraphNode& node) {
+      const auto* const kernel = node.as<core::KernelNode>();
+      if (!kernel || !out) return Error::InvalidValue;
+      writeKernel(node, *kernel, *out);
+      return Error::Success;
+    });
+  });
+}
+CUDA_API(cudaError_t, cudaGraphKernelNodeSetParams)(cudaGraphNode_t node, const cudaKernelNodeParams* p) {
+  return set(node, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphExecKernelNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p) { return set(graph, node, reading(p)); }
+
+CUDA_API(cudaError_t, cudaGraphKernelNodeCopyAttributes)(cudaGraphNode_t to, cudaGraphNode_t from) {
+  return guarded([&] { return copyKernelAttributes(to, from); });
+}
+CUDA_API(cudaError_t, cudaGraphKernelNodeGetAttribute)
+(cudaGraphNode_t node, cudaKernelNodeAttrID id, cudaKernelNodeAttrValue* out) {
+  return guarded([&] { return kernelAttribute(node, id, reinterpret_cast<CUlaunchAttributeValue*>(out)); });
+}
+CUDA_API(cudaError_t, cudaGraphKernelNodeSetAttribute)
+(cudaGraphNode_t node, cudaKernelNodeAttrID id, const cudaKernelNodeAttrValue* value) {
+  return guarded([&] { return setKernelAttribute(node, id, reinterpret_cast<const CUlaunchAttributeValue*>(value)); });
+}
+
+CUDA_API(cudaError_t, cudaGraphAddMemcpyNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ const cudaMemcpy3DParms* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphAddMemcpyNode1D)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* to, const void* from,
+ size_t bytes, cudaMemcpyKind kind) {
+  return add(out, graph, {dependencies, nullptr, count}, readingCopy(to, from, bytes, kind));
+}
+CUDA_API(cudaError_t, cudaGraphAddMemcpyNodeToSymbol)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, const void* symbol,
+ const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return add(out, graph, {dependencies, nullptr, count},
+             readingSymbol(SymbolIs::Destination, symbol, from, bytes, offset, kind));
+}
+CUDA_API(cudaError_t, cudaGraphAddMemcpyNodeFromSymbol)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* to,
+ const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return add(out, graph, {dependencies, nullptr, count},
+             readingSymbol(SymbolIs::Source, symbol, to, bytes, offset, kind));
+}
+CUDA_API(cudaError_t, cudaGraphMemcpyNodeGetParams)(cudaGraphNode_t handle, cudaMemcpy3DParms* out) {
+  return guarded([&] {
+    return withNodeOf<core::CopyNode>(handle, [&](const core::CopyNode& node) {
+      if (!out) return Error::InvalidValue;
+      writeCopy(node, *out);
+      return Error::Success;
+    });
+  });
+}
+CUDA_API(cudaError_t, cudaGraphMemcpyNodeSetParams)(cudaGraphNode_t node, const cudaMemcpy3DParms* p) {
+  return set(node, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphMemcpyNodeSetParams1D)
+(cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return set(node, readingCopy(to, from, bytes, kind));
+}
+CUDA_API(cudaError_t, cudaGraphMemcpyNodeSetParamsToSymbol)
+(cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return set(node, readingSymbol(SymbolIs::Destination, symbol, from, bytes, offset, kind));
+}
+CUDA_API(cudaError_t, cudaGraphMemcpyNodeSetParamsFromSymbol)
+(cudaGraphNode_t node, void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return set(node, readingSymbol(SymbolIs::Source, symbol, to, bytes, offset, kind));
+}
+CUDA_API(cudaError_t, cudaGraphExecMemcpyNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaMemcpy3DParms* p) { return set(graph, node, reading(p)); }
+CUDA_API(cudaError_t, cudaGraphExecMemcpyNodeSetParams1D)
+(cudaGraphExec_t graph, cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return set(graph, node, readingCopy(to, from, bytes, kind));
+}
+CUDA_API(cudaError_t, cudaGraphExecMemcpyNodeSetParamsToSymbol)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes, size_t offset,
+ cudaMemcpyKind kind) {
+  return set(graph, node, readingSymbol(SymbolIs::Destination, symbol, from, bytes, offset, kind));
+}
+CUDA_API(cudaError_t, cudaGraphExecMemcpyNodeSetParamsFromSymbol)
+(cudaGraphExec_t graph, cudaGraphNode_t node, void* to, const void* symbol, size_t bytes, size_t offset,
+ cudaMemcpyKind kind) {
+  return set(graph, node, readingSymbol(SymbolIs::Source, symbol, to, bytes, offset, kind));
+}
+
+CUDA_API(cudaError_t, cudaGraphAddMemsetNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ const cudaMemsetParams* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphMemsetNodeGetParams)(cudaGraphNode_t handle, cudaMemsetParams* out) {
+  return guarded([&] {
+    return withNodeOf<core::FillNode>(handle, [&](const core::FillNode& node) {
+      if (!out) return Error::InvalidValue;
+      writeFill(node, *out);
+      return Error::Success;
+    });
+  });
+}
+CUDA_API(cudaError_t, cudaGraphMemsetNodeSetParams)(cudaGraphNode_t node, const cudaMemsetParams* p) {
+  return set(node, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphExecMemsetNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaMemsetParams* p) { return set(graph, node, reading(p)); }
+
+CUDA_API(cudaError_t, cudaGraphAddHostNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ const cudaHostNodeParams* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphHostNodeGetParams)(cudaGraphNode_t handle, cudaHostNodeParams* out) {
+  return guarded([&] {
+    return withNodeOf<core::HostNode>(handle, [&](const core::HostNode& node) {
+      return give(out, cudaHostNodeParams{node.function, node.data});
+    });
+  });
+}
+CUDA_API(cudaError_t, cudaGraphHostNodeSetParams)(cudaGraphNode_t node, const cudaHostNodeParams* p) {
+  return set(node, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphExecHostNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaHostNodeParams* p) { return set(graph, node, reading(p)); }
+
+CUDA_API(cudaError_t, cudaGraphAddChildGraphNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaGraph_t child) {
+  return add(out, graph, {dependencies, nullptr, count},
+             [&](core::NodeParameters& parameters) { return readChild(child, parameters); });
+}
+CUDA_API(cudaError_t, cudaGraphChildGraphNodeGetGraph)(cudaGraphNode_t handle, cudaGraph_t* out) {
+  return guarded([&] {
+    return withNodeOf<core::ChildGraphNode>(
+        handle, [&](const core::ChildGraphNode& node) { return give(out, handleOf(*node.graph)); });
+  });
+}
+CUDA_API(cudaError_t, cudaGraphExecChildGraphNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraph_t child) {
+  return guarded([&] { return setChild(graph, node, child); });
+}
+
+CUDA_API(cudaError_t, cudaGraphAddEmptyNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count) {
+  return add(out, graph, {dependencies, nullptr, count}, [](core::NodeParameters&) { return Error::Success; });
+}
+
+CUDA_API(cudaError_t, cudaGraphAddEventRecordNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventRecord, event));
+}
+CUDA_API(cudaError_t, cudaGraphEventRecordNodeGetEvent)(cudaGraphNode_t node, cudaEvent_t* out) {
+  return getEvent<core::EventRecordNode>(node, out);
+}
+CUDA_API(cudaError_t, cudaGraphEventRecordNodeSetEvent)(cudaGraphNode_t node, cudaEvent_t event) {
+  return set(node, reading(core::NodeType::EventRecord, event));
+}
+CUDA_API(cudaError_t, cudaGraphExecEventRecordNodeSetEvent)
+(cudaGraphExec_t graph, cudaGraphNode_t node, cudaEvent_t event) {
+  return set(graph, node, reading(core::NodeType::EventRecord, event));
+}
+
+CUDA_API(cudaError_t, cudaGraphAddEventWaitNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventWait, event));
+}
+CUDA_API(cudaError_t, cudaGraphEventWaitNodeGetEvent)(cudaGraphNode_t node, cudaEvent_t* out) {
+  return getEvent<core::EventWaitNode>(node, out);
+}
+CUDA_API(cudaError_t, cudaGraphEventWaitNodeSetEvent)(cudaGraphNode_t node, cudaEvent_t event) {
+  return set(node, reading(core::NodeType::EventWait, event));
+}
+CUDA_API(cudaError_t, cudaGraphExecEventWaitNodeSetEvent)
+(cudaGraphExec_t graph, cudaGraphNode_t node, cudaEvent_t event) {
+  return set(graph, node, reading(core::NodeType::EventWait, event));
+}
+
+CUDA_API(cudaError_t, cudaGraphNodeSetParams)(cudaGraphNode_t node, cudaGraphNodeParams* p) {
+  return set(node, [&](core::NodeParameters& out) { return p ? readAny(*p, out) : Error::InvalidValue; });
+}
+CUDA_API(cudaError_t, cudaGraphExecNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeParams* p) {
+  return set(graph, node, [&](core::NodeParameters& out) { return p ? readAny(*p, out) : Error::InvalidValue; });
+}
+
+CUDA_API(cudaError_t, cudaGraphNodeGetType)(cudaGraphNode_t handle, cudaGraphNodeType* out) {
+  return guarded([&] { return withNode(handle, [&](core::GraphNode& node) { return give(out, node.type()); }); });
+}
+
+CUDA_API(cudaError_t, cudaGraphDestroyNode)(cudaGraphNode_t node) {
+  return guarded([&] { return destroyNode(node); });
+}

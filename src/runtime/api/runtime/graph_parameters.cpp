@@ -1,0 +1,142 @@
+#include "runtime/api/runtime/graph_parameters.h"
+
+#include "runtime/api/common/graphs.h"
+#include "runtime/api/common/launch_arguments.h"
+#include "runtime/api/runtime/copy_box.h"
+#include "runtime/api/runtime/runtime.h"
+
+namespace mulciber::api {
+
+namespace {
+
+Error errorOf(cudaError_t code) { return static_cast<Error>(code); }
+
+Error finish(core::CopyNode node, cudaMemcpyKind kind, core::NodeParameters& out) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return errorOf(cudaErrorInvalidMemcpyDirection);
+  if (node.copy.width > node.copy.destinationPitch || node.copy.width > node.copy.sourcePitch)
+    return errorOf(cudaErrorInvalidPitchValue);
+  node.copy.kind = static_cast<core::CopyKind>(kind);
+  if (Error error = core::check(*node.context, node.copy); error != Error::Success) return error;
+  out = std::move(node);
+  return Error::Success;
+}
+
+}  // namespace
+
+Error readKernel(const cudaKernelNodeParams& given, core::NodeParameters& out) {
+  core::ContextRef context;
+  if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+  core::Function* function = nullptr;
+  const Error found = findFunction(given.func, *context, function);
+  if (found == Error::InvalidHandle) return errorOf(cudaErrorInvalidDeviceFunction);
+  if (found != Error::Success) return found;
+  core::Arguments arguments;
+  if (Error error = readArguments(given.kernelParams, given.extra, arguments); error != Error::Success) return error;
+  core::KernelNode node;
+  node.handle = given.func;
+  const core::Launch launch{{given.gridDim.x, given.gridDim.y, given.gridDim.z},
+                            {given.blockDim.x, given.blockDim.y, given.blockDim.z},
+                            given.sharedMemBytes,
+                            false};
+  if (Error error = core::describe(*function, launch, arguments, node); error != Error::Success) return error;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error readCopy(const cudaMemcpy3DParms& given, core::NodeParameters& out) {
+  core::CopyNode node;
+  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  if (cudaError_t error = readBox(given, node.copy); error != cudaSuccess) return errorOf(error);
+  return finish(std::move(node), given.kind, out);
+}
+
+Error readCopy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, core::NodeParameters& out) {
+  core::CopyNode node;
+  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  node.copy = linear(to, from, bytes);
+  return finish(std::move(node), kind, out);
+}
+
+Error readSymbolCopy(SymbolIs side, const void* symbol, const void* other, size_t bytes, size_t offset,
+                     cudaMemcpyKind kind, core::NodeParameters& out) {
+  core::CopyNode node;
+  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  uint64_t address = 0;
+  size_t size = 0;
+  if (cudaError_t error = findSymbol(symbol, *node.context, address, size); error != cudaSuccess) return errorOf(error);
+  if (!other || offset > size || bytes > size - offset) return Error::InvalidValue;
+  const cudaMemcpyKind fitting = side == SymbolIs::Destination ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  if (kind != fitting && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+    return errorOf(cudaErrorInvalidMemcpyDirection);
+  node.copy = linear(other, other, bytes);
+  (side == SymbolIs::Destination ? node.copy.destination : node.copy.source) = address + offset;
+  return finish(std::move(node), kind, out);
+}
+
+Error readFill(const cudaMemsetParams& given, core::NodeParameters& out) {
+  core::FillNode node;
+  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  node.fill.destination = addressOf(given.dst);
+  node.fill.value = given.value;
+  node.fill.valueBytes = given.elementSize;
+  node.fill.width = given.width;
+  node.fill.height = given.height;
+  node.fill.pitch = given.pitch;
+  if (Error error = core::check(*node.context, node.fill); error != Error::Success) return error;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
+  switch (given.type) {
+    case cudaGraphNodeTypeKernel: {
+      const auto& k = given.kernel;
+      return readKernel({k.func, k.gridDim, k.blockDim, k.sharedMemBytes, k.kernelParams, k.extra}, out);
+    }
+    case cudaGraphNodeTypeMemcpy: return readCopy(given.memcpy.copyParams, out);
+    case cudaGraphNodeTypeMemset: {
+      const auto& m = given.memset;
+      return readFill({m.dst, m.pitch, m.value, m.elementSize, m.width, m.height}, out);
+    }
+    case cudaGraphNodeTypeHost: return readHost(given.host.fn, given.host.userData, out);
+    case cudaGraphNodeTypeGraph: return readChild(given.graph.graph, out);
+    case cudaGraphNodeTypeEmpty: out = core::EmptyNode{}; return Error::Success;
+    case cudaGraphNodeTypeWaitEvent: return readEvent(core::NodeType::EventWait, given.eventWait.event, out);
+    case cudaGraphNodeTypeEventRecord: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+    case cudaGraphNodeTypeExtSemaphoreWait:
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+    case cudaGraphNodeTypeConditional: return Error::NotSupported;
+    default: return Error::InvalidValue;
+  }
+}
+
+void writeKernel(core::GraphNode& node, const core::KernelNode& kernel, cudaKernelNodeParams& out) {
+  out.func = const_cast<void*>(kernel.handle);
+  out.gridDim = {kernel.launch.grid[0], kernel.launch.grid[1], kernel.launch.grid[2]};
+  out.blockDim = {kernel.launch.block[0], kernel.launch.block[1], kernel.launch.block[2]};
+  out.sharedMemBytes = kernel.launch.dynamicSharedBytes;
+  out.kernelParams = node.argumentPointers();
+  out.extra = nullptr;
+}
+
+// As the address of its first byte: the positions have been added.
+void writeCopy(const core::CopyNode& node, cudaMemcpy3DParms& out) {
+  const core::Copy& copy = node.copy;
+  const auto sideOf = [&](uint64_t address, size_t pitch, size_t slice) {
+    return cudaPitchedPtr{reinterpret_cast<void*>(address), pitch, copy.width, pitch == 0 ? 0 : slice / pitch};
+  };
+  out = {};
+  out.srcPtr = sideOf(copy.source, copy.sourcePitch, copy.sourceSlice);
+  out.dstPtr = sideOf(copy.destination, copy.destinationPitch, copy.destinationSlice);
+  out.extent = {copy.width, copy.height, copy.depth};
+  out.kind = static_cast<cudaMemcpyKind>(copy.kind);
+}
+
+void writeFill(const core::FillNode& node, cudaMemsetParams& out) {
+  const core::Fill& fill = node.fill;
+  out = {reinterpret_cast<void*>(fill.destination), fill.pitch, fill.value, fill.valueBytes, fill.width, fill.height};
+}
+
+}  // namespace mulciber::api

@@ -1,0 +1,71 @@
+// Graphs as text for Graphviz.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <unordered_map>
+
+#include "runtime/core/function.h"
+#include "runtime/core/graph.h"
+
+namespace mulciber::core {
+
+namespace {
+
+// What a node is, and what it does.
+struct Label {
+  std::string name, details;
+};
+
+Label labelOf(const KernelNode& kernel) {
+  const Launch& l = kernel.launch;
+  return {kernel.function->name(), fmt::format("<<<({}, {}, {}), ({}, {}, {}), {}>>>", l.grid[0], l.grid[1], l.grid[2],
+                                               l.block[0], l.block[1], l.block[2], l.dynamicSharedBytes)};
+}
+Label labelOf(const CopyNode& node) {
+  const Copy& c = node.copy;
+  return {"MEMCPY", fmt::format("{:#x} to {:#x}, {} x {} x {}", c.source, c.destination, c.width, c.height, c.depth)};
+}
+Label labelOf(const FillNode& node) {
+  const Fill& f = node.fill;
+  return {"MEMSET",
+          fmt::format("{:#x}, {} x {} of {} bytes: {:#x}", f.destination, f.width, f.height, f.valueBytes, f.value)};
+}
+Label labelOf(const HostNode& node) {
+  return {"HOST", fmt::format("{}({})", reinterpret_cast<const void*>(node.function), node.data)};
+}
+Label labelOf(const ChildGraphNode& node) { return {"GRAPH", fmt::format("{} nodes", node.graph->nodes().size())}; }
+Label labelOf(const EmptyNode&) { return {"EMPTY", ""}; }
+Label labelOf(const EventWaitNode& node) { return {"EVENT_WAIT", fmt::format("{}", fmt::ptr(node.event.get()))}; }
+Label labelOf(const EventRecordNode& node) { return {"EVENT_RECORD", fmt::format("{}", fmt::ptr(node.event.get()))}; }
+
+// Child graphs become clusters behind the nodes that hold them. Nodes are numbered over all of them.
+void write(const Graph& graph, bool isVerbose, std::string& out, size_t& number) {
+  std::unordered_map<const GraphNode*, size_t> numbers;
+  auto to = std::back_inserter(out);
+  for (const auto& node : graph.nodes()) {
+    const Label label = std::visit([](const auto& one) { return labelOf(one); }, node->parameters());
+    numbers[node.get()] = number;
+    const char* const gap = isVerbose && !label.details.empty() ? "\\n" : "";
+    fmt::format_to(to, "  node_{} [shape=box label=\"{}{}{}\"];\n", number++, label.name, gap,
+                   isVerbose ? label.details : "");
+    if (const auto* child = node->as<ChildGraphNode>()) {
+      fmt::format_to(to, "  subgraph cluster_{} {{\n", numbers[node.get()]);
+      write(*child->graph, isVerbose, out, number);
+      out += "  }\n";
+    }
+  }
+  for (const auto& node : graph.nodes())
+    for (const Edge& edge : node->dependents())
+      fmt::format_to(to, "  node_{} -> node_{};\n", numbers.at(node.get()), numbers.at(edge.node));
+}
+
+}  // namespace
+
+std::string Graph::dot(bool isVerbose) const {
+  std::string out = "digraph dot {\n";
+  size_t number = 0;
+  write(*this, isVerbose, out, number);
+  return out + "}\n";
+}
+
+}  // namespace mulciber::core
