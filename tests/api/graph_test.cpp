@@ -389,6 +389,21 @@ TEST_F(Graphs, UpdatesChangeLaterLaunchesOnly) {  // GRF-12, GRF-13
   EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
 }
 
+TEST_F(Graphs, NewParametersLeaveAttributesAsTheyAre) {  // GRF-15
+  const CUgraphNode node = addScale(2);
+  CUkernelNodeAttrValue value{}, told{};
+  value.cooperative = 1;
+  ASSERT_EQ(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value), CUDA_SUCCESS);
+  const CUgraphExec executable = instantiated();
+  ASSERT_EQ(cuGraphExecKernelNodeSetParams(executable, node, &scaleBy(3)), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphKernelNodeSetParams(node, &scaleBy(4)), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &told), CUDA_SUCCESS);
+  EXPECT_EQ(told.cooperative, 1);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 3);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
 TEST_F(Graphs, AFailedUpdateChangesNothing) {
   const CUgraphNode node = addScale(2);
   const CUgraphExec executable = instantiated();

@@ -33,6 +33,14 @@ void** GraphNode::argumentPointers() {
   return argumentPointers_.data();
 }
 
+void keepAttributes(const GraphNode& node, NodeParameters& parameters) {
+  const auto* now = node.as<KernelNode>();
+  auto* next = std::get_if<KernelNode>(&parameters);
+  if (!now || !next) return;
+  next->attributes = now->attributes;
+  next->launch.isCooperative = now->launch.isCooperative;
+}
+
 Error describe(Function& function, const Launch& launch, const Arguments& arguments, KernelNode& out) {
   if (const Error error = check(function, launch); error != Error::Success) return error;
   const KernelInfo* kernel = nullptr;

@@ -94,6 +94,9 @@ inline NodeType typeOf(const NodeParameters& parameters) {
 // The parameters of a kernel node: checks the launch as a launch itself would, and copies the arguments.
 Error describe(Function& function, const Launch& launch, const Arguments& arguments, KernelNode& out);
 
+// Attributes are set on their own: new parameters of a kernel node leave them as they are.
+void keepAttributes(const GraphNode& node, NodeParameters& parameters);
+
 // What CUgraphEdgeData says of an edge. Every edge is a full dependency here, whatever it allows to overlap.
 struct EdgeData {
   uint8_t fromPort = 0, toPort = 0, type = 0;

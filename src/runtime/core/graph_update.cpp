@@ -160,6 +160,7 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters parameters)
   std::lock_guard lock(mutex_);
   GraphNode* const node = nodeOf(original);
   if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;
+  keepAttributes(*node, parameters);
   const bool isAllowed = std::visit(
       [&]<class Node>(const Node& now) {
         const Node& next = std::get<Node>(parameters);

@@ -103,6 +103,7 @@ Error setNode(CUgraphNode handle, const ReadParameters& read) {
   return withNode(handle, [&](core::GraphNode& node) {
     core::NodeParameters parameters = core::EmptyNode{};
     if (Error error = read(parameters); error != Error::Success) return error;
+    core::keepAttributes(node, parameters);
     return node.graph().set(node, std::move(parameters));
   });
 }
