@@ -33,7 +33,6 @@ TexelReader::TexelReader(FunctionLowering& f, const TextureRecord& record, Image
   isFloat_ = isType(ChannelType::Float);
   isNormalized_ = record.flag(abi::ReadsNormalized);
   isSrgb_ = record.flag(abi::Srgb);
-  givesFloats_ = b.bitOr(isFloat_, isNormalized_);
   Value rawShape = record.word(offsetof(abi::TextureRecord, rawShape));
   hasImage_ = b.bitAnd(record.isKind(abi::TextureKind::Image),
                        b.compare(Op::IEq, rawShape, b.i32(static_cast<uint32_t>(shape))));
@@ -139,11 +138,10 @@ Value TexelReader::convert(Value field, unsigned channel) {
   Value widened = b.convert(Op::FConvert, ir::F32, b.bitcast(ir::F16, b.convert(Op::Trunc, ir::I16, field)));
   Value number = b.select(isShort, b.bitcast(ir::I32, widened), field);
   Value result = b.select(isFloat_, number, b.select(isNormalized_, b.bitcast(ir::I32, fraction), integer));
-  // Channels that the texture has not.
-  Value absent = b.i32(0);
-  if (channel == 3) absent = b.select(givesFloats_, b.bitcast(ir::I32, b.f32(1)), b.i32(1));
-  return b.select(b.compare(Op::ULt, b.i32(channel), channels_), result, absent);
+  return b.select(hasChannel(channel), result, b.i32(0));
 }
+
+Value TexelReader::hasChannel(unsigned channel) { return f_.b.compare(Op::ULt, f_.b.i32(channel), channels_); }
 
 Value TexelReader::decodeSrgb(Value x) {
   ir::Builder& b = f_.b;

@@ -21,7 +21,7 @@ class TexelReader {
   };
   Channels read(const Place& place);
 
-  Value givesFloats() const { return givesFloats_; }  // bool: else integers
+  Value hasChannel(unsigned channel);  // bool: channels that a texture has not are 0, in its border too
 
  private:
   Channels readImage(const Place& place);
@@ -32,7 +32,7 @@ class TexelReader {
   FunctionLowering& f_;
   const TextureRecord& record_;
   const abi::ImageShape shape_;
-  Value channelBits_, channels_, texelBytes_, isSigned_, isFloat_, isNormalized_, isSrgb_, givesFloats_;
+  Value channelBits_, channels_, texelBytes_, isSigned_, isFloat_, isNormalized_, isSrgb_;
   Value hasImage_, image_, address_, pitch_;
 };
 

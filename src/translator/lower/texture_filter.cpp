@@ -108,6 +108,7 @@ TextureFilter::Position TextureFilter::locate(const Axis& axis, Value level, Val
   position.size = sizeOf(axis.extent, level);
   Value size = b_.convert(Op::UToF, ir::F32, position.size);
   Value place = b_.select(record_.flag(abi::NormalizedCoordinates), times(b_, axis.coordinate, size), axis.coordinate);
+  place = b_.select(b_.unary(Op::FIsNan, place), b_.f32(0), place);
   place = b_.select(isLinear, minus(b_, place, b_.f32(0.5f)), place);
   Value whole = floorOf(b_, place);
   Value weight = roundWeight(b_, minus(b_, place, whole));
@@ -147,7 +148,7 @@ Channels TextureFilter::readAt(const std::vector<Value>& indices, const std::vec
   const Value isNothing = record_.isKind(abi::TextureKind::None);
   for (unsigned i = 0; i < channels.size(); ++i) {
     Value border = record_.word(offsetof(abi::TextureRecord, border) + 4 * i);
-    Value outside = b_.select(isNothing, b_.i32(0), border);
+    Value outside = b_.select(b_.bitOr(isNothing, b_.bitNot(reader_.hasChannel(i))), b_.i32(0), border);
     channels[i] = b_.select(isInside, channels[i], outside);
   }
   return channels;
