@@ -85,6 +85,17 @@ TEST_F(MatrixPtx, LoadsMultipliesAndStoresFragmentsOfItsOwn) {
   for (const Case& one : casesOf("wmma", 79)) compare(device->profile(), one);
 }
 
+// Each sum is rounded, and an H200 was seen to add the products one after the other.
+TEST_F(MatrixPtx, AddsProductsOfDoublesByAscendingK) {
+  for (const char* name : {"mma.sync.aligned.m16n8k16.row.col.f64", "mma.sync.aligned.m16n8k8.row.col.rz.f64"})
+    for (Case& one : casesOf(name, 1)) {
+      const std::string whole = "cvt.rn.f64.s32 %fd, %v;\n";
+      for (size_t at = 0; (at = one.code.find(whole, at)) != std::string::npos;)
+        one.code.insert(at += whole.size(), "div.rn.f64 %fd, %fd, 0d4008000000000000;\n");
+      compare(device->profile(), one);
+    }
+}
+
 // Every kind of step on devices that lack what the plain way uses.
 TEST_F(MatrixPtx, NeedsNoNarrowTypes) {
   for (const TargetProfile& profile : profiles())

@@ -49,8 +49,7 @@ class MatrixProduct {
 
   // In step s each lane takes from lane s of a quad what that holds of a row of A and of a column of B.
   void multiply() {
-    const unsigned packed = packedValues(types_.a), rowBlocks = shape_.rowBlocks();
-    const unsigned innerOfB = shape_.k / (4 * packed), innerOfA = isSparse() ? innerOfB / 2 : innerOfB;
+    const unsigned innerOfA = shape_.k / (4 * packedValues(types_.a)) / (isSparse() ? 2 : 1);
     const std::vector<Value> a = readWords(instruction.operands[1]), columns = readWords(instruction.operands[2]);
     std::vector<Value> c = words_.readSums(instruction.operands[3], types_.c);
     const bool isSaturating = words_.sumType() == ir::I32 && instruction.has(Mod::satfinite);
@@ -60,34 +59,43 @@ class MatrixProduct {
       b.write(sums.back(), isSaturating ? b.i32(0) : value);
     }
     readMetadata(innerOfA);
+    // Each product of f64 is rounded, and hardware adds them by ascending k.
+    const unsigned together = types_.a == Type::F64 ? 1 : innerOfA;
+    for (unsigned inner = 0; inner < innerOfA; inner += together) addBlocks(a, columns, sums, inner, inner + together);
+    for (size_t i = 0; i < c.size(); i++)
+      c[i] = isSaturating ? words_.addSaturated(c[i], b.read(sums[i])) : b.read(sums[i]);
+    words_.writeSums(instruction.operands[0], types_.d, c);
+  }
+
+  // Adds the products of the blocks of k from `begin` to `end`, as registers of A hold them.
+  void addBlocks(const std::vector<Value>& a, const std::vector<Value>& columns,
+                 const std::vector<ir::VariableId>& sums, unsigned begin, unsigned end) {
+    const unsigned rowBlocks = shape_.rowBlocks(), innerOfB = shape_.k / (4 * packedValues(types_.a));
     Value quad = b.bitAnd(lane_, b.i32(28)), first = b.shl(b.bitAnd(lane_, b.i32(3)), b.i32(3));
     ir::VariableId steps = b.function().addVariable(ir::I32, "step");
     b.write(steps, b.i32(0));
     f.beginLoop();
     Value step = b.read(steps);
-    std::vector<MatrixWords::Parts> rows;  // of block i and inner block j at j * rowBlocks + i
-    for (unsigned i = 0; i < rowBlocks * innerOfA; i++)
+    std::vector<MatrixWords::Parts> rows;
+    for (unsigned i = rowBlocks * begin; i < rowBlocks * end; i++)
       rows.push_back(words_.partsOfA(warp_.shuffle(a[i], b.add(quad, step))));
     for (unsigned i = 0; i < 2 * shape_.columnBlocks(); i++) {
       const unsigned block = i / 2;
       Value lanes = atLane(first, 4 * (i % 2));  // of a column
-      for (unsigned j = 0; j < innerOfA; j++) {
+      for (unsigned j = begin; j < end; j++) {
         const size_t at = block * innerOfB + (isSparse() ? 2 * j : j);
         std::vector<MatrixWords::Parts> column;  // one for each block of rows
         if (isSparse()) column = compressed(columns[at], columns[at + 1], lanes, step, j);
         else column.assign(rowBlocks, words_.partsOfB(warp_.shuffle(columns[at], b.add(lanes, step))));
         for (unsigned r = 0; r < rowBlocks; r++) {
           ir::VariableId sum = sums[2 * (block * rowBlocks + r) + i % 2];
-          b.write(sum, words_.addProducts(b.read(sum), rows[j * rowBlocks + r], column[r]));
+          b.write(sum, words_.addProducts(b.read(sum), rows[(j - begin) * rowBlocks + r], column[r]));
         }
       }
     }
     Value next = b.add(step, b.i32(1));
     b.write(steps, next);
     f.endLoop(b.compare(ir::Op::ULt, next, b.i32(4)));
-    for (size_t i = 0; i < c.size(); i++)
-      c[i] = isSaturating ? words_.addSaturated(c[i], b.read(sums[i])) : b.read(sums[i]);
-    words_.writeSums(instruction.operands[0], types_.d, c);
   }
 
   // A of a sparse product has half of every four 16-bit or 8-bit pieces along k, and the metadata says which. A row's
