@@ -1,4 +1,5 @@
 // usage: api_replay [FIRST [END]]      prints one line for each case: its name, a tab, and what came of it
+//        api_replay count | names      how many cases there are, and which
 //
 // A case that ends the process is printed as "crash", one that takes too long as "hang", and the next one starts in a
 // process of its own.
@@ -190,9 +191,15 @@ int main(int count, char** arguments) {
   addOrders();
   addEntryPoints();
   addBrokenCalls();
+  addArrayCalls();
+  addArrayCopies();
   std::stable_sort(cases().begin(), cases().end(), [](const Case& a, const Case& b) { return a.group < b.group; });
   if (count > 1 && std::string(arguments[1]) == "count") {
     std::printf("%zu\n", cases().size());
+    return 0;
+  }
+  if (count > 1 && std::string(arguments[1]) == "names") {
+    for (const Case& one : cases()) std::printf("%s: %s\n", groupNames[static_cast<int>(one.group)], one.name.c_str());
     return 0;
   }
   const size_t first = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 0;

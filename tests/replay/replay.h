@@ -52,6 +52,9 @@ struct World {
   CUkernel kernel = nullptr;
   CUmemoryPool pool = nullptr, defaultPool = nullptr;
   CUdeviceptr pooled = 0;
+  // 2-D of 64 x 32 floats, 1-D of 256 x 4 bytes, 3-D of 16 x 8 x 4 x 2 shorts, layers of the same size
+  CUarray array = nullptr, line = nullptr, box = nullptr, layered = nullptr, goneArray = nullptr;
+  CUmipmappedArray mipmapped = nullptr, goneMipmapped = nullptr;  // 64 x 32 floats, 4 levels
   void* kernelParameters[3] = {};
   CUdeviceptr parameterData = 0;
   unsigned parameterFactor = 2, parameterCount = 64;
@@ -125,6 +128,7 @@ Choices show(int slot, unsigned bytes);
 Choices text(const char* right, std::vector<const char*> wrong = {});
 Choices of(std::string name, std::function<uint64_t(World&)> make);
 Choices stream(), event(), deviceMemory(), hostMemory(), function(), module(), library(), kernel(), pool(), context();
+Choices array(), mipmapped();
 Choices ordinal();
 
 enum class Group : uint8_t { BeforeInit, NoContext, Driver, Runtime };
@@ -190,6 +194,8 @@ void addToldCalls();
 void addOrders();
 void addEntryPoints();
 void addBrokenCalls();
+void addArrayCalls();
+void addArrayCopies();
 
 // Registers this program's kernels and variables, as nvcc's programs do before main.
 void registerProgram();

@@ -14,6 +14,11 @@ void must(int error, const char* what) {
   std::fprintf(stderr, "setting up: %s gives %d\n", what, error);
   std::_Exit(3);
 }
+CUDA_ARRAY3D_DESCRIPTOR shape(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels,
+                              unsigned flags) {
+  return {width, height, depth, format, channels, flags};
+}
+
 #define MUST(name, ...) must(FUNCTION(name)(__VA_ARGS__), REPLAY_NAME(name))
 
 }  // namespace
@@ -30,6 +35,11 @@ void World::initialize() {
   MUST(cuStreamDestroy, goneStream);
   MUST(cuEventCreate, &goneEvent, 0u);
   MUST(cuEventDestroy, goneEvent);
+  const CUDA_ARRAY3D_DESCRIPTOR flat = shape(64, 32, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
+  MUST(cuArray3DCreate, &goneArray, &flat);
+  MUST(cuArrayDestroy, goneArray);
+  MUST(cuMipmappedArrayCreate, &goneMipmapped, &flat, 4u);
+  MUST(cuMipmappedArrayDestroy, goneMipmapped);
   pageable = static_cast<char*>(std::calloc(1, deviceBytes));
   registerProgram();
   makeConsumables();
@@ -59,6 +69,15 @@ void World::makeConsumables() {
   MUST(cuMemPoolCreate, &pool, &properties);
   MUST(cuMemAllocAsync, &pooled, size_t{4096}, stream);
   MUST(cuStreamSynchronize, stream);
+  const CUDA_ARRAY3D_DESCRIPTOR flat = shape(64, 32, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
+  const CUDA_ARRAY3D_DESCRIPTOR lineShape = shape(256, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
+  const CUDA_ARRAY3D_DESCRIPTOR boxShape = shape(16, 8, 4, CU_AD_FORMAT_UNSIGNED_INT16, 2, 0);
+  const CUDA_ARRAY3D_DESCRIPTOR layers = shape(16, 8, 4, CU_AD_FORMAT_UNSIGNED_INT16, 2, CUDA_ARRAY3D_LAYERED);
+  MUST(cuArray3DCreate, &array, &flat);
+  MUST(cuArray3DCreate, &line, &lineShape);
+  MUST(cuArray3DCreate, &box, &boxShape);
+  MUST(cuArray3DCreate, &layered, &layers);
+  MUST(cuMipmappedArrayCreate, &mipmapped, &flat, 4u);
   parameterData = device;
   kernelParameters[0] = &parameterData;
   kernelParameters[1] = &parameterFactor;
@@ -165,6 +184,19 @@ Choices pool() {
 }
 Choices context() {
   return of("context", [](World& w) { return bits(w.context); }).add("null", [](World&) { return uint64_t{0}; });
+}
+Choices array() {
+  return of("array", [](World& w) { return bits(w.array); })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("goneArray", [](World& w) { return bits(w.goneArray); })
+      .add("line", [](World& w) { return bits(w.line); })
+      .add("box", [](World& w) { return bits(w.box); })
+      .add("layered", [](World& w) { return bits(w.layered); });
+}
+Choices mipmapped() {
+  return of("mipmapped", [](World& w) { return bits(w.mipmapped); })
+      .add("null", [](World&) { return uint64_t{0}; })
+      .add("goneMipmapped", [](World& w) { return bits(w.goneMipmapped); });
 }
 Choices ordinal() { return number(0, {0xFFFFFFFFu, 77}); }
 
