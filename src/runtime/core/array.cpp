@@ -63,6 +63,8 @@ Error createImage(Context& context, const ArrayDescription& wanted, uint32_t lev
   shape.width = static_cast<uint32_t>(wanted.width);
   shape.height = static_cast<uint32_t>(std::max<size_t>(wanted.height, 1));
   (wanted.hasLayers() ? shape.layers : shape.depth) = static_cast<uint32_t>(wanted.slices());
+  shape.elementBytes = wanted.format->bytes;
+  shape.block = wanted.format->block;
   shape.isCube = wanted.isCube();
   shape.isStorage = (wanted.flags & ArraySurfaceLoadStore) != 0;
   shape.levels =

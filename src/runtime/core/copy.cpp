@@ -1,20 +1,17 @@
 #include "runtime/core/copy.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <vector>
 
+#include "runtime/core/array_copy.h"
 #include "runtime/core/context.h"
+#include "runtime/core/copy_end.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
-#include "runtime/core/platform.h"
+#include "runtime/core/staged_copy.h"
 #include "runtime/core/stream.h"
 #include "runtime/vk/device.h"
 
@@ -22,65 +19,13 @@ namespace mulciber::core {
 
 namespace {
 
-// Pageable copies up to this size are taken into the batch at once, so that the call can return (HOST-15).
-constexpr size_t smallBytes = 64u << 10;
-// Larger ones pass through pieces of this size, so many on their way at a time.
+// Copies between devices are made of pieces of this size.
 constexpr size_t pieceBytes = 4u << 20;
-constexpr size_t piecesInFlight = 3;
 // Up to these sizes the program's thread copies itself where it reaches the device's memory through the bus (H200:
 // writes at 16 GB/s, reads 64 bytes in 1 us).
 constexpr size_t mostWritten = 64u << 10, mostWrittenAsync = 16u << 10, mostRead = 256;
 // From here on the copy engine is worth its barriers.
 constexpr size_t engineBytes = 1u << 20;
-
-// Bytes from the first to the last of a box; false when that overflows.
-bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t& out) {
-  size_t rows = 0, slices = 0;
-  return !__builtin_mul_overflow(height - 1, pitch, &rows) && !__builtin_mul_overflow(depth - 1, slice, &slices) &&
-         !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, width, &out);
-}
-
-// Whether the process has memory there: a pointer that was once the device's would end the program.
-bool isReadable(uint64_t address) {
-  char byte = 0;
-  const iovec to{&byte, 1};
-  const iovec from{reinterpret_cast<void*>(address), 1};  // NOLINT: addresses are numbers here
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
-}
-
-// One end of a copy: memory the device knows, or the program's own.
-struct End {
-  AllocationRef allocation;  // null: pageable
-  uint64_t address = 0;      // the device's, or the host's when pageable
-  bool isHost = false;       // host memory, of either kind
-
-  uint64_t offset() const { return address - allocation->deviceAddress; }
-};
-
-// `wantsDevice`: the caller's word for this end. InvalidValue when it is not what the caller says.
-Error resolve(const Context& context, uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out) {
-  MemoryMap& memory = Platform::get().memory();
-  const AllocationRef allocation = memory.find(address);
-  if (!allocation) {
-    if (wantsDevice && kind != CopyKind::Default) return Error::InvalidValue;
-    if (!isReadable(address) || !isReadable(address + bytes - 1)) return Error::InvalidValue;
-    out.address = address;
-    out.isHost = true;
-    return Error::Success;
-  }
-  const uint64_t inside = allocation->offsetOf(address);
-  if (bytes > allocation->size - inside) return Error::InvalidValue;
-  out.address = allocation->deviceAddress + inside;
-  out.isHost = allocation->kind == MemoryKind::Pinned || allocation->kind == MemoryKind::Registered;
-  if (allocation->device != context.device().ordinal() && allocation->isHostVisible()) {
-    // Pinned for another device: this one does not reach it.
-    out.address = allocation->hostAddress + inside;
-    out.isHost = true;
-    return Error::Success;
-  }
-  out.allocation = allocation;
-  return Error::Success;
-}
 
 vk::CopyRegion regionOf(const Copy& copy, uint64_t destination, uint64_t source) {
   return {destination,      source,
@@ -91,13 +36,6 @@ vk::CopyRegion regionOf(const Copy& copy, uint64_t destination, uint64_t source)
 }
 
 bool isLinear(const Copy& copy) { return copy.height == 1 && copy.depth == 1; }
-
-void copyOnHost(const Copy& copy, char* destination, const char* source) {
-  for (size_t z = 0; z < copy.depth; ++z)
-    for (size_t y = 0; y < copy.height; ++y)
-      std::memmove(destination + z * copy.destinationSlice + y * copy.destinationPitch,
-                   source + z * copy.sourceSlice + y * copy.sourcePitch, copy.width);
-}
 
 DeviceWork onDevice(const Copy& copy, const End& destination, const End& source) {
   const vk::CopyRegion region = regionOf(copy, destination.address, source.address);
@@ -111,109 +49,10 @@ DeviceWork onDevice(const Copy& copy, const End& destination, const End& source)
 // The host memory is read before the call returns.
 Error copySmallToDevice(Stream& stream, const Copy& copy, const End& destination, const char* source) {
   auto packed = std::make_shared<std::vector<char>>(copy.width * copy.height * copy.depth);
-  Copy pack = copy;
-  pack.destinationPitch = copy.width;
-  pack.destinationSlice = copy.width * copy.height;
-  copyOnHost(pack, packed->data(), source);
-  vk::CopyRegion region = regionOf(copy, destination.address, 0);
-  region.sourcePitch = pack.destinationPitch;
-  region.sourceSlice = pack.destinationSlice;
+  copyOnHost(withStaging(copy, Staged::Destination), packed->data(), source);
+  const vk::CopyRegion region = regionOf(withStaging(copy, Staged::Source), destination.address, 0);
   return stream.enqueue(Upload{region, std::move(packed)});
 }
-
-// Through pieces of host memory the device can reach. `piece` is a part of the copy that fits one.
-class Staging {
- public:
-  Staging(Stream& stream, const Copy& copy, const End& device, char* host, bool toDevice)
-      : stream_(stream), copy_(copy), device_(device), host_(host), toDevice_(toDevice) {}
-  ~Staging() {
-    for (const InFlight& piece : inFlight_) (void)stream_.waitFor(*piece.marker);
-    for (const vk::Memory& memory : memory_) allocator().free(memory);
-  }
-
-  Error run() {
-    const size_t rowsAtOnce = std::max<size_t>(pieceBytes / copy_.width, 1);
-    for (size_t z = 0; z < copy_.depth; ++z)
-      for (size_t y = 0; y < copy_.height; y += rowsAtOnce)
-        for (size_t x = 0; x < copy_.width; x += pieceBytes) {
-          const Piece piece{x, y, z, std::min(pieceBytes, copy_.width - x), std::min(rowsAtOnce, copy_.height - y)};
-          if (const Error error = start(piece); error != Error::Success) return error;
-        }
-    while (!inFlight_.empty())
-      if (const Error error = finishOldest(); error != Error::Success) return error;
-    return Error::Success;
-  }
-
- private:
-  struct Piece {
-    size_t x, y, z, width, rows;
-  };
-  struct InFlight {
-    Piece piece;
-    vk::Memory memory;
-    std::shared_ptr<Marker> marker;
-  };
-
-  vk::Allocator& allocator() const { return stream_.context().vulkan().allocator(); }
-
-  char* hostRow(const Piece& piece, size_t row) const {
-    const size_t pitch = toDevice_ ? copy_.sourcePitch : copy_.destinationPitch;
-    const size_t slice = toDevice_ ? copy_.sourceSlice : copy_.destinationSlice;
-    return host_ + piece.z * slice + (piece.y + row) * pitch + piece.x;
-  }
-
-  Error acquire(vk::Memory& out) {
-    if (memory_.size() < piecesInFlight) {
-      if (const auto status = allocator().allocate(vk::MemoryUse::Staging, pieceBytes, out); status != vk::Status::Ok)
-        return errorFrom(status);
-      memory_.push_back(out);
-      return Error::Success;
-    }
-    out = inFlight_.front().memory;
-    return finishOldest();
-  }
-
-  Error start(const Piece& piece) {
-    vk::Memory memory;
-    if (const Error error = acquire(memory); error != Error::Success) return error;
-    const size_t pitch = toDevice_ ? copy_.destinationPitch : copy_.sourcePitch;
-    const size_t slice = toDevice_ ? copy_.destinationSlice : copy_.sourceSlice;
-    const uint64_t device = device_.address + piece.z * slice + piece.y * pitch + piece.x;
-    vk::CopyRegion region{device, memory.address, piece.width, piece.rows, 1, pitch, piece.width, 0, 0};
-    if (toDevice_) {
-      for (size_t row = 0; row < piece.rows; ++row)
-        std::memcpy(static_cast<char*>(memory.host) + row * piece.width, hostRow(piece, row), piece.width);
-    } else {
-      std::swap(region.destination, region.source);
-      std::swap(region.destinationPitch, region.sourcePitch);
-    }
-    InFlight flight{piece, memory, nullptr};
-    const Error error = stream_.enqueue(DeviceCopy{region, /*hostReads=*/!toDevice_});
-    if (error != Error::Success) return error;
-    if (const Error marked = stream_.mark(Precision::Exact, flight.marker); marked != Error::Success) return marked;
-    inFlight_.push_back(std::move(flight));
-    return Error::Success;
-  }
-
-  Error finishOldest() {
-    const InFlight flight = std::move(inFlight_.front());
-    inFlight_.pop_front();
-    if (const Error error = stream_.waitFor(*flight.marker); error != Error::Success) return error;
-    if (!toDevice_)
-      for (size_t row = 0; row < flight.piece.rows; ++row)
-        std::memcpy(hostRow(flight.piece, row), static_cast<const char*>(flight.memory.host) + row * flight.piece.width,
-                    flight.piece.width);
-    return Error::Success;
-  }
-
-  Stream& stream_;
-  const Copy& copy_;
-  const End& device_;
-  char* const host_;
-  const bool toDevice_;
-  std::vector<vk::Memory> memory_;
-  std::deque<InFlight> inFlight_;
-};
 
 // Between devices, a piece at a time (MDEV-03). Both sides have done their work before, and the host waits.
 Error copyBetweenDevices(Stream& stream, const Copy& copy, const End& destination, const End& source) {
@@ -246,13 +85,6 @@ Error copyBetweenDevices(Stream& stream, const Copy& copy, const End& destinatio
 
 bool isOfAnotherDevice(const End& end, const Context& context) {
   return end.allocation && end.allocation->device != context.device().ordinal();
-}
-
-// Where the host can reach the device's memory (a CPU device), the program's thread copies itself.
-char* directly(const End& end) {
-  if (!end.allocation) return reinterpret_cast<char*>(end.address);  // NOLINT: addresses are numbers here
-  char* base = static_cast<char*>(end.allocation->memory.host);
-  return base ? base + end.offset() : nullptr;
 }
 
 char* throughWindow(const Stream& stream, const End& end) {
@@ -298,7 +130,23 @@ Error copyPageable(Stream& stream, const Copy& copy, const End& destination, con
     return Error::Success;
   }
   const bool toDevice = destination.allocation != nullptr;
-  return Staging(stream, copy, toDevice ? destination : source, toDevice ? from : to, toDevice).run();
+  const HostBox host{toDevice ? from : to,
+                     copy.width,
+                     copy.height,
+                     copy.depth,
+                     toDevice ? copy.sourcePitch : copy.destinationPitch,
+                     toDevice ? copy.sourceSlice : copy.destinationSlice};
+  return copyStaged(stream, host, toDevice, [&](const StagedPiece& piece, const vk::Memory& staging) {
+    const size_t pitch = toDevice ? copy.destinationPitch : copy.sourcePitch;
+    const size_t slice = toDevice ? copy.destinationSlice : copy.sourceSlice;
+    const uint64_t device = (toDevice ? destination : source).address + piece.z * slice + piece.y * pitch + piece.x;
+    vk::CopyRegion region{device, staging.address, piece.width, piece.rows, 1, pitch, piece.width, 0, 0};
+    if (!toDevice) {
+      std::swap(region.destination, region.source);
+      std::swap(region.destinationPitch, region.sourcePitch);
+    }
+    return DeviceCopy{region, /*hostReads=*/!toDevice};
+  });
 }
 
 // Rows that follow one another without a gap become one row. InvalidValue for what is no copy of such memory.
@@ -345,22 +193,13 @@ bool isEmpty(const Shape& shape) {
   return shape.width == 0 || shape.height == 0 || shape.depth == 0;
 }
 
-// The same with one end in staging memory, which has no gaps.
-enum class Staged : uint8_t { Destination, Source };
-
-Copy withStaging(const Copy& copy, Staged end) {
-  Copy staged = copy;
-  (end == Staged::Source ? staged.sourcePitch : staged.destinationPitch) = copy.width;
-  (end == Staged::Source ? staged.sourceSlice : staged.destinationSlice) = copy.width * copy.height;
-  return staged;
-}
-
 }  // namespace
 
 Error copy(Stream& stream, const Copy& given, bool async) {
   if (const Error error = stream.context().error(); error != Error::Success) return error;
   Copy copy = given;
   if (isEmpty(copy)) return Error::Success;
+  if (copy.hasArray()) return copyArrays(stream, copy, async);
   End destination, source;
   if (const Error error = check(stream.context(), copy, destination, source); error != Error::Success) return error;
   if (isOfAnotherDevice(destination, stream.context()) || isOfAnotherDevice(source, stream.context()))
@@ -388,7 +227,8 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
 Error check(const Context& context, const Copy& given) {
   Copy copy = given;
   End destination, source;
-  return isEmpty(copy) ? Error::Success : check(context, copy, destination, source);
+  if (isEmpty(copy)) return Error::Success;
+  return copy.hasArray() ? checkArrays(context, copy) : check(context, copy, destination, source);
 }
 
 Error check(const Context& context, const Fill& fill) {
@@ -399,6 +239,7 @@ Error check(const Context& context, const Fill& fill) {
 Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
   Copy copy = given;
   if (isEmpty(copy)) return Error::Success;
+  if (copy.hasArray()) return prepareArrays(context, copy, out);
   End destination, source;
   if (const Error error = check(context, copy, destination, source); error != Error::Success) return error;
   if (isOfAnotherDevice(destination, context) || isOfAnotherDevice(source, context)) return Error::NotSupported;
@@ -410,12 +251,8 @@ Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
     out.before = [=, to = directly(destination), from = directly(source)] { copyOnHost(copy, to, from); };
     return Error::Success;
   }
-  vk::Allocator& allocator = context.vulkan().allocator();
   vk::Memory memory;
-  if (const auto status = allocator.allocate(vk::MemoryUse::Staging, copy.width * copy.height * copy.depth, memory);
-      status != vk::Status::Ok)
-    return errorFrom(status);
-  out.staging = std::shared_ptr<const void>(memory.host, [&allocator, memory](const void*) { allocator.free(memory); });
+  if (const Error error = takeStaging(context, copy, out, memory); error != Error::Success) return error;
   char* const staging = static_cast<char*>(memory.host);
   const Copy fromStaging = withStaging(copy, Staged::Source), toStaging = withStaging(copy, Staged::Destination);
   if (destination.allocation) {

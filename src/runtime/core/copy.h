@@ -12,11 +12,20 @@
 
 namespace mulciber::core {
 
+class Array;
 class Context;
 class Stream;
+using ArrayRef = std::shared_ptr<Array>;
 
 // As the caller named the direction; Default looks the pointers up.
 enum class CopyKind : uint8_t { HostToHost = 0, HostToDevice = 1, DeviceToHost = 2, DeviceToDevice = 3, Default = 4 };
+
+// Where a copy begins in an array: x in bytes, y in rows, z in slices or layers. Of a compressed array, rows of blocks.
+struct ArrayPlace {
+  ArrayRef array;  // null: that end of the copy lies in memory
+  size_t x = 0, y = 0, z = 0;
+  bool operator==(const ArrayPlace&) const = default;
+};
 
 // width bytes x height rows x depth slices; a linear copy has height and depth 1.
 struct Copy {
@@ -24,8 +33,11 @@ struct Copy {
   size_t width = 0, height = 1, depth = 1;
   size_t destinationPitch = 0, sourcePitch = 0;  // bytes between rows
   size_t destinationSlice = 0, sourceSlice = 0;  // bytes between slices
+  ArrayPlace destinationArray, sourceArray;      // in place of the addresses
   CopyKind kind = CopyKind::Default;
   bool operator==(const Copy&) const = default;
+
+  bool hasArray() const { return destinationArray.array || sourceArray.array; }
 };
 
 struct Fill {

@@ -25,14 +25,31 @@ vk::Status recordWork(const BufferCopy& copy, vk::Commands& commands) {
 }
 
 vk::Status recordWork(const Upload& upload, vk::Commands& commands) {
-  void* host = nullptr;
-  uint64_t address = 0;
-  if (const auto status = commands.upload(upload.bytes->size(), host, address); status != vk::Status::Ok) return status;
-  std::memcpy(host, upload.bytes->data(), upload.bytes->size());
+  vk::Memory memory;
+  if (const auto status = commands.upload(upload.bytes->size(), memory); status != vk::Status::Ok) return status;
+  std::memcpy(memory.host, upload.bytes->data(), upload.bytes->size());
   vk::CopyRegion region = upload.region;
-  region.source += address;
+  region.source += memory.address;
   commands.copy(region);
   return vk::Status::Ok;
+}
+
+vk::Status recordWork(const ArrayCopy& copy, vk::Commands& commands) {
+  if (copy.toArray) return commands.copyToImage(copy.array, copy.memory);
+  if (!copy.allocation) commands.makeVisibleToHost();
+  return commands.copyFromImage(copy.memory, copy.array);
+}
+
+vk::Status recordWork(const ArrayUpload& upload, vk::Commands& commands) {
+  vk::Memory memory;
+  if (const auto status = commands.upload(upload.bytes->size(), memory); status != vk::Status::Ok) return status;
+  std::memcpy(memory.host, upload.bytes->data(), upload.bytes->size());
+  const uint64_t row = upload.array.rowBytes();
+  return commands.copyToImage(upload.array, {memory, memory.address, row, row * upload.array.height});
+}
+
+vk::Status recordWork(const ArrayToArrayCopy& copy, vk::Commands& commands) {
+  return commands.copyImage(copy.destination, copy.source);
 }
 
 vk::Status recordWork(const vk::FillRegion& region, vk::Commands& commands) {

@@ -15,6 +15,7 @@
 #include "runtime/core/memory_map.h"
 #include "runtime/core/memory_operations.h"
 #include "runtime/vk/commands.h"
+#include "runtime/vk/image.h"
 
 namespace mulciber::core {
 
@@ -36,8 +37,27 @@ struct Upload {
   std::shared_ptr<const std::vector<char>> bytes;
 };
 
+// Between an array and memory.
+struct ArrayCopy {
+  vk::ImageBox array;
+  vk::MemoryBox memory;
+  bool toArray;
+  AllocationRef allocation;  // of the memory; null when it is staging memory, which the host reads afterwards
+};
+
+// From bytes of the program's that were taken along, without gaps.
+struct ArrayUpload {
+  vk::ImageBox array;
+  std::shared_ptr<const std::vector<char>> bytes;
+};
+
+struct ArrayToArrayCopy {
+  vk::ImageBox destination, source;
+};
+
 // Work for the device. It owns what it needs.
-using DeviceWork = std::variant<KernelLaunch, DeviceCopy, BufferCopy, Upload, vk::FillRegion>;
+using DeviceWork = std::variant<KernelLaunch, DeviceCopy, BufferCopy, Upload, ArrayCopy, ArrayUpload, ArrayToArrayCopy,
+                                vk::FillRegion>;
 
 vk::Status record(const DeviceWork& work, vk::Commands& commands);
 // To be called once the work has its place in a queue.

@@ -149,6 +149,15 @@ VkCommandBuffer Commands::beginCompute() {
   return commandBuffer_;
 }
 
+// After all the rest.
+VkCommandBuffer Commands::beginTransfer() {
+  pipelineBarrier(device_.api(), commandBuffer_, computeStage | copyStage, computeStage | copyStage);
+  ++hazards_.epoch;
+  hazards_.transferSinceBarrier = true;
+  ++count_;
+  return commandBuffer_;
+}
+
 void Commands::useConstants(const Memory& memory, uint32_t bytes) {
   if (boundConstants_ == memory.address && boundConstantBytes_ == bytes) return;
   VkDescriptorBufferInfo buffer{};
@@ -215,16 +224,11 @@ void Commands::write(const TimestampRef& timestamp) {
 
 void Commands::copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source,
                           uint64_t sourceOffset, uint64_t bytes) {
-  const VolkDeviceTable& api = device_.api();
-  pipelineBarrier(api, commandBuffer_, computeStage | copyStage, computeStage | copyStage);
-  ++hazards_.epoch;
-  hazards_.transferSinceBarrier = true;
-  ++count_;
   VkBufferCopy region{};
   region.srcOffset = source.offset + sourceOffset;
   region.dstOffset = destination.offset + destinationOffset;
   region.size = bytes;
-  api.vkCmdCopyBuffer(commandBuffer_, Allocator::buffer(source), Allocator::buffer(destination), 1, &region);
+  device_.api().vkCmdCopyBuffer(beginTransfer(), Allocator::buffer(source), Allocator::buffer(destination), 1, &region);
 }
 
 void Commands::makeGeneral(VkImage image) {
@@ -247,15 +251,12 @@ void Commands::makeGeneral(VkImage image) {
   device_.api().vkCmdPipelineBarrier2(commandBuffer_, &dependency);
 }
 
-Status Commands::upload(uint64_t bytes, void*& host, uint64_t& address) {
+Status Commands::upload(uint64_t bytes, Memory& out) {
   bytes = (bytes + 255) / 256 * 256;
   if (bytes > arenaBytes / 4) {
-    Memory memory;
-    if (Status status = device_.allocator().allocate(MemoryUse::Staging, bytes, memory); status != Status::Ok)
+    if (Status status = device_.allocator().allocate(MemoryUse::Staging, bytes, out); status != Status::Ok)
       return status;
-    host = memory.host;
-    address = memory.address;
-    moreArenas_.push_back(memory);
+    moreArenas_.push_back(out);
     return Status::Ok;
   }
   if (!arena_.chunk || arenaUsed_ + bytes > arena_.size) {
@@ -266,9 +267,23 @@ Status Commands::upload(uint64_t bytes, void*& host, uint64_t& address) {
     arena_ = memory;
     arenaUsed_ = 0;
   }
-  host = static_cast<char*>(arena_.host) + arenaUsed_;
-  address = arena_.address + arenaUsed_;
+  out = {arena_.chunk, arena_.offset + arenaUsed_, bytes, arena_.address + arenaUsed_,
+         static_cast<char*>(arena_.host) + arenaUsed_};
   arenaUsed_ += bytes;
+  return Status::Ok;
+}
+
+Status Commands::upload(uint64_t bytes, void*& host, uint64_t& address) {
+  Memory memory;
+  if (Status status = upload(bytes, memory); status != Status::Ok) return status;
+  host = memory.host;
+  address = memory.address;
+  return Status::Ok;
+}
+
+Status Commands::temporary(uint64_t bytes, Memory& out) {
+  if (Status status = device_.allocator().allocate(MemoryUse::Device, bytes, out); status != Status::Ok) return status;
+  moreArenas_.push_back(out);
   return Status::Ok;
 }
 

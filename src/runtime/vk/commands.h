@@ -15,12 +15,20 @@ namespace mulciber::vk {
 
 class Device;
 class Pipeline;
+struct ImageBox;
 
 // Bytes to copy between addresses: width x height x depth, as CUDA's copies.
 struct CopyRegion {
   uint64_t destination, source;
   uint64_t width, height = 1, depth = 1;
   uint64_t destinationPitch = 0, sourcePitch = 0, destinationSlice = 0, sourceSlice = 0;
+};
+
+// Where the bytes of an image lie, or go to, in memory.
+struct MemoryBox {
+  Memory memory;         // that has the address; its chunk may be unknown
+  uint64_t address = 0;  // of the first byte
+  uint64_t pitch = 0, slice = 0;
 };
 
 struct FillRegion {
@@ -72,6 +80,9 @@ class Commands {
   // Both pieces of memory known: the copy engine's way, for transfers between host and device.
   void copyBuffer(const Memory& destination, uint64_t destinationOffset, const Memory& source, uint64_t sourceOffset,
                   uint64_t bytes);
+  Status copyToImage(const ImageBox& destination, const MemoryBox& source);
+  Status copyFromImage(const MemoryBox& destination, const ImageBox& source);
+  Status copyImage(const ImageBox& destination, const ImageBox& source);  // of the same size, elements too
   // A new image's layout. All that is recorded from here on may use the image.
   void makeGeneral(VkImage image);
   // Written once all before it is done and the host can see what that wrote.
@@ -80,7 +91,10 @@ class Commands {
   void makeVisibleToHost() { hostReads_ = true; }  // the host reads what this writes
 
   // Memory that the host fills now and the device reads when this runs. It lasts until reset().
+  Status upload(uint64_t bytes, Memory& out);
   Status upload(uint64_t bytes, void*& host, uint64_t& address);
+  // Memory for what one command writes and another reads. It lasts until reset().
+  Status temporary(uint64_t bytes, Memory& out);
   void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
 
   Device& device() const { return device_; }
@@ -92,6 +106,7 @@ class Commands {
   Commands(Device& device, Kind kind) : device_(device), kind_(kind) {}
   VkCommandBuffer beginCompute();
   void bindTextures();
+  VkCommandBuffer beginTransfer();
   void finishWrites(VkPipelineStageFlags2 before);
   template <typename Body>
   void inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body);

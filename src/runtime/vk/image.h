@@ -20,8 +20,9 @@ struct ImageShape {
   VkFormat format = VK_FORMAT_UNDEFINED;
   uint32_t width = 1, height = 1, depth = 1;  // depth is 1 but for 3-D images
   uint32_t layers = 1, levels = 1;
-  bool isCube = false;    // layers may be taken as faces
-  bool isStorage = true;  // kernels may write it
+  uint32_t elementBytes = 4, block = 1;  // of a texel, or of a block of block x block texels
+  bool isCube = false;                   // layers may be taken as faces
+  bool isStorage = true;                 // kernels may write it
 };
 
 class Image {
@@ -66,6 +67,15 @@ class Image {
   };
   std::mutex mutex_;
   std::vector<View> views_;
+};
+
+// A box of elements of one level: x, y and z count texels or blocks, z those of a 3-D image, else layers.
+struct ImageBox {
+  std::shared_ptr<Image> image;
+  uint32_t level, x, y, z, width, height, depth;
+
+  uint64_t rowBytes() const { return uint64_t{width} * image->shape().elementBytes; }
+  bool is3d() const { return image->shape().type == VK_IMAGE_TYPE_3D; }
 };
 
 }  // namespace mulciber::vk

@@ -4,24 +4,42 @@
 #include <cuda.h>
 
 #include "runtime/core/copy.h"
+#include "runtime/core/platform.h"
 
 namespace mulciber::api {
 
-// One side of a 2-D or 3-D copy: which address it starts at. Arrays belong to textures, which are not offered.
-inline core::Error sideOf(CUmemorytype type, const void* host, CUdeviceptr device, uint64_t& address, bool& isHost) {
-  switch (type) {
-    case CU_MEMORYTYPE_HOST:
-      address = reinterpret_cast<uintptr_t>(host);
-      isHost = true;
-      return core::Error::Success;
+inline core::Array* arrayOf(CUarray handle) { return reinterpret_cast<core::Array*>(handle); }
+
+// One side of a 2-D or 3-D copy.
+struct BoxSide {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  CUarray array;
+  size_t x, y, z, pitch, height;  // x in bytes
+};
+
+inline core::Error readSide(const BoxSide& side, const core::Copy& copy, uint64_t& address, size_t& pitch,
+                            size_t& slice, core::ArrayPlace& array) {
+  switch (side.type) {
+    case CU_MEMORYTYPE_HOST: address = reinterpret_cast<uintptr_t>(side.host); break;
     case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-      address = device;
-      isHost = false;
-      return core::Error::Success;
-    case CU_MEMORYTYPE_ARRAY: return core::Error::NotSupported;
+    case CU_MEMORYTYPE_UNIFIED: address = side.device; break;
+    case CU_MEMORYTYPE_ARRAY:
+      array.x = side.x;
+      array.y = side.y;
+      array.z = side.z;
+      return core::findArray(arrayOf(side.array), array.array);
     default: return core::Error::InvalidValue;
   }
+  const size_t row = side.x + copy.width, rows = side.y + copy.height;
+  pitch = side.pitch ? side.pitch : row;
+  if (pitch < row) return core::Error::InvalidValue;
+  // Slices hold all the rows that are copied.
+  if (copy.depth > 1 && side.height != 0 && side.height < rows) return core::Error::InvalidValue;
+  slice = pitch * (side.height ? side.height : rows);
+  if (address != 0) address += side.x + side.y * pitch + side.z * slice;
+  return core::Error::Success;
 }
 
 inline core::CopyKind kindOf(CUmemorytype from, CUmemorytype to) {
@@ -34,31 +52,18 @@ inline core::CopyKind kindOf(CUmemorytype from, CUmemorytype to) {
 // CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER share all the fields used here.
 template <class Description>
 core::Error readBox(const Description& d, core::Copy& copy) {
-  bool fromHost = false, toHost = false;
-  if (core::Error error = sideOf(d.srcMemoryType, d.srcHost, d.srcDevice, copy.source, fromHost);
-      error != core::Error::Success)
-    return error;
-  if (core::Error error = sideOf(d.dstMemoryType, d.dstHost, d.dstDevice, copy.destination, toHost);
-      error != core::Error::Success)
-    return error;
   copy.width = d.WidthInBytes;
   copy.height = d.Height;
   copy.depth = d.Depth;
-  copy.sourcePitch = d.srcPitch ? d.srcPitch : d.srcXInBytes + copy.width;
-  copy.destinationPitch = d.dstPitch ? d.dstPitch : d.dstXInBytes + copy.width;
-  if (copy.sourcePitch < d.srcXInBytes + copy.width || copy.destinationPitch < d.dstXInBytes + copy.width) {
-    return core::Error::InvalidValue;
-  }
-  // Slices hold all the rows that are copied.
-  if (d.Depth > 1 &&
-      ((d.srcHeight != 0 && d.srcHeight < d.srcY + d.Height) || (d.dstHeight != 0 && d.dstHeight < d.dstY + d.Height)))
-    return core::Error::InvalidValue;
-  copy.sourceSlice = copy.sourcePitch * (d.srcHeight ? d.srcHeight : d.srcY + copy.height);
-  copy.destinationSlice = copy.destinationPitch * (d.dstHeight ? d.dstHeight : d.dstY + copy.height);
-  copy.source += d.srcXInBytes + d.srcY * copy.sourcePitch + d.srcZ * copy.sourceSlice;
-  copy.destination += d.dstXInBytes + d.dstY * copy.destinationPitch + d.dstZ * copy.destinationSlice;
   copy.kind = kindOf(d.srcMemoryType, d.dstMemoryType);
-  return core::Error::Success;
+  const BoxSide from{d.srcMemoryType, d.srcHost, d.srcDevice, d.srcArray, d.srcXInBytes,
+                     d.srcY,          d.srcZ,    d.srcPitch,  d.srcHeight};
+  const BoxSide to{d.dstMemoryType, d.dstHost, d.dstDevice, d.dstArray, d.dstXInBytes,
+                   d.dstY,          d.dstZ,    d.dstPitch,  d.dstHeight};
+  if (core::Error error = readSide(from, copy, copy.source, copy.sourcePitch, copy.sourceSlice, copy.sourceArray);
+      error != core::Error::Success)
+    return error;
+  return readSide(to, copy, copy.destination, copy.destinationPitch, copy.destinationSlice, copy.destinationArray);
 }
 
 }  // namespace mulciber::api

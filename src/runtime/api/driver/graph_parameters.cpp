@@ -88,22 +88,32 @@ Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
   }
 }
 
-// As the address of its first byte: the offsets have been added.
+// Memory as the address of its first byte: the offsets have been added.
 void writeCopy(const core::CopyNode& node, CUDA_MEMCPY3D& out) {
   const core::Copy& copy = node.copy;
-  const auto typeOf = [&](bool isHost) {
-    return copy.kind == core::CopyKind::Default ? CU_MEMORYTYPE_UNIFIED
-           : isHost                             ? CU_MEMORYTYPE_HOST
-                                                : CU_MEMORYTYPE_DEVICE;
-  };
   using Kind = core::CopyKind;
+  const auto typeOf = [&](const core::ArrayPlace& place, Kind pinned) {
+    return place.array                                            ? CU_MEMORYTYPE_ARRAY
+           : copy.kind == Kind::Default                           ? CU_MEMORYTYPE_UNIFIED
+           : copy.kind == Kind::HostToHost || copy.kind == pinned ? CU_MEMORYTYPE_HOST
+                                                                  : CU_MEMORYTYPE_DEVICE;
+  };
+  const auto handleOf = [](const core::ArrayPlace& place) { return reinterpret_cast<CUarray>(place.array.get()); };
   out = {};
-  out.srcMemoryType = typeOf(copy.kind == Kind::HostToHost || copy.kind == Kind::HostToDevice);
-  out.dstMemoryType = typeOf(copy.kind == Kind::HostToHost || copy.kind == Kind::DeviceToHost);
+  out.srcMemoryType = typeOf(copy.sourceArray, Kind::HostToDevice);
+  out.dstMemoryType = typeOf(copy.destinationArray, Kind::DeviceToHost);
   if (out.srcMemoryType == CU_MEMORYTYPE_HOST) out.srcHost = reinterpret_cast<const void*>(copy.source);
   else out.srcDevice = copy.source;
   if (out.dstMemoryType == CU_MEMORYTYPE_HOST) out.dstHost = reinterpret_cast<void*>(copy.destination);
   else out.dstDevice = copy.destination;
+  out.srcArray = handleOf(copy.sourceArray);
+  out.srcXInBytes = copy.sourceArray.x;
+  out.srcY = copy.sourceArray.y;
+  out.srcZ = copy.sourceArray.z;
+  out.dstArray = handleOf(copy.destinationArray);
+  out.dstXInBytes = copy.destinationArray.x;
+  out.dstY = copy.destinationArray.y;
+  out.dstZ = copy.destinationArray.z;
   out.srcPitch = copy.sourcePitch;
   out.dstPitch = copy.destinationPitch;
   if (copy.sourcePitch != 0) out.srcHeight = copy.sourceSlice / copy.sourcePitch;

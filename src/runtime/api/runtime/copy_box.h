@@ -3,13 +3,17 @@
 
 #include <cuda_runtime.h>
 
-#include <utility>
-
+#include "runtime/core/array.h"
 #include "runtime/core/copy.h"
+#include "runtime/core/platform.h"
 
 namespace mulciber::api {
 
 inline uint64_t addressOf(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+inline core::Array* arrayOf(cudaArray_const_t handle) {
+  return reinterpret_cast<core::Array*>(const_cast<cudaArray_t>(handle));
+}
 
 inline core::Copy linear(const void* to, const void* from, size_t bytes) {
   core::Copy copy;
@@ -28,25 +32,54 @@ inline core::Copy rectangle(const void* to, size_t toPitch, const void* from, si
   return copy;
 }
 
-// cudaMemcpy3DParms and cudaMemcpy3DPeerParms share all the fields used here. Arrays belong to textures.
+// One side of a copy in memory: where it begins and how its rows lie.
+inline cudaError_t readSide(const cudaPitchedPtr& side, const cudaPos& position, const core::Copy& copy,
+                            uint64_t& address, size_t& pitch, size_t& slice) {
+  if (!side.ptr) return cudaErrorInvalidValue;
+  const bool isOneRow = copy.height == 1 && copy.depth == 1;
+  if ((copy.width > side.pitch && !isOneRow) || (copy.depth > 1 && copy.height > side.ysize))
+    return cudaErrorInvalidPitchValue;
+  if (copy.width > side.pitch || position.x > side.pitch - copy.width) return cudaErrorInvalidValue;
+  if (side.ysize != 0 && (copy.height > side.ysize || position.y > side.ysize - copy.height))
+    return cudaErrorInvalidValue;
+  pitch = side.pitch;
+  slice = side.pitch * side.ysize;
+  address = addressOf(side.ptr) + position.x + position.y * pitch + position.z * slice;
+  return cudaSuccess;
+}
+
+// The extent of a copy with an array counts its elements, and so does a position in it.
+inline cudaError_t findSide(cudaArray_const_t handle, const cudaPos& position, core::ArrayPlace& place,
+                            size_t& elementBytes) {
+  if (!handle) return cudaSuccess;
+  if (const core::Error error = core::findArray(arrayOf(handle), place.array); error != core::Error::Success)
+    return static_cast<cudaError_t>(error);
+  elementBytes = place.array->format().bytes;
+  place.x = position.x * elementBytes;
+  place.y = position.y;
+  place.z = position.z;
+  return cudaSuccess;
+}
+
+// cudaMemcpy3DParms and cudaMemcpy3DPeerParms share all the fields used here.
 template <class Parameters>
 cudaError_t readBox(const Parameters& p, core::Copy& copy) {
-  if (p.srcArray || p.dstArray) return cudaErrorNotSupported;
-  for (const auto& [side, position] : {std::pair{p.srcPtr, p.srcPos}, std::pair{p.dstPtr, p.dstPos}}) {
-    if (!side.ptr) return cudaErrorInvalidValue;
-    const auto& [width, height, depth] = p.extent;
-    const bool isOneRow = height == 1 && depth == 1;
-    if ((width > side.pitch && !isOneRow) || (depth > 1 && height > side.ysize)) return cudaErrorInvalidPitchValue;
-    if (width > side.pitch || position.x > side.pitch - width) return cudaErrorInvalidValue;
-    if (side.ysize != 0 && (height > side.ysize || position.y > side.ysize - height)) return cudaErrorInvalidValue;
-  }
-  copy = rectangle(p.dstPtr.ptr, p.dstPtr.pitch, p.srcPtr.ptr, p.srcPtr.pitch, p.extent.width, p.extent.height);
+  if ((p.srcArray && p.srcPtr.ptr) || (p.dstArray && p.dstPtr.ptr)) return cudaErrorInvalidValue;
+  size_t elementBytes = 1;
+  if (const cudaError_t error = findSide(p.srcArray, p.srcPos, copy.sourceArray, elementBytes); error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = findSide(p.dstArray, p.dstPos, copy.destinationArray, elementBytes);
+      error != cudaSuccess)
+    return error;
+  copy.width = p.extent.width * elementBytes;
+  copy.height = p.extent.height;
   copy.depth = p.extent.depth;
-  copy.sourceSlice = p.srcPtr.pitch * p.srcPtr.ysize;
-  copy.destinationSlice = p.dstPtr.pitch * p.dstPtr.ysize;
-  copy.source += p.srcPos.x + p.srcPos.y * copy.sourcePitch + p.srcPos.z * copy.sourceSlice;
-  copy.destination += p.dstPos.x + p.dstPos.y * copy.destinationPitch + p.dstPos.z * copy.destinationSlice;
-  return cudaSuccess;
+  if (!p.srcArray)
+    if (const cudaError_t error = readSide(p.srcPtr, p.srcPos, copy, copy.source, copy.sourcePitch, copy.sourceSlice);
+        error != cudaSuccess)
+      return error;
+  if (p.dstArray) return cudaSuccess;
+  return readSide(p.dstPtr, p.dstPos, copy, copy.destination, copy.destinationPitch, copy.destinationSlice);
 }
 
 }  // namespace mulciber::api

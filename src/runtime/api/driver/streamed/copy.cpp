@@ -46,7 +46,7 @@ CUresult copyBox(const Description* d, CUstream stream, bool async) {
   if (d->WidthInBytes == 0 || d->Height == 0 || d->Depth == 0)
     return withContext([](core::Context&) { return Error::Success; });
   Copy copy;
-  if (Error error = readBox(*d, copy); error != Error::Success) return result(error);
+  if (const CUresult error = withDriver([&] { return readBox(*d, copy); }); error != CUDA_SUCCESS) return error;
   return copyIn(stream, copy, async);
 }
 
@@ -58,12 +58,14 @@ CUresult copyRectangle(const CUDA_MEMCPY2D* d, CUstream stream, bool async) {
   box.srcMemoryType = d->srcMemoryType;
   box.srcHost = d->srcHost;
   box.srcDevice = d->srcDevice;
+  box.srcArray = d->srcArray;
   box.srcPitch = d->srcPitch;
   box.dstXInBytes = d->dstXInBytes;
   box.dstY = d->dstY;
   box.dstMemoryType = d->dstMemoryType;
   box.dstHost = d->dstHost;
   box.dstDevice = d->dstDevice;
+  box.dstArray = d->dstArray;
   box.dstPitch = d->dstPitch;
   box.WidthInBytes = d->WidthInBytes;
   box.Height = d->Height;

@@ -14,7 +14,9 @@ namespace {
 
 cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool async) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return record(cudaErrorInvalidMemcpyDirection);
-  if (copy.width > copy.destinationPitch || copy.width > copy.sourcePitch) return record(cudaErrorInvalidPitchValue);
+  const bool isNarrow = (!copy.destinationArray.array && copy.width > copy.destinationPitch) ||
+                        (!copy.sourceArray.array && copy.width > copy.sourcePitch);
+  if (isNarrow) return record(cudaErrorInvalidPitchValue);
   copy.kind = static_cast<CopyKind>(kind);
   return withStream(handle, [&](core::Stream& stream) {
     if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return Error::Success;
@@ -26,8 +28,8 @@ template <class Parameters>
 cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
   if (!p) return record(cudaErrorInvalidValue);
   Copy copy;
-  const cudaError_t error = readBox(*p, copy);
-  return error == cudaSuccess ? copyIn(stream, copy, kind, async) : record(error);
+  const cudaError_t error = withPlatform([&] { return readBox(*p, copy); });
+  return error == cudaSuccess ? copyIn(stream, copy, kind, async) : error;
 }
 
 cudaError_t copyPeerBox(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, bool async) {

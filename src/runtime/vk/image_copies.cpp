@@ -1,0 +1,125 @@
+// Copies between images and memory. The copy engine wants memory at multiples of the texel size, in rows that are such
+// multiples too; what lies otherwise passes through memory without gaps.
+#include <algorithm>
+
+#include "runtime/vk/commands.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/image.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+VkImageSubresourceLayers layersOf(const ImageBox& box) {
+  return {VK_IMAGE_ASPECT_COLOR_BIT, box.level, box.is3d() ? 0 : box.z, box.is3d() ? 1 : box.depth};
+}
+
+VkOffset3D offsetOf(const ImageBox& box) {
+  const uint32_t block = box.image->shape().block;
+  return {static_cast<int32_t>(box.x * block), static_cast<int32_t>(box.y * block),
+          box.is3d() ? static_cast<int32_t>(box.z) : 0};
+}
+
+// In texels. The last blocks of a level may reach beyond it.
+VkExtent3D extentOf(const ImageBox& box) {
+  const ImageShape& shape = box.image->shape();
+  const auto within = [&](uint32_t first, uint32_t count, uint32_t size) {
+    return std::min(count * shape.block, std::max(size >> box.level, 1u) - first * shape.block);
+  };
+  return {within(box.x, box.width, shape.width), within(box.y, box.height, shape.height), box.is3d() ? box.depth : 1};
+}
+
+MemoryBox withoutGaps(const Memory& memory, const ImageBox& image) {
+  return {memory, memory.address, image.rowBytes(), image.rowBytes() * image.height};
+}
+
+// False when the copy engine cannot read or write the memory as it lies.
+bool regionOf(const MemoryBox& memory, const ImageBox& image, VkBufferImageCopy& out) {
+  if (!memory.memory.chunk) return false;
+  const ImageShape& shape = image.image->shape();
+  const uint64_t slice = image.depth > 1 ? memory.slice : image.height * memory.pitch;
+  const uint64_t pitch = image.height > 1 ? memory.pitch : image.depth > 1 ? slice : image.rowBytes();
+  const uint64_t rows = image.height > 1 ? slice / pitch : 1;
+  out.bufferOffset = memory.memory.offset + (memory.address - memory.memory.address);
+  const bool fits = out.bufferOffset % shape.elementBytes == 0 && pitch % shape.elementBytes == 0 &&
+                    pitch >= image.rowBytes() && pitch <= INT32_MAX && rows >= image.height && rows <= INT32_MAX &&
+                    (image.depth == 1 || slice == rows * pitch);
+  if (!fits) return false;
+  out.bufferRowLength = static_cast<uint32_t>(pitch / shape.elementBytes * shape.block);
+  out.bufferImageHeight = static_cast<uint32_t>(rows * shape.block);
+  out.imageSubresource = layersOf(image);
+  out.imageOffset = offsetOf(image);
+  out.imageExtent = extentOf(image);
+  return true;
+}
+
+CopyRegion regionOf(const MemoryBox& destination, const MemoryBox& source, const ImageBox& image) {
+  return {destination.address, source.address, image.rowBytes(),  image.height, image.depth,
+          destination.pitch,   source.pitch,   destination.slice, source.slice};
+}
+
+bool canCopyDirectly(const ImageBox& destination, const ImageBox& source) {
+  const ImageShape &to = destination.image->shape(), &from = source.image->shape();
+  return destination.image != source.image && to.type == from.type && to.block == from.block;
+}
+
+}  // namespace
+
+Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& source) {
+  keep(destination.image);
+  VkBufferImageCopy region{};
+  if (regionOf(source, destination, region)) {
+    device_.api().vkCmdCopyBufferToImage(beginTransfer(), Allocator::buffer(source.memory), destination.image->handle(),
+                                         VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+    return Status::Ok;
+  }
+  Memory memory;
+  if (Status status = temporary(destination.rowBytes() * destination.height * destination.depth, memory);
+      status != Status::Ok)
+    return status;
+  const MemoryBox packed = withoutGaps(memory, destination);
+  copy(regionOf(packed, source, destination));
+  return copyToImage(destination, packed);
+}
+
+Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& source) {
+  keep(source.image);
+  VkBufferImageCopy region{};
+  if (regionOf(destination, source, region)) {
+    device_.api().vkCmdCopyImageToBuffer(beginTransfer(), source.image->handle(), VK_IMAGE_LAYOUT_GENERAL,
+                                         Allocator::buffer(destination.memory), 1, &region);
+    return Status::Ok;
+  }
+  Memory memory;
+  if (Status status = temporary(source.rowBytes() * source.height * source.depth, memory); status != Status::Ok)
+    return status;
+  const MemoryBox packed = withoutGaps(memory, source);
+  if (Status status = copyFromImage(packed, source); status != Status::Ok) return status;
+  barrier();
+  copy(regionOf(destination, packed, source));
+  return Status::Ok;
+}
+
+Status Commands::copyImage(const ImageBox& destination, const ImageBox& source) {
+  if (!canCopyDirectly(destination, source)) {
+    Memory memory;
+    if (Status status = temporary(source.rowBytes() * source.height * source.depth, memory); status != Status::Ok)
+      return status;
+    const MemoryBox packed = withoutGaps(memory, source);
+    if (Status status = copyFromImage(packed, source); status != Status::Ok) return status;
+    return copyToImage(destination, packed);
+  }
+  keep(destination.image);
+  keep(source.image);
+  VkImageCopy region{};
+  region.srcSubresource = layersOf(source);
+  region.srcOffset = offsetOf(source);
+  region.dstSubresource = layersOf(destination);
+  region.dstOffset = offsetOf(destination);
+  region.extent = extentOf(source);
+  device_.api().vkCmdCopyImage(beginTransfer(), source.image->handle(), VK_IMAGE_LAYOUT_GENERAL,
+                               destination.image->handle(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+  return Status::Ok;
+}
+
+}  // namespace mulciber::vk
