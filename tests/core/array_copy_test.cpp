@@ -77,17 +77,21 @@ class ArrayCopyTest : public CoreTest {
     (isDestination ? copy.destinationSlice : copy.sourceSlice) = slice;
   }
 
+  static bool isCompressed(const Place& place) { return place.array && place.array->format().isCompressed(); }
   size_t below(size_t end) { return end == 0 ? 0 : random() % end; }
 
   // A random box, the same in both, somewhere in each.
   void copyRandomly(Place& to, Place& from) {
-    const size_t unit = std::max(to.element, from.element);
+    // Mostly of whole elements.
+    const size_t unit =
+        random() % 4 == 0 && !isCompressed(to) && !isCompressed(from) ? 1 : std::max(to.element, from.element);
     const size_t width = (1 + below(std::min(to.rowBytes, from.rowBytes) / unit)) * unit;
     const size_t height = 1 + below(std::min(to.rows, from.rows));
     const size_t depth = 1 + below(std::min(to.slices, from.slices));
     const auto corner = [&](const Place& place) {
-      return std::array{below((place.rowBytes - width) / place.element + 1) * place.element,
-                        below(place.rows - height + 1), below(place.slices - depth + 1)};
+      const size_t step = unit == 1 ? 1 : place.element;
+      return std::array{below((place.rowBytes - width) / step + 1) * step, below(place.rows - height + 1),
+                        below(place.slices - depth + 1)};
     };
     const auto [toX, toY, toZ] = corner(to);
     const auto [fromX, fromY, fromZ] = corner(from);
@@ -213,8 +217,7 @@ TEST_F(ArrayCopyTest, WhatIsNotInsideIsRefused) {
   EXPECT_OK(given(0, 0, 0, 64, 8, 1));
   EXPECT_OK(given(60, 7, 0, 4, 1, 1));
   EXPECT_OK(given(64, 8, 0, 0, 0, 0));
-  EXPECT_EQ(given(2, 0, 0, 4, 1, 1), Error::InvalidValue);
-  EXPECT_EQ(given(0, 0, 0, 6, 1, 1), Error::InvalidValue);
+  EXPECT_OK(given(2, 0, 0, 5, 1, 1));
   EXPECT_EQ(given(4, 0, 0, 64, 1, 1), Error::InvalidValue);
   EXPECT_EQ(given(0, 1, 0, 64, 8, 1), Error::InvalidValue);
   EXPECT_EQ(given(0, 0, 1, 64, 1, 1), Error::InvalidValue);

@@ -36,12 +36,17 @@ bool isShape(const ArrayDescription& wanted) {
 
 Error check(const ArrayDescription& wanted) {
   if (!isShape(wanted)) return Error::InvalidValue;
-  if ((wanted.flags & (ArraySparse | ArrayDeferredMapping)) != 0) {
+  // Formats for depth and for rendering come from graphics alone.
+  if ((wanted.flags & (ArrayDepthTexture | ArrayColorAttachment)) != 0) return Error::InvalidValue;
+  const uint32_t memoryLater = wanted.flags & (ArraySparse | ArrayDeferredMapping);
+  if (memoryLater == (ArraySparse | ArrayDeferredMapping) || (memoryLater == ArraySparse && wanted.dimensions() == 1))
+    return Error::InvalidValue;
+  if (memoryLater != 0) {
     util::log().warn("arrays without memory of their own (sparse, or mapped later) are not supported");
     return Error::NotSupported;
   }
-  if ((wanted.flags & (ArrayDepthTexture | ArrayVideo)) != 0) {
-    util::log().warn("arrays for depth textures and for video are not supported");
+  if ((wanted.flags & ArrayVideo) != 0) {
+    util::log().warn("arrays for video encoders and decoders are not supported");
     return Error::NotSupported;
   }
   const bool isPlain = wanted.dimensions() == 2 && !wanted.hasLayers();
@@ -142,7 +147,6 @@ Error createArray(Context& context, const ArrayDescription& description, Array*&
 
 Error createMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            MipmappedArray*& out) {
-  if (levels == 0) return Error::InvalidValue;
   std::shared_ptr<vk::Image> image;
   if (const Error error = createImage(context, description, levels, image); error != Error::Success) return error;
   out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(image), description));
@@ -152,7 +156,7 @@ Error createMipmappedArray(Context& context, const ArrayDescription& description
 Error destroyArray(Array* array) {
   ArrayRef held;
   if (const Error error = findArray(array, held); error != Error::Success) return error;
-  if (held->isLevel()) return Error::InvalidValue;
+  if (held->isLevel()) return Error::Success;
   const ContextRef owner = held->context();
   if (const Error error = owner->waitIdle(); error != Error::Success) return error;
   return owner->arrays().remove(array) ? Error::Success : Error::InvalidHandle;

@@ -109,7 +109,7 @@ class MipmappedArray {
 Error createArray(Context& context, const ArrayDescription& description, Array*& out);
 Error createMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            MipmappedArray*& out);
-// Of whatever context. They wait until nothing uses the array any more.
+// Of whatever context. They wait until nothing uses the array any more. A level stays until its mipmapped array goes.
 Error destroyArray(Array* array);
 Error destroyMipmappedArray(MipmappedArray* array);
 

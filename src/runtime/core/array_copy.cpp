@@ -15,20 +15,30 @@ namespace mulciber::core {
 
 namespace {
 
-// The box of a copy in one of its arrays. InvalidValue when it is not made of whole elements inside the array.
+// The box of a copy in one of its arrays. InvalidValue when it is not inside the array. Its bytes need not be those of
+// whole elements, but of whole blocks.
 Error boxIn(const ArrayPlace& place, const Copy& copy, vk::ImageBox& out) {
   const Array& array = *place.array;
   const ArrayDescription& whole = array.description();
-  const size_t element = array.format().bytes;
   const auto fits = [](size_t first, size_t count, size_t size) { return first <= size && count <= size - first; };
-  if (place.x % element != 0 || copy.width % element != 0) return Error::InvalidValue;
   if (!fits(place.x, copy.width, whole.rowBytes()) || !fits(place.y, copy.height, whole.rows()) ||
       !fits(place.z, copy.depth, whole.slices()))
     return Error::InvalidValue;
   const auto number = [](size_t value) { return static_cast<uint32_t>(value); };
-  out = {array.image(),       array.level(),     number(place.x / element),
-         number(place.y),     number(place.z),   number(copy.width / element),
-         number(copy.height), number(copy.depth)};
+  const size_t element = array.format().bytes;
+  if (array.format().isCompressed() && (place.x % element != 0 || copy.width % element != 0))
+    return Error::InvalidValue;
+  const size_t first = place.x / element, end = (place.x + copy.width + element - 1) / element;
+  out.image = array.image();
+  out.level = array.level();
+  out.x = number(first);
+  out.y = number(place.y);
+  out.z = number(place.z);
+  out.width = number(end - first);
+  out.height = number(copy.height);
+  out.depth = number(copy.depth);
+  out.skippedBytes = place.x % element;
+  out.rowBytes = copy.width;
   return Error::Success;
 }
 
@@ -90,7 +100,7 @@ DeviceWork workFor(const Copy& copy, const Ends& ends) {
 }
 
 DeviceWork workFor(const vk::ImageBox& array, const vk::Memory& staging, bool toArray) {
-  const uint64_t row = array.rowBytes();
+  const uint64_t row = array.rowBytes;
   return ArrayCopy{array, vk::MemoryBox{staging, staging.address, row, row * array.height}, toArray, nullptr};
 }
 
@@ -106,11 +116,8 @@ Error copyPageable(Stream& stream, const Copy& copy, const Ends& ends) {
   const HostBox box{host, copy.width, copy.height, copy.depth, side.pitch, side.slice};
   return copyStaged(stream, box, side.isSource, [&](const StagedPiece& piece, const vk::Memory& staging) {
     vk::ImageBox part = array;
-    const uint32_t element = array.image->shape().elementBytes;
-    part.x += static_cast<uint32_t>(piece.x / element);
-    part.y += static_cast<uint32_t>(piece.y);
+    part.y += static_cast<uint32_t>(piece.y);  // no row of an array is longer than a piece
     part.z += static_cast<uint32_t>(piece.z);
-    part.width = static_cast<uint32_t>(piece.width / element);
     part.height = static_cast<uint32_t>(piece.rows);
     part.depth = 1;
     return workFor(part, staging, side.isSource);

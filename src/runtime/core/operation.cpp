@@ -44,7 +44,7 @@ vk::Status recordWork(const ArrayUpload& upload, vk::Commands& commands) {
   vk::Memory memory;
   if (const auto status = commands.upload(upload.bytes->size(), memory); status != vk::Status::Ok) return status;
   std::memcpy(memory.host, upload.bytes->data(), upload.bytes->size());
-  const uint64_t row = upload.array.rowBytes();
+  const uint64_t row = upload.array.rowBytes;
   return commands.copyToImage(upload.array, {memory, memory.address, row, row * upload.array.height});
 }
 

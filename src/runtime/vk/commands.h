@@ -107,6 +107,7 @@ class Commands {
   VkCommandBuffer beginCompute();
   void bindTextures();
   VkCommandBuffer beginTransfer();
+  Status packedCopyOf(const ImageBox& whole, MemoryBox& out);  // in memory that lasts until reset()
   void finishWrites(VkPipelineStageFlags2 before);
   template <typename Body>
   void inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body);

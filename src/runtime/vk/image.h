@@ -69,12 +69,15 @@ class Image {
   std::vector<View> views_;
 };
 
-// A box of elements of one level: x, y and z count texels or blocks, z those of a 3-D image, else layers.
+// A box of elements of one level: x, y and z count texels or blocks, z those of a 3-D image, else layers. Of the bytes
+// of each row some at both ends may not be meant.
 struct ImageBox {
   std::shared_ptr<Image> image;
   uint32_t level, x, y, z, width, height, depth;
+  uint64_t skippedBytes, rowBytes;  // before those that are meant, and they
 
-  uint64_t rowBytes() const { return uint64_t{width} * image->shape().elementBytes; }
+  uint64_t elementRowBytes() const { return uint64_t{width} * image->shape().elementBytes; }
+  bool isWhole() const { return rowBytes == elementRowBytes(); }
   bool is3d() const { return image->shape().type == VK_IMAGE_TYPE_3D; }
 };
 

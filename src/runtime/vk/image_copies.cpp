@@ -30,7 +30,7 @@ VkExtent3D extentOf(const ImageBox& box) {
 }
 
 MemoryBox withoutGaps(const Memory& memory, const ImageBox& image) {
-  return {memory, memory.address, image.rowBytes(), image.rowBytes() * image.height};
+  return {memory, memory.address, image.rowBytes, image.rowBytes * image.height};
 }
 
 // False when the copy engine cannot read or write the memory as it lies.
@@ -38,11 +38,11 @@ bool regionOf(const MemoryBox& memory, const ImageBox& image, VkBufferImageCopy&
   if (!memory.memory.chunk) return false;
   const ImageShape& shape = image.image->shape();
   const uint64_t slice = image.depth > 1 ? memory.slice : image.height * memory.pitch;
-  const uint64_t pitch = image.height > 1 ? memory.pitch : image.depth > 1 ? slice : image.rowBytes();
+  const uint64_t pitch = image.height > 1 ? memory.pitch : image.depth > 1 ? slice : image.rowBytes;
   const uint64_t rows = image.height > 1 ? slice / pitch : 1;
   out.bufferOffset = memory.memory.offset + (memory.address - memory.memory.address);
   const bool fits = out.bufferOffset % shape.elementBytes == 0 && pitch % shape.elementBytes == 0 &&
-                    pitch >= image.rowBytes() && pitch <= INT32_MAX && rows >= image.height && rows <= INT32_MAX &&
+                    pitch >= image.rowBytes && pitch <= INT32_MAX && rows >= image.height && rows <= INT32_MAX &&
                     (image.depth == 1 || slice == rows * pitch);
   if (!fits) return false;
   out.bufferRowLength = static_cast<uint32_t>(pitch / shape.elementBytes * shape.block);
@@ -54,27 +54,54 @@ bool regionOf(const MemoryBox& memory, const ImageBox& image, VkBufferImageCopy&
 }
 
 CopyRegion regionOf(const MemoryBox& destination, const MemoryBox& source, const ImageBox& image) {
-  return {destination.address, source.address, image.rowBytes(),  image.height, image.depth,
+  return {destination.address, source.address, image.rowBytes,    image.height, image.depth,
           destination.pitch,   source.pitch,   destination.slice, source.slice};
 }
 
+// With all bytes of its elements.
+ImageBox wholeOf(const ImageBox& box) {
+  ImageBox whole = box;
+  whole.skippedBytes = 0;
+  whole.rowBytes = box.elementRowBytes();
+  return whole;
+}
+
 bool canCopyDirectly(const ImageBox& destination, const ImageBox& source) {
+  if (!destination.isWhole() || !source.isWhole()) return false;
   const ImageShape &to = destination.image->shape(), &from = source.image->shape();
   return destination.image != source.image && to.type == from.type && to.block == from.block;
 }
 
 }  // namespace
 
+Status Commands::packedCopyOf(const ImageBox& whole, MemoryBox& out) {
+  Memory memory;
+  if (Status status = temporary(whole.rowBytes * whole.height * whole.depth, memory); status != Status::Ok)
+    return status;
+  out = withoutGaps(memory, whole);
+  return copyFromImage(out, whole);
+}
+
 Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& source) {
   keep(destination.image);
   VkBufferImageCopy region{};
+  if (!destination.isWhole()) {  // the rest of the elements stays
+    const ImageBox whole = wholeOf(destination);
+    MemoryBox packed;
+    if (Status status = packedCopyOf(whole, packed); status != Status::Ok) return status;
+    barrier();
+    MemoryBox part = packed;
+    part.address += destination.skippedBytes;
+    copy(regionOf(part, source, destination));
+    return copyToImage(whole, packed);
+  }
   if (regionOf(source, destination, region)) {
     device_.api().vkCmdCopyBufferToImage(beginTransfer(), Allocator::buffer(source.memory), destination.image->handle(),
                                          VK_IMAGE_LAYOUT_GENERAL, 1, &region);
     return Status::Ok;
   }
   Memory memory;
-  if (Status status = temporary(destination.rowBytes() * destination.height * destination.depth, memory);
+  if (Status status = temporary(destination.rowBytes * destination.height * destination.depth, memory);
       status != Status::Ok)
     return status;
   const MemoryBox packed = withoutGaps(memory, destination);
@@ -85,16 +112,14 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
 Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& source) {
   keep(source.image);
   VkBufferImageCopy region{};
-  if (regionOf(destination, source, region)) {
+  if (source.isWhole() && regionOf(destination, source, region)) {
     device_.api().vkCmdCopyImageToBuffer(beginTransfer(), source.image->handle(), VK_IMAGE_LAYOUT_GENERAL,
                                          Allocator::buffer(destination.memory), 1, &region);
     return Status::Ok;
   }
-  Memory memory;
-  if (Status status = temporary(source.rowBytes() * source.height * source.depth, memory); status != Status::Ok)
-    return status;
-  const MemoryBox packed = withoutGaps(memory, source);
-  if (Status status = copyFromImage(packed, source); status != Status::Ok) return status;
+  MemoryBox packed;
+  if (Status status = packedCopyOf(wholeOf(source), packed); status != Status::Ok) return status;
+  packed.address += source.skippedBytes;
   barrier();
   copy(regionOf(destination, packed, source));
   return Status::Ok;
@@ -102,11 +127,10 @@ Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& sou
 
 Status Commands::copyImage(const ImageBox& destination, const ImageBox& source) {
   if (!canCopyDirectly(destination, source)) {
-    Memory memory;
-    if (Status status = temporary(source.rowBytes() * source.height * source.depth, memory); status != Status::Ok)
-      return status;
-    const MemoryBox packed = withoutGaps(memory, source);
-    if (Status status = copyFromImage(packed, source); status != Status::Ok) return status;
+    MemoryBox packed;
+    if (Status status = packedCopyOf(wholeOf(source), packed); status != Status::Ok) return status;
+    packed.address += source.skippedBytes;
+    barrier();
     return copyToImage(destination, packed);
   }
   keep(destination.image);

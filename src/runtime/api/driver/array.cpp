@@ -12,9 +12,10 @@ namespace {
 
 core::MipmappedArray* mipmappedOf(CUmipmappedArray handle) { return reinterpret_cast<core::MipmappedArray*>(handle); }
 
+// An array is known in whatever context is current, and without one.
 template <class Body>
 CUresult withArray(CUarray handle, Body&& body) {
-  return withContext([&](core::Context&) {
+  return withDriver([&] {
     core::ArrayRef array;
     if (Error error = core::findArray(arrayOf(handle), array); error != Error::Success) return error;
     return body(*array);
@@ -23,7 +24,7 @@ CUresult withArray(CUarray handle, Body&& body) {
 
 template <class Body>
 CUresult withMipmappedArray(CUmipmappedArray handle, Body&& body) {
-  return withContext([&](core::Context&) {
+  return withDriver([&] {
     core::MipmappedArrayRef array;
     if (Error error = core::findMipmappedArray(mipmappedOf(handle), array); error != Error::Success) return error;
     return body(*array);
@@ -43,13 +44,14 @@ CUresult create(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& given) {
   });
 }
 
-template <class Array>
-Error requirements(const Array& array, CUdevice device, CUDA_ARRAY_MEMORY_REQUIREMENTS* out) {
-  if (!out) return Error::InvalidValue;
-  if (!core::Platform::get().device(device)) return Error::InvalidDevice;
-  // Of arrays whose memory is mapped later; there are none.
-  (void)array;
-  return Error::InvalidValue;
+// No array has planes, is sparse, or gets its memory later: what asks about these is wrong of any array.
+CUresult refuse(CUarray handle) {
+  return handle ? withArray(handle, [](const core::Array&) { return Error::InvalidValue; })
+                : withDriver([] { return Error::InvalidValue; });
+}
+CUresult refuse(CUmipmappedArray handle) {
+  return handle ? withMipmappedArray(handle, [](const core::MipmappedArray&) { return Error::InvalidValue; })
+                : withDriver([] { return Error::InvalidValue; });
 }
 
 }  // namespace
@@ -89,29 +91,21 @@ CUDA_API(CUresult, cuArray3DGetDescriptor_v2)(CUDA_ARRAY3D_DESCRIPTOR* out, CUar
 }
 
 CUDA_API(CUresult, cuArrayDestroy)(CUarray handle) {
-  return withContext([&](core::Context&) { return core::destroyArray(arrayOf(handle)); });
+  return withDriver([&] { return core::destroyArray(arrayOf(handle)); });
 }
 
-// No array has planes.
-CUDA_API(CUresult, cuArrayGetPlane)(CUarray* out, CUarray handle, unsigned int) {
-  return withArray(handle, [&](const core::Array&) {
-    (void)out;
-    return Error::InvalidValue;
-  });
+CUDA_API(CUresult, cuArrayGetPlane)(CUarray*, CUarray handle, unsigned int) {
+  return withArray(handle, [](const core::Array&) { return Error::InvalidValue; });
 }
-
-// No array is sparse.
-CUDA_API(CUresult, cuArrayGetSparseProperties)(CUDA_ARRAY_SPARSE_PROPERTIES* out, CUarray handle) {
-  return withArray(handle, [&](const core::Array&) {
-    (void)out;
-    return Error::InvalidValue;
-  });
+CUDA_API(CUresult, cuArrayGetSparseProperties)(CUDA_ARRAY_SPARSE_PROPERTIES*, CUarray handle) { return refuse(handle); }
+CUDA_API(CUresult, cuArrayGetMemoryRequirements)(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUarray handle, CUdevice) {
+  return refuse(handle);
 }
-
-CUDA_API(CUresult, cuArrayGetMemoryRequirements)
-(CUDA_ARRAY_MEMORY_REQUIREMENTS* out, CUarray handle, CUdevice device) {
-  return withArray(handle, [&](const core::Array& array) { return requirements(array, device, out); });
+CUDA_API(CUresult, cuMipmappedArrayGetSparseProperties)(CUDA_ARRAY_SPARSE_PROPERTIES*, CUmipmappedArray handle) {
+  return refuse(handle);
 }
+CUDA_API(CUresult, cuMipmappedArrayGetMemoryRequirements)
+(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUmipmappedArray handle, CUdevice) { return refuse(handle); }
 
 CUDA_API(CUresult, cuMipmappedArrayCreate)
 (CUmipmappedArray* out, const CUDA_ARRAY3D_DESCRIPTOR* given, unsigned int levels) {
@@ -135,18 +129,5 @@ CUDA_API(CUresult, cuMipmappedArrayGetLevel)(CUarray* out, CUmipmappedArray hand
 }
 
 CUDA_API(CUresult, cuMipmappedArrayDestroy)(CUmipmappedArray handle) {
-  return withContext([&](core::Context&) { return core::destroyMipmappedArray(mipmappedOf(handle)); });
-}
-
-CUDA_API(CUresult, cuMipmappedArrayGetSparseProperties)(CUDA_ARRAY_SPARSE_PROPERTIES* out, CUmipmappedArray handle) {
-  return withMipmappedArray(handle, [&](const core::MipmappedArray&) {
-    (void)out;
-    return Error::InvalidValue;
-  });
-}
-
-CUDA_API(CUresult, cuMipmappedArrayGetMemoryRequirements)
-(CUDA_ARRAY_MEMORY_REQUIREMENTS* out, CUmipmappedArray handle, CUdevice device) {
-  return withMipmappedArray(handle,
-                            [&](const core::MipmappedArray& array) { return requirements(array, device, out); });
+  return withDriver([&] { return core::destroyMipmappedArray(mipmappedOf(handle)); });
 }

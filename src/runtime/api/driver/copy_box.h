@@ -16,7 +16,7 @@ struct BoxSide {
   const void* host;
   CUdeviceptr device;
   CUarray array;
-  size_t x, y, z, pitch, height;  // x in bytes
+  size_t x, y, z, pitch, height, level;  // x in bytes
 };
 
 inline core::Error readSide(const BoxSide& side, const core::Copy& copy, uint64_t& address, size_t& pitch,
@@ -26,6 +26,7 @@ inline core::Error readSide(const BoxSide& side, const core::Copy& copy, uint64_
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED: address = side.device; break;
     case CU_MEMORYTYPE_ARRAY:
+      if (!side.array || side.level != 0) return core::Error::InvalidValue;
       array.x = side.x;
       array.y = side.y;
       array.z = side.z;
@@ -56,10 +57,10 @@ core::Error readBox(const Description& d, core::Copy& copy) {
   copy.height = d.Height;
   copy.depth = d.Depth;
   copy.kind = kindOf(d.srcMemoryType, d.dstMemoryType);
-  const BoxSide from{d.srcMemoryType, d.srcHost, d.srcDevice, d.srcArray, d.srcXInBytes,
-                     d.srcY,          d.srcZ,    d.srcPitch,  d.srcHeight};
-  const BoxSide to{d.dstMemoryType, d.dstHost, d.dstDevice, d.dstArray, d.dstXInBytes,
-                   d.dstY,          d.dstZ,    d.dstPitch,  d.dstHeight};
+  const BoxSide from{d.srcMemoryType, d.srcHost, d.srcDevice, d.srcArray,  d.srcXInBytes,
+                     d.srcY,          d.srcZ,    d.srcPitch,  d.srcHeight, d.srcLOD};
+  const BoxSide to{d.dstMemoryType, d.dstHost, d.dstDevice, d.dstArray,  d.dstXInBytes,
+                   d.dstY,          d.dstZ,    d.dstPitch,  d.dstHeight, d.dstLOD};
   if (core::Error error = readSide(from, copy, copy.source, copy.sourcePitch, copy.sourceSlice, copy.sourceArray);
       error != core::Error::Success)
     return error;

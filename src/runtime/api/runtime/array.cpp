@@ -52,17 +52,35 @@ const core::ArrayFormat* formatOf(const cudaChannelFormatDesc& given) {
   return same.y == given.y && same.z == given.z && same.w == given.w ? format : nullptr;
 }
 
-core::ArrayDescription described(const cudaChannelFormatDesc& channels, const cudaExtent& extent, unsigned flags) {
-  return {extent.width, extent.height, extent.depth, formatOf(channels), flags};
+// InvalidChannelDescriptor for what no array consists of; planar formats belong to arrays with planes.
+cudaError_t describe(const cudaChannelFormatDesc& channels, const cudaExtent& extent, unsigned flags,
+                     core::ArrayDescription& out) {
+  out = {extent.width, extent.height, extent.depth, formatOf(channels), flags};
+  if (out.format) return cudaSuccess;
+  const bool isPlanar = channels.f == cudaChannelFormatKindNV12 && channels.x == 8 && channels.y == 8 &&
+                        channels.z == 8 && channels.w == 0;
+  return isPlanar ? cudaErrorInvalidValue : cudaErrorInvalidChannelDescriptor;
 }
 
-cudaError_t allocate(cudaArray_t* out, const cudaChannelFormatDesc* channels, const cudaExtent& extent,
-                     unsigned flags) {
-  return withContext([&](core::Context& context) {
-    if (!out || !channels) return Error::InvalidValue;
+// `create` makes what the description says.
+template <class Handle, class Create>
+cudaError_t allocate(Handle* out, const cudaChannelFormatDesc* channels, const cudaExtent& extent, unsigned flags,
+                     Create&& create) {
+  return withContext([&](core::Context& context) -> cudaError_t {
+    if (!out || !channels) return cudaErrorInvalidValue;
+    *out = nullptr;
+    core::ArrayDescription description;
+    if (const cudaError_t error = describe(*channels, extent, flags, description); error != cudaSuccess) return error;
+    return codeOf(create(context, description));
+  });
+}
+
+cudaError_t allocateArray(cudaArray_t* out, const cudaChannelFormatDesc* channels, const cudaExtent& extent,
+                          unsigned flags) {
+  return allocate(out, channels, extent, flags, [&](core::Context& context, const core::ArrayDescription& description) {
     core::Array* array = nullptr;
-    const Error error = core::createArray(context, described(*channels, extent, flags), array);
-    if (error == Error::Success) *out = reinterpret_cast<cudaArray_t>(array);
+    const Error error = core::createArray(context, description, array);
+    *out = reinterpret_cast<cudaArray_t>(array);
     return error;
   });
 }
@@ -71,22 +89,21 @@ cudaError_t allocate(cudaArray_t* out, const cudaChannelFormatDesc* channels, co
 
 CUDA_API(cudaError_t, cudaMallocArray)
 (cudaArray_t* out, const cudaChannelFormatDesc* channels, size_t width, size_t height, unsigned int flags) {
-  return allocate(out, channels, {width, height, 0}, flags);
+  return allocateArray(out, channels, {width, height, 0}, flags);
 }
 
 CUDA_API(cudaError_t, cudaMalloc3DArray)
 (cudaArray_t* out, const cudaChannelFormatDesc* channels, cudaExtent extent, unsigned int flags) {
-  return allocate(out, channels, extent, flags);
+  return allocateArray(out, channels, extent, flags);
 }
 
 CUDA_API(cudaError_t, cudaMallocMipmappedArray)
 (cudaMipmappedArray_t* out, const cudaChannelFormatDesc* channels, cudaExtent extent, unsigned int levels,
  unsigned int flags) {
-  return withContext([&](core::Context& context) {
-    if (!out || !channels) return Error::InvalidValue;
+  return allocate(out, channels, extent, flags, [&](core::Context& context, const core::ArrayDescription& description) {
     core::MipmappedArray* array = nullptr;
-    const Error error = core::createMipmappedArray(context, described(*channels, extent, flags), levels, array);
-    if (error == Error::Success) *out = reinterpret_cast<cudaMipmappedArray_t>(array);
+    const Error error = core::createMipmappedArray(context, description, levels, array);
+    *out = reinterpret_cast<cudaMipmappedArray_t>(array);
     return error;
   });
 }
@@ -113,6 +130,9 @@ CUDA_API(cudaError_t, cudaFreeMipmappedArray)(cudaMipmappedArray_t handle) {
 
 CUDA_API(cudaError_t, cudaArrayGetInfo)
 (cudaChannelFormatDesc* channels, cudaExtent* extent, unsigned int* flags, cudaArray_t handle) {
+  if (channels) *channels = {};
+  if (extent) *extent = {};
+  if (flags) *flags = 0;
   return withArray(handle, [&](const core::Array& array) {
     const core::ArrayDescription& description = array.description();
     if (channels) *channels = channelsOf(array.format());
@@ -123,8 +143,8 @@ CUDA_API(cudaError_t, cudaArrayGetInfo)
 }
 
 CUDA_API(cudaError_t, cudaGetChannelDesc)(cudaChannelFormatDesc* out, cudaArray_const_t handle) {
+  if (!out) return withContext([](core::Context&) { return Error::InvalidValue; });
   return withArray(handle, [&](const core::Array& array) {
-    if (!out) return Error::InvalidValue;
     *out = channelsOf(array.format());
     return Error::Success;
   });
@@ -134,20 +154,33 @@ CUDA_API(cudaChannelFormatDesc, cudaCreateChannelDesc)(int x, int y, int z, int 
   return {x, y, z, w, kind};
 }
 
-// No array has planes, is sparse, or gets its memory later.
+// No array has planes, is sparse, or gets its memory later: what asks about these is wrong of any array.
+namespace {
+
+template <class Properties>
+cudaError_t refuse(Properties* out, cudaArray_t handle) {
+  if (out) *out = {};
+  return handle ? withArray(handle, [](const core::Array&) { return Error::InvalidValue; })
+                : withContext([](core::Context&) { return Error::InvalidValue; });
+}
+template <class Properties>
+cudaError_t refuse(Properties* out, cudaMipmappedArray_t) {
+  if (out) *out = {};
+  return withContext([](core::Context&) { return Error::InvalidValue; });
+}
+
+}  // namespace
+
 CUDA_API(cudaError_t, cudaArrayGetPlane)(cudaArray_t*, cudaArray_t handle, unsigned int) {
   return withArray(handle, [](const core::Array&) { return Error::InvalidValue; });
 }
-CUDA_API(cudaError_t, cudaArrayGetSparseProperties)(cudaArraySparseProperties*, cudaArray_t handle) {
-  return withArray(handle, [](const core::Array&) { return Error::InvalidValue; });
+CUDA_API(cudaError_t, cudaArrayGetSparseProperties)(cudaArraySparseProperties* out, cudaArray_t handle) {
+  return refuse(out, handle);
 }
-CUDA_API(cudaError_t, cudaMipmappedArrayGetSparseProperties)(cudaArraySparseProperties*, cudaMipmappedArray_t handle) {
-  return withMipmappedArray(handle, [](const core::MipmappedArray&) { return Error::InvalidValue; });
-}
-CUDA_API(cudaError_t, cudaArrayGetMemoryRequirements)(cudaArrayMemoryRequirements*, cudaArray_t handle, int) {
-  return withArray(handle, [](const core::Array&) { return Error::InvalidValue; });
+CUDA_API(cudaError_t, cudaMipmappedArrayGetSparseProperties)
+(cudaArraySparseProperties* out, cudaMipmappedArray_t handle) { return refuse(out, handle); }
+CUDA_API(cudaError_t, cudaArrayGetMemoryRequirements)(cudaArrayMemoryRequirements* out, cudaArray_t handle, int) {
+  return refuse(out, handle);
 }
 CUDA_API(cudaError_t, cudaMipmappedArrayGetMemoryRequirements)
-(cudaArrayMemoryRequirements*, cudaMipmappedArray_t handle, int) {
-  return withMipmappedArray(handle, [](const core::MipmappedArray&) { return Error::InvalidValue; });
-}
+(cudaArrayMemoryRequirements* out, cudaMipmappedArray_t handle, int) { return refuse(out, handle); }

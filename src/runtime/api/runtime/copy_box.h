@@ -32,11 +32,14 @@ inline core::Copy rectangle(const void* to, size_t toPitch, const void* from, si
   return copy;
 }
 
-// One side of a copy in memory: where it begins and how its rows lie.
-inline cudaError_t readSide(const cudaPitchedPtr& side, const cudaPos& position, const core::Copy& copy,
+// One side of a copy in memory: where it begins and how its rows lie. Beside an array its position counts that array's
+// elements too.
+inline cudaError_t readSide(const cudaPitchedPtr& side, cudaPos position, size_t elementBytes, const core::Copy& copy,
                             uint64_t& address, size_t& pitch, size_t& slice) {
   if (!side.ptr) return cudaErrorInvalidValue;
   const bool isOneRow = copy.height == 1 && copy.depth == 1;
+  position.x *= elementBytes;
+  if (copy.hasArray() && copy.width > side.pitch) return cudaErrorInvalidValue;
   if ((copy.width > side.pitch && !isOneRow) || (copy.depth > 1 && copy.height > side.ysize))
     return cudaErrorInvalidPitchValue;
   if (copy.width > side.pitch || position.x > side.pitch - copy.width) return cudaErrorInvalidValue;
@@ -75,11 +78,13 @@ cudaError_t readBox(const Parameters& p, core::Copy& copy) {
   copy.height = p.extent.height;
   copy.depth = p.extent.depth;
   if (!p.srcArray)
-    if (const cudaError_t error = readSide(p.srcPtr, p.srcPos, copy, copy.source, copy.sourcePitch, copy.sourceSlice);
+    if (const cudaError_t error =
+            readSide(p.srcPtr, p.srcPos, elementBytes, copy, copy.source, copy.sourcePitch, copy.sourceSlice);
         error != cudaSuccess)
       return error;
   if (p.dstArray) return cudaSuccess;
-  return readSide(p.dstPtr, p.dstPos, copy, copy.destination, copy.destinationPitch, copy.destinationSlice);
+  return readSide(p.dstPtr, p.dstPos, elementBytes, copy, copy.destination, copy.destinationPitch,
+                  copy.destinationSlice);
 }
 
 }  // namespace mulciber::api

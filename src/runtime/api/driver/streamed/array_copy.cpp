@@ -23,7 +23,8 @@ Side at(const void* pointer) { return at(reinterpret_cast<uintptr_t>(pointer)); 
 Error find(const Side& side, bool isArray, core::ArrayPlace& place, uint64_t& address) {
   address = side.address;
   place.x = side.offset;
-  return isArray ? core::findArray(arrayOf(side.array), place.array) : Error::Success;
+  if (!isArray) return Error::Success;
+  return side.array ? core::findArray(arrayOf(side.array), place.array) : Error::InvalidValue;
 }
 
 enum class Ends : unsigned char { ToArray, FromArray, Both };

@@ -34,8 +34,14 @@ Error read(const Side& side, core::ArrayPlace& place, uint64_t& address, size_t&
   return core::findArray(arrayOf(side.array), place.array);
 }
 
+// Arrays are the device's.
+bool isDirection(const Side& to, const Side& from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice) return true;
+  return !from.isArray ? kind == cudaMemcpyHostToDevice : !to.isArray && kind == cudaMemcpyDeviceToHost;
+}
+
 cudaError_t read(const Side& to, const Side& from, cudaMemcpyKind kind, Copy& copy) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (!isDirection(to, from, kind)) return cudaErrorInvalidMemcpyDirection;
   copy.kind = static_cast<CopyKind>(kind);
   if (Error error = read(to, copy.destinationArray, copy.destination, copy.destinationPitch); error != Error::Success)
     return codeOf(error);
@@ -45,21 +51,34 @@ cudaError_t read(const Side& to, const Side& from, cudaMemcpyKind kind, Copy& co
 cudaError_t copyRectangle(const Side& to, const Side& from, size_t width, size_t height, cudaMemcpyKind kind,
                           cudaStream_t handle, bool async) {
   return withStream(handle, [&](core::Stream& stream) {
+    const bool isNarrow = (!to.isArray && to.pitch < width) || (!from.isArray && from.pitch < width);
+    if (!to.isArray && isNarrow && width != 0 && height != 0) return cudaErrorInvalidPitchValue;
+    if (to.isArray && from.isArray && !to.array) return cudaErrorInvalidValue;
     Copy copy;
     if (const cudaError_t error = read(to, from, kind, copy); error != cudaSuccess) return error;
     copy.width = width;
     copy.height = height;
     if (width == 0 || height == 0) return cudaSuccess;
-    if ((!to.isArray && to.pitch < width) || (!from.isArray && from.pitch < width)) return cudaErrorInvalidPitchValue;
+    if (isNarrow) return cudaErrorInvalidPitchValue;
     return codeOf(core::copy(stream, copy, async));
   });
 }
 
-// How many bytes of the row are left where a side is; memory is one row.
+// In an array, whether all of them lie inside; then where they begin, as a place in a row.
+bool findBytes(core::ArrayPlace& place, size_t bytes) {
+  if (!place.array) return true;
+  const core::ArrayDescription& description = place.array->description();
+  const size_t row = description.rowBytes(), all = row * description.rows();
+  if (place.x > all || place.y > description.rows()) return false;
+  const size_t begin = place.y * row + place.x;
+  place.y = begin / row;
+  place.x = begin % row;
+  return begin <= all && bytes <= all - begin;
+}
+
+// How many bytes of the row are left; memory is one row.
 size_t leftInRow(const core::ArrayPlace& place, size_t bytes) {
-  if (!place.array) return bytes;
-  const size_t row = place.array->description().rowBytes();
-  return place.x < row ? row - place.x : 0;
+  return place.array ? std::min(place.array->description().rowBytes() - place.x, bytes) : bytes;
 }
 
 void advance(core::ArrayPlace& place, uint64_t& address, size_t bytes) {
@@ -79,10 +98,9 @@ cudaError_t copyBytes(const Side& to, const Side& from, size_t bytes, cudaMemcpy
   return withStream(handle, [&](core::Stream& stream) {
     Copy copy;
     if (const cudaError_t error = read(to, from, kind, copy); error != cudaSuccess) return error;
+    if (!findBytes(copy.destinationArray, bytes) || !findBytes(copy.sourceArray, bytes)) return cudaErrorInvalidValue;
     for (size_t left = bytes; left > 0; left -= copy.width) {
       copy.width = std::min(leftInRow(copy.destinationArray, left), leftInRow(copy.sourceArray, left));
-      copy.width = std::min(copy.width, left);
-      if (copy.width == 0) return cudaErrorInvalidValue;
       if (const Error error = core::copy(stream, copy, async); error != Error::Success) return codeOf(error);
       advance(copy.destinationArray, copy.destination, copy.width);
       advance(copy.sourceArray, copy.source, copy.width);
