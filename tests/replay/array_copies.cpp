@@ -1,6 +1,7 @@
 // Copies to, from and between arrays: the codes, and where the bytes go.
 #include <cstdio>
 #include <functional>
+#include <vector>
 
 #include "replay.h"
 
@@ -333,7 +334,12 @@ void runtimeCopies() {
   const auto width = [] { return number(16, {0, 4, 6, 256, 260}); };
   const auto height = [] { return number(4, {0, 1, 32, 33}); };
   const auto pitch = [] { return number(64, {0, 15, 16, 33}); };
-  const auto kind = [](uint64_t right) { return number(right, {0, 1, 2, 3, 4, 5}); };
+  const auto kind = [](uint64_t right) {
+    std::vector<uint64_t> wrong;
+    for (uint64_t other = 0; other <= 5; ++other)
+      if (other != right) wrong.push_back(other);
+    return number(right, wrong);
+  };
   call(R, FUNCTION(cudaMemcpy2DToArray), array(), x(), y(), deviceMemory(), pitch(), width(), height(), kind(3));
   call(R, FUNCTION(cudaMemcpy2DFromArray), deviceMemory(), pitch(), array(), x(), y(), width(), height(), kind(3));
   call(R, FUNCTION(cudaMemcpy2DArrayToArray), array(), x(), y(), array(), number(0, {4}), number(0, {9}), width(),

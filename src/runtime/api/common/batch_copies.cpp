@@ -69,7 +69,7 @@ Error copyAll(core::Stream& stream, const std::vector<Described>& all, size_t* f
 
 Error sideOf(const CUmemcpy3DOperand& operand, const CUextent3D& extent, uint64_t& address, size_t& pitch,
              size_t& slice) {
-  if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) return Error::NotSupported;  // arrays belong to textures
+  if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) return Error::NotSupported;  // batches of arrays are not there
   if (operand.type != CU_MEMCPY_OPERAND_TYPE_POINTER || operand.op.ptr.ptr == 0) return Error::InvalidValue;
   const size_t row = operand.op.ptr.rowLength, layer = operand.op.ptr.layerHeight;
   if ((row != 0 && row < extent.width) || (layer != 0 && layer < extent.height)) return Error::InvalidValue;
