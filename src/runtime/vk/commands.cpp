@@ -52,7 +52,7 @@ Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_
   poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   if (kind == Kind::Transient) poolInfo.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
   poolInfo.queueFamilyIndex = family;
-  if (Status status = device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, nullptr, &commands->pool_),
+  if (Status status = device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, device.callbacks(), &commands->pool_),
                                     "creating a command pool");
       status != Status::Ok)
     return status;
@@ -78,7 +78,7 @@ std::unique_ptr<Commands> Commands::borrow(Device& device, VkCommandBuffer comma
 Commands::~Commands() {
   for (const Memory& memory : moreArenas_) device_.allocator().free(memory);
   device_.allocator().free(arena_);
-  if (pool_ != VK_NULL_HANDLE) device_.api().vkDestroyCommandPool(device_.handle(), pool_, nullptr);
+  if (pool_ != VK_NULL_HANDLE) device_.api().vkDestroyCommandPool(device_.handle(), pool_, device_.callbacks());
 }
 
 Status Commands::begin(const Hazards& before) {

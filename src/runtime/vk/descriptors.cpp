@@ -70,7 +70,7 @@ Status Descriptors::createLayout(VkDescriptorSetLayout constants) {
   info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT;
   info.bindingCount = static_cast<uint32_t>(bindings.size());
   info.pBindings = bindings.data();
-  if (Status status = device_.status(api.vkCreateDescriptorSetLayout(device_.handle(), &info, nullptr, &layout_),
+  if (Status status = device_.status(api.vkCreateDescriptorSetLayout(device_.handle(), &info, device_.callbacks(), &layout_),
                                      "creating the layout of textures");
       status != Status::Ok)
     return status;
@@ -84,7 +84,7 @@ Status Descriptors::createLayout(VkDescriptorSetLayout constants) {
   pipelineInfo.pSetLayouts = sets;
   pipelineInfo.pushConstantRangeCount = 1;
   pipelineInfo.pPushConstantRanges = &range;
-  return device_.status(api.vkCreatePipelineLayout(device_.handle(), &pipelineInfo, nullptr, &pipelineLayout_),
+  return device_.status(api.vkCreatePipelineLayout(device_.handle(), &pipelineInfo, device_.callbacks(), &pipelineLayout_),
                         "creating the layout of pipelines with textures");
 }
 
@@ -99,7 +99,7 @@ Status Descriptors::createSet() {
   info.poolSizeCount = static_cast<uint32_t>(sizes.size());
   info.pPoolSizes = sizes.data();
   if (pool_ == VK_NULL_HANDLE)
-    if (Status status = device_.status(api.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool_),
+    if (Status status = device_.status(api.vkCreateDescriptorPool(device_.handle(), &info, device_.callbacks(), &pool_),
                                        "creating the arrays of textures");
         status != Status::Ok)
       return status;
@@ -114,10 +114,10 @@ Status Descriptors::createSet() {
 
 Descriptors::~Descriptors() {
   const VolkDeviceTable& api = device_.api();
-  for (const auto& [description, sampler] : samplers_) api.vkDestroySampler(device_.handle(), sampler.first, nullptr);
-  if (pool_ != VK_NULL_HANDLE) api.vkDestroyDescriptorPool(device_.handle(), pool_, nullptr);
-  if (pipelineLayout_ != VK_NULL_HANDLE) api.vkDestroyPipelineLayout(device_.handle(), pipelineLayout_, nullptr);
-  if (layout_ != VK_NULL_HANDLE) api.vkDestroyDescriptorSetLayout(device_.handle(), layout_, nullptr);
+  for (const auto& [description, sampler] : samplers_) api.vkDestroySampler(device_.handle(), sampler.first, device_.callbacks());
+  if (pool_ != VK_NULL_HANDLE) api.vkDestroyDescriptorPool(device_.handle(), pool_, device_.callbacks());
+  if (pipelineLayout_ != VK_NULL_HANDLE) api.vkDestroyPipelineLayout(device_.handle(), pipelineLayout_, device_.callbacks());
+  if (layout_ != VK_NULL_HANDLE) api.vkDestroyDescriptorSetLayout(device_.handle(), layout_, device_.callbacks());
 }
 
 Status Descriptors::set(VkDescriptorSet& out) {
@@ -202,7 +202,7 @@ Status Descriptors::sampler(const SamplerDescription& description, uint32_t& out
   info.unnormalizedCoordinates = description.hasTexelCoordinates ? VK_TRUE : VK_FALSE;
   VkSampler made = VK_NULL_HANDLE;
   if (Status status =
-          device_.status(device_.api().vkCreateSampler(device_.handle(), &info, nullptr, &made), "creating a sampler");
+          device_.status(device_.api().vkCreateSampler(device_.handle(), &info, device_.callbacks(), &made), "creating a sampler");
       status != Status::Ok)
     return status;
   out = static_cast<uint32_t>(samplers_.size());

@@ -7,6 +7,7 @@
 #include "runtime/vk/builtins.h"
 #include "runtime/vk/descriptors.h"
 #include "runtime/vk/faults.h"
+#include "runtime/vk/features.h"
 #include "runtime/vk/host_writes.h"
 #include "runtime/vk/illegal_address.h"
 #include "util/environment.h"
@@ -47,23 +48,42 @@ uint32_t familyBeside(const PhysicalDevice& physical, uint32_t family) {
 Status Device::create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out) {
   if (physical.isCpu() && wasAddressIllegal()) return Status::DeviceLost;
   std::shared_ptr<Device> device(new Device(physical));
-  if (Status status = device->open(); status != Status::Ok) return status;
+  const Status opened = device->open();
+  return finish(std::move(device), opened, known, out);
+}
+
+Status Device::adopt(AdoptedDevice engine, const ProbeResults* known, std::shared_ptr<Device>& out) {
+  std::shared_ptr<Device> device(new Device(std::move(engine)));
+  const Status opened = device->prepareAdopted();
+  return finish(std::move(device), opened, known, out);
+}
+
+Status Device::finish(std::shared_ptr<Device> device, Status opened, const ProbeResults* known,
+                      std::shared_ptr<Device>& out) {
+  if (opened != Status::Ok) return opened;
+  if (Status status = Builtins::create(*device, device->builtins_); status != Status::Ok) return status;
   if (known) device->probes_ = *known;
   else if (Status status = probe(*device, device->probes_); status != Status::Ok) return status;
   device->fillProfile();
   // A CPU device's memory lies open. On others nothing but probes has run so far.
-  device->hostReads_ = device->hostSeesAll_ = physical.isCpu();
+  device->hostReads_ = device->hostSeesAll_ = device->physical_.isCpu();
   out = std::move(device);
   return Status::Ok;
 }
 
 Device::Device(const PhysicalDevice& physical) : physical_(physical) {}
 
+Device::Device(AdoptedDevice engine)
+    : adopted_(std::make_unique<AdoptedDevice>(std::move(engine))),
+      physical_(*adopted_->physical),
+      callbacks_(adopted_->callbacks),
+      handle_(adopted_->handle) {}
+
 Device::~Device() {
   if (handle_ == VK_NULL_HANDLE) return;
   hostWrites_.reset();
   for (const auto& queue : queues_) queue->stop();
-  if (physical_.isCpu()) forgetIllegalAddresses(lost_);
+  if (physical_.isCpu() && !adopted_) forgetIllegalAddresses(lost_);
   if (isStuck()) {  // the driver would wait for ever: all stays as it is
     for (auto& queue : queues_) (void)queue.release();
     (void)builtins_.release();
@@ -71,45 +91,41 @@ Device::~Device() {
     (void)allocator_.release();
     return;
   }
-  api_.vkDeviceWaitIdle(handle_);
+  if (!adopted_) api_.vkDeviceWaitIdle(handle_);
+  else waitIdle();
   queues_.clear();
   builtins_.reset();
   allocator_.reset();
-  for (VkQueryPool pool : timestampPools_) api_.vkDestroyQueryPool(handle_, pool, nullptr);
+  for (VkQueryPool pool : timestampPools_) api_.vkDestroyQueryPool(handle_, pool, callbacks_);
   descriptors_.reset();
-  if (layout_ != VK_NULL_HANDLE) api_.vkDestroyPipelineLayout(handle_, layout_, nullptr);
-  if (setLayout_ != VK_NULL_HANDLE) api_.vkDestroyDescriptorSetLayout(handle_, setLayout_, nullptr);
-  api_.vkDestroyDevice(handle_, nullptr);
+  if (layout_ != VK_NULL_HANDLE) api_.vkDestroyPipelineLayout(handle_, layout_, callbacks_);
+  if (setLayout_ != VK_NULL_HANDLE) api_.vkDestroyDescriptorSetLayout(handle_, setLayout_, callbacks_);
+  if (!adopted_) api_.vkDestroyDevice(handle_, callbacks_);
+}
+
+// A device of our own has everything that we use of what there is.
+Status Device::createHandle(const std::vector<VkDeviceQueueCreateInfo>& queues) {
+  VkDeviceCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+  info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+  info.pQueueCreateInfos = queues.data();
+  FeatureRequest request(physical_);
+  request.addTo(info);
+  const VkResult result = physical_.functions.vkCreateDevice(physical_.handle, &info, callbacks_, &handle_);
+  if (result != VK_SUCCESS) handle_ = VK_NULL_HANDLE;
+  return status(result, "creating the Vulkan device");
+}
+
+void Device::loadFunctions() {
+  loadDeviceTable(api_, handle_, physical_.functions.vkGetDeviceProcAddr);
+  prepareFaults(api_);
+  if (physical_.mapPlaced.memoryMapPlaced == VK_FALSE) return;
+  const auto find = physical_.functions.vkGetDeviceProcAddr;
+  mapMemory2 = reinterpret_cast<PFN_vkMapMemory2KHR>(find(handle_, "vkMapMemory2KHR"));
+  unmapMemory2 = reinterpret_cast<PFN_vkUnmapMemory2KHR>(find(handle_, "vkUnmapMemory2KHR"));
 }
 
 Status Device::open() {
-  // Everything the device offers of the structures in PhysicalDevice is switched on, but what costs speed or needs
-  // more than a switch.
-  VkPhysicalDeviceFeatures2 features = physical_.features2;
-  features.features.robustBufferAccess = VK_FALSE;
-  auto features12 = physical_.features12;
-  features12.bufferDeviceAddressCaptureReplay = VK_FALSE;
-  features12.bufferDeviceAddressMultiDevice = VK_FALSE;
-  auto features11 = physical_.features11;
-  features11.protectedMemory = VK_FALSE;
-  // The copies take the originals' place in the chain: 11 and 12 come first, in this order.
-  features.pNext = &features11;
-  features11.pNext = &features12;
-
-  auto enable = [&](const char* name) {
-    if (physical_.has(name)) enabled_.push_back(name);
-  };
-  for (const char* name :
-       {"VK_EXT_pci_bus_info", "VK_EXT_external_memory_host", "VK_EXT_shader_atomic_float",
-        "VK_EXT_shader_atomic_float2", "VK_KHR_workgroup_memory_explicit_layout", "VK_KHR_shader_maximal_reconvergence",
-        "VK_KHR_shader_clock", "VK_EXT_memory_budget", "VK_NV_shader_sm_builtins", "VK_KHR_push_descriptor"})
-    enable(name);
-  const bool canPlace = physical_.mapPlaced.memoryMapPlaced == VK_TRUE;
-  if (physical_.has("VK_EXT_map_memory_placed") && physical_.has("VK_KHR_map_memory2")) {
-    enable("VK_KHR_map_memory2");
-    enable("VK_EXT_map_memory_placed");
-  }
-
   const uint32_t family = computeFamily(physical_);
   auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
   if (const int64_t most = util::environment().maxConnections; most > 0 && most < wanted)
@@ -128,46 +144,38 @@ Status Device::open() {
     queueInfo.queueCount = 1;
     queueInfos.push_back(queueInfo);
   }
-  VkDeviceCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
-  info.pNext = &features;
-  info.queueCreateInfoCount = static_cast<uint32_t>(queueInfos.size());
-  info.pQueueCreateInfos = queueInfos.data();
-  info.enabledExtensionCount = static_cast<uint32_t>(enabled_.size());
-  info.ppEnabledExtensionNames = enabled_.data();
-  const VkResult result = vkCreateDevice(physical_.handle, &info, nullptr, &handle_);
-  if (result != VK_SUCCESS) {
-    handle_ = VK_NULL_HANDLE;
-    return status(result, "creating the Vulkan device");
-  }
-  volkLoadDeviceTable(&api_, handle_);
-  prepareFaults(api_);
+  if (Status made = createHandle(queueInfos); made != Status::Ok) return made;
+  loadFunctions();
   if (physical_.isCpu()) watchIllegalAddresses(lost_);
-  if (canPlace) {
-    mapMemory2 = reinterpret_cast<PFN_vkMapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkMapMemory2KHR"));
-    unmapMemory2 = reinterpret_cast<PFN_vkUnmapMemory2KHR>(vkGetDeviceProcAddr(handle_, "vkUnmapMemory2KHR"));
-  }
-
   if (Status made = createLayout(); made != Status::Ok) return made;
   allocator_ = std::make_unique<Allocator>(*this);
-  if (Status made = createQueues(family, count); made != Status::Ok) return made;
+  VkQueue queue = VK_NULL_HANDLE;
+  for (uint32_t i = 0; i < count; ++i) {
+    api_.vkGetDeviceQueue(handle_, family, i, &queue);
+    if (Status made = addQueue(queue, family, {}); made != Status::Ok) return made;
+  }
   if (otherFamily != family) {
-    VkQueue queue = VK_NULL_HANDLE;
     api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);
     hostWrites_ = std::make_unique<HostWrites>(*this, queue);
   }
-  return Builtins::create(*this, builtins_);
+  return Status::Ok;
 }
 
-Status Device::createQueues(uint32_t family, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    VkQueue queue = VK_NULL_HANDLE;
-    api_.vkGetDeviceQueue(handle_, family, i, &queue);
-    queues_.push_back(std::make_unique<Queue>(*this, queue, family));
-    if (Status made = queues_.back()->start(); made != Status::Ok) return made;
-    ++queuesWithoutWork_;
-  }
+Status Device::prepareAdopted() {
+  loadFunctions();
+  if (Status made = createLayout(); made != Status::Ok) return made;
+  allocator_ = std::make_unique<Allocator>(*this);
+  for (const AdoptedQueue& queue : adopted_->queues)
+    if (Status made = addQueue(queue.handle, queue.family, queue.lock); made != Status::Ok) return made;
+  if (!adopted_->mayStartThreads)
+    for (const auto& queue : queues_) queue->stop();
   return Status::Ok;
+}
+
+Status Device::addQueue(VkQueue queue, uint32_t family, const QueueLock& lock) {
+  queues_.push_back(std::make_unique<Queue>(*this, queue, family, lock));
+  ++queuesWithoutWork_;
+  return queues_.back()->start();
 }
 
 // Whether a module's constants can be a uniform buffer: arrays of bytes, and no sets to look after.
@@ -196,7 +204,7 @@ Status Device::createLayout() {
     setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     setInfo.bindingCount = 1;
     setInfo.pBindings = &binding;
-    if (Status made = status(api_.vkCreateDescriptorSetLayout(handle_, &setInfo, nullptr, &setLayout_),
+    if (Status made = status(api_.vkCreateDescriptorSetLayout(handle_, &setInfo, callbacks_, &setLayout_),
                              "creating the layout of constants");
         made != Status::Ok)
       return made;
@@ -204,7 +212,7 @@ Status Device::createLayout() {
     info.pSetLayouts = &setLayout_;
   }
   if (Status made =
-          status(api_.vkCreatePipelineLayout(handle_, &info, nullptr, &layout_), "creating the pipeline layout");
+          status(api_.vkCreatePipelineLayout(handle_, &info, callbacks_, &layout_), "creating the pipeline layout");
       made != Status::Ok || setLayout_ == VK_NULL_HANDLE || !Descriptors::areSupported(physical_))
     return made;
   return Descriptors::create(*this, setLayout_, descriptors_);
@@ -305,7 +313,7 @@ Status Device::timestamp(TimestampRef& out) {
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = timestampsPerPool;
     VkQueryPool pool = VK_NULL_HANDLE;
-    if (Status made = status(api_.vkCreateQueryPool(handle_, &info, nullptr, &pool), "creating timestamps");
+    if (Status made = status(api_.vkCreateQueryPool(handle_, &info, callbacks_, &pool), "creating timestamps");
         made != Status::Ok)
       return made;
     timestampPools_.push_back(pool);
@@ -377,10 +385,14 @@ void Device::showHostWrites(const Point& point) {
   if (hostWrites_) hostWrites_->showUntil(point);
 }
 
-bool Device::isStuck() const { return physical_.isCpu() && wasAddressIllegal(); }
+bool Device::isStuck() const { return physical_.isCpu() && !adopted_ && wasAddressIllegal(); }
 
 void Device::waitIdle() {
   if (isStuck()) return;
+  if (adopted_) {  // an engine's other work is none of ours
+    for (const auto& queue : queues_) (void)queue->waitIdle(WaitMode::Auto);
+    return;
+  }
   if (hostWrites_) hostWrites_->stop();
   const auto locks = lockQueues();
   (void)api_.vkDeviceWaitIdle(handle_);

@@ -20,13 +20,35 @@ class Builtins;
 class Descriptors;
 class HostWrites;
 
+// A queue of an engine's, which others use too.
+struct AdoptedQueue {
+  VkQueue handle = VK_NULL_HANDLE;
+  uint32_t family = 0;
+  QueueLock lock;
+};
+
+// A device that an engine has made, and goes on owning.
+struct AdoptedDevice {
+  VkDevice handle = VK_NULL_HANDLE;
+  std::unique_ptr<const PhysicalDevice> physical;  // with the features it was made with
+  std::vector<AdoptedQueue> queues;                // at least one
+  std::vector<uint32_t> families;                  // of all queues that may use our memory
+  VkBufferUsageFlags bufferUsage = 0;              // of our memory, beside our own
+  const VkAllocationCallbacks* callbacks = nullptr;
+  bool mayStartThreads = true;
+};
+
 class Device {
  public:
   // `known`: what probing this device with this driver gave before; null to probe now.
   static Status create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out);
+  // The same on an engine's device. It never waits for other work there, and leaves the process's signals alone.
+  static Status adopt(AdoptedDevice device, const ProbeResults* known, std::shared_ptr<Device>& out);
   ~Device();
 
   VkDevice handle() const { return handle_; }
+  const AdoptedDevice* adopted() const { return adopted_.get(); }  // null for one of our own
+  const VkAllocationCallbacks* callbacks() const { return callbacks_; }
   const VolkDeviceTable& api() const { return api_; }
   const PhysicalDevice& physical() const { return physical_; }
   const ProbeResults& probes() const { return probes_; }
@@ -49,7 +71,8 @@ class Device {
   // destroyed.
   bool isStuck() const;
   Status status(VkResult result, const char* what);  // logs failures
-  // Returns when nothing runs on the device any more, lost or not: the program may drop a device that still works.
+  // Returns when nothing runs on the device any more, lost or not: the program may drop a device that still works. Of
+  // an engine's device: nothing of ours.
   void waitIdle();
 
   // To be held while work is given to a queue, as long as there is one that has not been given any; else not locked.
@@ -77,16 +100,23 @@ class Device {
  private:
   friend class Timestamp;
   explicit Device(const PhysicalDevice& physical);
+  explicit Device(AdoptedDevice device);
+  static Status finish(std::shared_ptr<Device> device, Status opened, const ProbeResults* known,
+                       std::shared_ptr<Device>& out);
   Status open();
-  Status createQueues(uint32_t family, uint32_t count);
+  Status createHandle(const std::vector<VkDeviceQueueCreateInfo>& queues);
+  Status prepareAdopted();
+  void loadFunctions();
+  Status addQueue(VkQueue queue, uint32_t family, const QueueLock& lock);
   Status createLayout();
   bool hasConstantBuffers() const;
   void fillProfile();
 
+  const std::unique_ptr<const AdoptedDevice> adopted_;
   const PhysicalDevice& physical_;
+  const VkAllocationCallbacks* callbacks_ = nullptr;
   VkDevice handle_ = VK_NULL_HANDLE;
   VolkDeviceTable api_{};
-  std::vector<const char*> enabled_;  // extensions
   VkDescriptorSetLayout setLayout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   std::unique_ptr<Allocator> allocator_;

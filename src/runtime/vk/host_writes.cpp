@@ -18,7 +18,7 @@ constexpr uint64_t sliceNanoseconds = 100'000'000;  // of a wait, between looks 
 
 HostWrites::~HostWrites() {
   stop();
-  if (fence_ != VK_NULL_HANDLE) device_.api().vkDestroyFence(device_.handle(), fence_, nullptr);
+  if (fence_ != VK_NULL_HANDLE) device_.api().vkDestroyFence(device_.handle(), fence_, device_.callbacks());
 }
 
 void HostWrites::stop() {
@@ -72,7 +72,7 @@ Status HostWrites::submitNothing() {
     VkFenceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
     if (const Status made =
-            device_.status(api.vkCreateFence(device_.handle(), &info, nullptr, &fence_), "creating a fence");
+            device_.status(api.vkCreateFence(device_.handle(), &info, device_.callbacks(), &fence_), "creating a fence");
         made != Status::Ok)
       return made;
   }

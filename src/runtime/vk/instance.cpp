@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "mulciber/version.h"
+#include "runtime/vk/features.h"
 #include "util/environment.h"
 #include "util/exit_gate.h"
 #include "util/log.h"
@@ -42,15 +43,17 @@ int rank(const PhysicalDevice& device) {
 
 }  // namespace
 
-PhysicalDevice::PhysicalDevice(VkPhysicalDevice device) : handle(device) {
+PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions& instanceFunctions)
+    : handle(device), functions(instanceFunctions) {
   uint32_t count = 0;
-  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
+  functions.vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
   std::vector<VkExtensionProperties> available(count);
-  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, available.data());
+  functions.vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, available.data());
   for (const VkExtensionProperties& extension : available) extensions.insert(extension.extensionName);
   for (const std::string& name : util::splitList(util::environment().disableExtensions)) extensions.erase(name);
+  if (!has("VK_KHR_map_memory2")) extensions.erase("VK_EXT_map_memory_placed");  // is of no use alone
 
-  vkGetPhysicalDeviceProperties(handle, &properties2.properties);
+  functions.vkGetPhysicalDeviceProperties(handle, &properties2.properties);
   if (properties().apiVersion < VK_API_VERSION_1_3) return;  // the structures below are not known to it
 
   properties2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
@@ -65,7 +68,7 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device) : handle(device) {
                  has("VK_EXT_map_memory_placed"));
   properties.add(multiprocessors, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV,
                  has("VK_NV_shader_sm_builtins"));
-  vkGetPhysicalDeviceProperties2(handle, &properties2);
+  functions.vkGetPhysicalDeviceProperties2(handle, &properties2);
 
   features2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   Chain features(&features2.pNext);
@@ -84,13 +87,14 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device) : handle(device) {
   features.add(smBuiltins, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                has("VK_NV_shader_sm_builtins"));
   features.add(mapPlaced, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT,
-               has("VK_EXT_map_memory_placed") && has("VK_KHR_map_memory2"));
-  vkGetPhysicalDeviceFeatures2(handle, &features2);
+               has("VK_EXT_map_memory_placed"));
+  functions.vkGetPhysicalDeviceFeatures2(handle, &features2);
 
-  vkGetPhysicalDeviceMemoryProperties(handle, &memory);
-  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
+  functions.vkGetPhysicalDeviceMemoryProperties(handle, &memory);
+  functions.vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
   queueFamilies.resize(count);
-  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, queueFamilies.data());
+  functions.vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, queueFamilies.data());
+  keepListed(*this);
 }
 
 std::string PhysicalDevice::whyUnusable() const {
@@ -102,20 +106,9 @@ std::string PhysicalDevice::whyUnusable() const {
   if (properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
       std::sscanf(properties12.driverInfo, "Mesa %u", &mesa) == 1 && mesa < 23)
     return fmt::format("{} is known to compute wrong results, Mesa 25 does not", properties12.driverInfo);
-  const std::pair<VkBool32, const char*> needed[] = {
-      {features12.bufferDeviceAddress, "bufferDeviceAddress"},
-      {features12.timelineSemaphore, "timelineSemaphore"},
-      {features12.vulkanMemoryModel, "vulkanMemoryModel"},
-      {features12.hostQueryReset, "hostQueryReset"},
-      {features13.synchronization2, "synchronization2"},
-      {features2.features.shaderInt64, "shaderInt64"},
-      {features12.storageBuffer8BitAccess, "storageBuffer8BitAccess"},
-      {features11.storageBuffer16BitAccess, "storageBuffer16BitAccess"},
-      {features12.shaderInt8, "shaderInt8"},
-      {features2.features.shaderInt16, "shaderInt16"},
-  };
-  for (const auto& [present, name] : needed)
-    if (!present) return fmt::format("it lacks the feature {}", name);
+  for (const Feature& feature : features())
+    if (feature.need == Need::Required && !isPresent(feature, *this))
+      return fmt::format("it lacks the feature {}", feature.name);
   const bool hasCompute = std::any_of(queueFamilies.begin(), queueFamilies.end(), [](const auto& family) {
     return (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
   });
@@ -159,6 +152,7 @@ Instance::Instance() {
   // The validation layer makes static objects as late as with the first dispatch: exit handlers would find them gone.
   for (const char* name : {"VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE"})
     if (const char* layers = std::getenv(name); layers && *layers) util::refuseAllAtExit();
+  functions_.load(handle_, vkGetInstanceProcAddr);
   findDevices();
 }
 
@@ -172,7 +166,7 @@ void Instance::findDevices() {
   const std::string& wanted = util::environment().device;
   const bool byNumber = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos;
   for (uint32_t i = 0; i < handles.size(); ++i) {
-    auto device = std::make_unique<PhysicalDevice>(handles[i]);
+    auto device = std::make_unique<PhysicalDevice>(handles[i], functions_);
     const std::string name = device->properties().deviceName;
     if (byNumber ? std::to_string(i) != wanted : name.find(wanted) == std::string::npos) {
       unusable_.push_back(name + ": MULCIBER_DEVICE leaves it out");

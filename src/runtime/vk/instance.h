@@ -13,11 +13,12 @@ namespace mulciber::vk {
 
 // Everything a device says about itself. Not movable: the structures point at one another.
 struct PhysicalDevice {
-  explicit PhysicalDevice(VkPhysicalDevice device);
+  PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions& instanceFunctions);
   PhysicalDevice(const PhysicalDevice&) = delete;
   PhysicalDevice& operator=(const PhysicalDevice&) = delete;
 
   VkPhysicalDevice handle;
+  InstanceFunctions functions;
 
   VkPhysicalDeviceProperties2 properties2{};
   VkPhysicalDeviceVulkan11Properties properties11{};
@@ -28,6 +29,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceMapMemoryPlacedPropertiesEXT mapPlacedProperties{};
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors{};
 
+  // Of the features those that Mulciber uses (features.def); of an engine's device, those it was made with.
   VkPhysicalDeviceFeatures2 features2{};
   VkPhysicalDeviceVulkan11Features features11{};
   VkPhysicalDeviceVulkan12Features features12{};
@@ -70,6 +72,7 @@ class Instance {
   void findDevices();
 
   VkInstance handle_ = VK_NULL_HANDLE;
+  InstanceFunctions functions_;
   std::vector<std::unique_ptr<PhysicalDevice>> devices_;
   std::vector<std::string> unusable_;
   std::string problem_;

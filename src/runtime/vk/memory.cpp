@@ -119,7 +119,15 @@ struct Allocator::State {
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                  VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    return device.status(device.api().vkCreateBuffer(device.handle(), &info, nullptr, &chunk.buffer),
+    if (const AdoptedDevice* engine = device.adopted()) {
+      info.usage |= engine->bufferUsage;
+      if (engine->families.size() > 1) {
+        info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+        info.queueFamilyIndexCount = static_cast<uint32_t>(engine->families.size());
+        info.pQueueFamilyIndices = engine->families.data();
+      }
+    }
+    return device.status(device.api().vkCreateBuffer(device.handle(), &info, device.callbacks(), &chunk.buffer),
                          "creating a buffer");
   }
 
@@ -135,7 +143,7 @@ struct Allocator::State {
     info.pNext = &flags;
     info.allocationSize = bytes;
     info.memoryTypeIndex = type;
-    const VkResult result = api.vkAllocateMemory(device.handle(), &info, nullptr, &chunk.memory);
+    const VkResult result = api.vkAllocateMemory(device.handle(), &info, device.callbacks(), &chunk.memory);
     if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
     if (Status status = device.status(result, "allocating memory");
         status != Status::Ok || chunk.buffer == VK_NULL_HANDLE)
@@ -184,9 +192,9 @@ struct Allocator::State {
   void destroy(Chunk& chunk) {
     const VolkDeviceTable& api = device.api();
     if (chunk.host || chunk.window) api.vkUnmapMemory(device.handle(), chunk.memory);
-    if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, nullptr);
+    if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, device.callbacks());
     if (chunk.memory != VK_NULL_HANDLE) {
-      api.vkFreeMemory(device.handle(), chunk.memory, nullptr);
+      api.vkFreeMemory(device.handle(), chunk.memory, device.callbacks());
       heapUsed[chunk.heap] -= std::min(heapUsed[chunk.heap], chunk.size);
     }
     if (chunk.reserved) munmap(chunk.reserved, chunk.size);
@@ -520,7 +528,7 @@ void Allocator::usage(uint64_t& freeBytes, uint64_t& totalBytes) const {
   VkPhysicalDeviceMemoryProperties2 properties{};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
   properties.pNext = &budget;
-  vkGetPhysicalDeviceMemoryProperties2(device.physical().handle, &properties);
+  device.physical().functions.vkGetPhysicalDeviceMemoryProperties2(device.physical().handle, &properties);
   // Other processes' use counts as well: what the driver says we may have, less what we hold.
   const uint64_t available = budget.heapBudget[heap] - std::min(budget.heapBudget[heap], held);
   freeBytes = std::min(freeBytes, available);

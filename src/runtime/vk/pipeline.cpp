@@ -53,7 +53,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   moduleInfo.codeSize = description.spirv.size_bytes();
   moduleInfo.pCode = description.spirv.data();
   VkShaderModule module = VK_NULL_HANDLE;
-  if (Status status = device.status(api.vkCreateShaderModule(device.handle(), &moduleInfo, nullptr, &module),
+  if (Status status = device.status(api.vkCreateShaderModule(device.handle(), &moduleInfo, device.callbacks(), &module),
                                     "creating a shader module");
       status != Status::Ok)
     return status;
@@ -63,7 +63,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   cacheInfo.initialDataSize = cache.size();
   cacheInfo.pInitialData = cache.data();
   VkPipelineCache pipelineCache = VK_NULL_HANDLE;
-  if (api.vkCreatePipelineCache(device.handle(), &cacheInfo, nullptr, &pipelineCache) != VK_SUCCESS)
+  if (api.vkCreatePipelineCache(device.handle(), &cacheInfo, device.callbacks(), &pipelineCache) != VK_SUCCESS)
     pipelineCache = VK_NULL_HANDLE;
 
   const Specialization specialization(description);
@@ -93,9 +93,9 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   VkResult result = VK_SUCCESS;
   {
     const auto turn = turnToMake(device);
-    result = api.vkCreateComputePipelines(device.handle(), pipelineCache, 1, &info, nullptr, &handle);
+    result = api.vkCreateComputePipelines(device.handle(), pipelineCache, 1, &info, device.callbacks(), &handle);
   }
-  api.vkDestroyShaderModule(device.handle(), module, nullptr);
+  api.vkDestroyShaderModule(device.handle(), module, device.callbacks());
 
   if (pipelineCache != VK_NULL_HANDLE) {
     size_t size = 0;
@@ -106,7 +106,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
       if (api.vkGetPipelineCacheData(device.handle(), pipelineCache, &size, cache.data()) != VK_SUCCESS) size = 0;
       cache.resize(size);
     }
-    api.vkDestroyPipelineCache(device.handle(), pipelineCache, nullptr);
+    api.vkDestroyPipelineCache(device.handle(), pipelineCache, device.callbacks());
   }
   if (Status status = device.status(result, "compiling a pipeline"); status != Status::Ok) return status;
   out.reset(new Pipeline(device, handle, description.usesTextures));
@@ -114,7 +114,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
 }
 
 Pipeline::~Pipeline() {
-  if (!device_.isStuck()) device_.api().vkDestroyPipeline(device_.handle(), handle_, nullptr);
+  if (!device_.isStuck()) device_.api().vkDestroyPipeline(device_.handle(), handle_, device_.callbacks());
 }
 
 }  // namespace mulciber::vk

@@ -25,6 +25,31 @@ std::chrono::microseconds spinTime(const Device& device, WaitMode mode) {
   return std::chrono::microseconds(wanted >= 0 ? wanted : device.physical().isCpu() ? 50 : 20'000);
 }
 
+VkSemaphoreSubmitInfo submitInfo(const SemaphorePoint& point) {
+  VkSemaphoreSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+  info.semaphore = point.semaphore;
+  info.value = point.value;
+  info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+  return info;
+}
+
+// Holds a queue that an engine uses too.
+class Held {
+ public:
+  explicit Held(const QueueLock& lock) : lock_(lock) {
+    if (lock_.lock) lock_.lock(lock_.user);
+  }
+  ~Held() {
+    if (lock_.unlock) lock_.unlock(lock_.user);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  const QueueLock& lock_;
+};
+
 void raise(std::atomic<uint64_t>& value, uint64_t to) {
   uint64_t now = value.load(std::memory_order_relaxed);
   while (now < to && !value.compare_exchange_weak(now, to, std::memory_order_acq_rel)) {
@@ -33,7 +58,8 @@ void raise(std::atomic<uint64_t>& value, uint64_t to) {
 
 }  // namespace
 
-Queue::Queue(Device& device, VkQueue queue, uint32_t family) : device_(device), queue_(queue), family_(family) {}
+Queue::Queue(Device& device, VkQueue queue, uint32_t family, const QueueLock& shared)
+    : device_(device), queue_(queue), family_(family), shared_(shared) {}
 
 Status Queue::start() {
   VkSemaphoreTypeCreateInfo type{};
@@ -42,13 +68,13 @@ Status Queue::start() {
   VkSemaphoreCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
   info.pNext = &type;
-  return device_.status(device_.api().vkCreateSemaphore(device_.handle(), &info, nullptr, &timeline_),
+  return device_.status(device_.api().vkCreateSemaphore(device_.handle(), &info, device_.callbacks(), &timeline_),
                         "creating a timeline");
 }
 
 Queue::~Queue() {
   stop();
-  if (timeline_ != VK_NULL_HANDLE) device_.api().vkDestroySemaphore(device_.handle(), timeline_, nullptr);
+  if (timeline_ != VK_NULL_HANDLE) device_.api().vkDestroySemaphore(device_.handle(), timeline_, device_.callbacks());
 }
 
 void Queue::stop() {
@@ -133,6 +159,22 @@ Status Queue::run(std::shared_ptr<Commands> commands, Position& position) {
   return submitAll();
 }
 
+Status Queue::exchange(Position& position, std::span<const SemaphorePoint> waits,
+                       std::span<const SemaphorePoint> signals, std::shared_ptr<const void> owner) {
+  std::unique_lock lock = prepare(position);
+  if (Status status = begin(position); status != Status::Ok) return status;
+  if (!waits.empty() && hasOpenCommands()) {  // what is there already need not wait
+    if (Status status = closeBatch(); status != Status::Ok) return status;
+    if (Status status = openBatch(); status != Status::Ok) return status;
+  }
+  open_->waits.insert(open_->waits.end(), waits.begin(), waits.end());
+  open_->signals.insert(open_->signals.end(), signals.begin(), signals.end());
+  open_->commands->mark();
+  open_->commands->keep(std::move(owner));
+  position.last = {this, openValue_, open_->commands->hazards().epoch};
+  return submitAll();
+}
+
 Status Queue::appended() {
   if (stopping_ || util::isProcessEnding()) return submitAll();
   // Idle: at once, for latency. Busy: in groups that grow while it stays busy, and when the watcher sees it run dry.
@@ -187,38 +229,32 @@ Status Queue::submitClosed() {
   if (device_.isLost()) return Status::DeviceLost;
   std::vector<VkSubmitInfo2> submits;
   std::vector<VkCommandBufferSubmitInfo> commandBuffers(closed_.size());
-  std::vector<VkSemaphoreSubmitInfo> signals(closed_.size());
   for (size_t i = 0; i < closed_.size(); ++i) {
     Batch& batch = *closed_[i];
     commandBuffers[i].sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
     commandBuffers[i].commandBuffer = batch.commands->handle();
-    signals[i].sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
-    signals[i].semaphore = timeline_;
-    signals[i].value = batch.value;
-    signals[i].stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     batch.waitInfos.clear();
-    for (const Batch::Wait& wait : batch.waits) {
-      VkSemaphoreSubmitInfo info{};
-      info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
-      info.semaphore = wait.timeline;
-      info.value = wait.value;
-      info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
-      batch.waitInfos.push_back(info);
-    }
+    for (const SemaphorePoint& wait : batch.waits) batch.waitInfos.push_back(submitInfo(wait));
+    batch.signalInfos.assign(1, submitInfo({timeline_, batch.value}));
+    for (const SemaphorePoint& signal : batch.signals) batch.signalInfos.push_back(submitInfo(signal));
     VkSubmitInfo2 submit{};
     submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
     submit.waitSemaphoreInfoCount = static_cast<uint32_t>(batch.waitInfos.size());
     submit.pWaitSemaphoreInfos = batch.waitInfos.data();
     submit.commandBufferInfoCount = 1;
     submit.pCommandBufferInfos = &commandBuffers[i];
-    submit.signalSemaphoreInfoCount = 1;
-    submit.pSignalSemaphoreInfos = &signals[i];
+    submit.signalSemaphoreInfoCount = static_cast<uint32_t>(batch.signalInfos.size());
+    submit.pSignalSemaphoreInfos = batch.signalInfos.data();
     submits.push_back(submit);
   }
   const uint64_t last = closed_.back()->value;
   std::unique_lock firstWork = device_.lockFirstWork();
-  const VkResult result =
-      device_.api().vkQueueSubmit2(queue_, static_cast<uint32_t>(submits.size()), submits.data(), VK_NULL_HANDLE);
+  VkResult result = VK_SUCCESS;
+  {
+    const Held held(shared_);
+    result =
+        device_.api().vkQueueSubmit2(queue_, static_cast<uint32_t>(submits.size()), submits.data(), VK_NULL_HANDLE);
+  }
   if (submitted_.load(std::memory_order_relaxed) == 0) device_.queueHasWork();
   if (firstWork) firstWork.unlock();
   for (auto& batch : closed_) running_.push_back(std::move(batch));
@@ -255,6 +291,7 @@ void Queue::retire() {
     if (batch->commands->kind() != Commands::Kind::Transient) continue;
     batch->commands->reset();
     batch->waits.clear();
+    batch->signals.clear();
     free_.push_back(std::move(batch));
   }
 }
@@ -305,6 +342,7 @@ Status Queue::makeVisibleToHost() {
 Status Queue::bindSparse(const VkBindSparseInfo& info, VkFence fence) {
   std::lock_guard lock(mutex_);
   const auto firstWork = device_.lockFirstWork();
+  const Held held(shared_);
   return device_.status(device_.api().vkQueueBindSparse(queue_, 1, &info, fence), "mapping memory");
 }
 

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -48,11 +49,24 @@ struct Position {
   }
 };
 
+// How an engine keeps others from a queue of its own while it uses it: Vulkan wants that.
+struct QueueLock {
+  void (*lock)(void* user) = nullptr;
+  void (*unlock)(void* user) = nullptr;
+  void* user = nullptr;
+};
+
+// A semaphore that is not ours, and of a timeline the value to wait for or to raise it to.
+struct SemaphorePoint {
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  uint64_t value = 0;
+};
+
 enum class WaitMode : uint8_t { Auto, Spin, Yield, Block };
 
 class Queue {
  public:
-  Queue(Device& device, VkQueue queue, uint32_t family);
+  Queue(Device& device, VkQueue queue, uint32_t family, const QueueLock& shared);
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -75,7 +89,12 @@ class Queue {
   }
   // Runs commands recorded before (Commands::Kind::Reusable) after `position`, which moves behind them.
   Status run(std::shared_ptr<Commands> commands, Position& position);
+  // What comes after `position` waits for some semaphores, and others are signalled when all up to here is done;
+  // `owner` lives until then. Submitted at once. Whoever signals what is waited for must not come later in this queue.
+  Status exchange(Position& position, std::span<const SemaphorePoint> waits, std::span<const SemaphorePoint> signals,
+                  std::shared_ptr<const void> owner);
   uint32_t family() const { return family_; }
+  VkSemaphore timeline() const { return timeline_; }
 
   // The end of everything at `position`: no work recorded later delays it.
   Point seal(Position& position);
@@ -109,14 +128,10 @@ class Queue {
  private:
   // A command buffer on its way through the queue.
   struct Batch {
-    struct Wait {
-      VkSemaphore timeline;
-      uint64_t value;
-    };
     std::shared_ptr<Commands> commands;
     uint64_t value = 0;  // of the timeline, once it has run
-    std::vector<Wait> waits;
-    std::vector<VkSemaphoreSubmitInfo> waitInfos;  // storage for the submission
+    std::vector<SemaphorePoint> waits, signals;
+    std::vector<VkSemaphoreSubmitInfo> waitInfos, signalInfos;  // storage for the submission
   };
 
   std::unique_lock<std::mutex> prepare(Position& position);
@@ -137,6 +152,7 @@ class Queue {
   Device& device_;
   const VkQueue queue_;
   const uint32_t family_;
+  const QueueLock shared_;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
 
   std::mutex mutex_;

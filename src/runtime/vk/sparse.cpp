@@ -17,7 +17,7 @@ Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
   info.size = size;
   info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  const VkResult result = device.api().vkCreateBuffer(device.handle(), &info, nullptr, &out);
+  const VkResult result = device.api().vkCreateBuffer(device.handle(), &info, device.callbacks(), &out);
   if (result != VK_SUCCESS) out = VK_NULL_HANDLE;
   return device.status(result, "reserving addresses");
 }
@@ -71,7 +71,7 @@ Status createRange(Device& device, uint64_t size, AddressRange& out) {
 }
 
 void destroyRange(Device& device, AddressRange& range) {
-  if (range.buffer != VK_NULL_HANDLE) device.api().vkDestroyBuffer(device.handle(), range.buffer, nullptr);
+  if (range.buffer != VK_NULL_HANDLE) device.api().vkDestroyBuffer(device.handle(), range.buffer, device.callbacks());
   if (range.reserved) munmap(range.reserved, range.size);
   range = {};
 }
@@ -81,7 +81,7 @@ Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) 
   if (Status status = createSparseBuffer(device, sparseGranularity, buffer); status != Status::Ok) return status;
   VkMemoryRequirements requirements{};
   device.api().vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
-  device.api().vkDestroyBuffer(device.handle(), buffer, nullptr);
+  device.api().vkDestroyBuffer(device.handle(), buffer, device.callbacks());
   const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
   for (uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
     if ((requirements.memoryTypeBits >> type & 1) == 0) continue;
@@ -95,9 +95,9 @@ Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) 
     info.pNext = &flags;
     info.allocationSize = size;
     info.memoryTypeIndex = type;
-    VkResult result = device.api().vkAllocateMemory(device.handle(), &info, nullptr, &out.memory);
+    VkResult result = device.api().vkAllocateMemory(device.handle(), &info, device.callbacks(), &out.memory);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.allocator().trim())
-      result = device.api().vkAllocateMemory(device.handle(), &info, nullptr, &out.memory);
+      result = device.api().vkAllocateMemory(device.handle(), &info, device.callbacks(), &out.memory);
     out.size = size;
     if (result != VK_SUCCESS) out = {};
     return device.status(result, "allocating memory to map");
@@ -106,7 +106,7 @@ Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) 
 }
 
 void destroyPhysicalMemory(Device& device, PhysicalMemory& memory) {
-  if (memory.memory != VK_NULL_HANDLE) device.api().vkFreeMemory(device.handle(), memory.memory, nullptr);
+  if (memory.memory != VK_NULL_HANDLE) device.api().vkFreeMemory(device.handle(), memory.memory, device.callbacks());
   memory = {};
 }
 
@@ -131,13 +131,13 @@ Status bindRange(Device& device, const AddressRange& range, uint64_t offset, uin
   fenceInfo.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
   VkFence fence = VK_NULL_HANDLE;
   const VolkDeviceTable& api = device.api();
-  if (Status status = device.status(api.vkCreateFence(device.handle(), &fenceInfo, nullptr, &fence), "making a fence");
+  if (Status status = device.status(api.vkCreateFence(device.handle(), &fenceInfo, device.callbacks(), &fence), "making a fence");
       status != Status::Ok)
     return status;
   Status status = device.queue(0).bindSparse(info, fence);
   if (status == Status::Ok)
     status = device.status(api.vkWaitForFences(device.handle(), 1, &fence, VK_TRUE, UINT64_MAX), "mapping memory");
-  api.vkDestroyFence(device.handle(), fence, nullptr);
+  api.vkDestroyFence(device.handle(), fence, device.callbacks());
   return status;
 }
 
