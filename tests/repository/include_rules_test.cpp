@@ -30,10 +30,11 @@ const std::vector<Rule> rules = {
     {"translator/lower", "translator/(passes|spirv)/"},
     {"translator/passes", "translator/(ptx|lower|spirv)/"},
     {"translator/spirv", "translator/(ptx|lower|passes)/"},
-    {"runtime/vk", "runtime/(core|api|fatbin)/"},
-    {"runtime/fatbin", "runtime/(vk|core|api)/"},
-    {"runtime/core", "runtime/api/|vulkan/|volk\\.h"},
-    {"runtime/api", "vulkan/|volk\\.h"},
+    {"runtime/vk", "runtime/(core|api|engine|fatbin)/"},
+    {"runtime/fatbin", "runtime/(vk|core|api|engine)/"},
+    {"runtime/core", "runtime/(api|engine)/|vulkan/|volk\\.h"},
+    {"runtime/engine", "runtime/(api|fatbin)/|volk\\.h"},
+    {"runtime/api", "runtime/engine/|vulkan/|volk\\.h"},
 };
 
 std::vector<fs::path> sourcesBelow(const fs::path& folder) {

@@ -233,6 +233,16 @@ Error Context::allocatePitched(size_t widthBytes, size_t height, size_t depth, u
   return Error::Success;
 }
 
+Error Context::addForeign(const vk::Memory& memory, uint64_t& address) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (Platform::get().memory().overlapping(memory.address, memory.size)) return Error::InvalidValue;
+  auto allocation = std::make_shared<Allocation>();
+  allocation->memory = memory;
+  addAllocation(allocation, MemoryKind::Device, memory.size, 0);
+  address = memory.address;
+  return Error::Success;
+}
+
 Error Context::free(uint64_t address) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
   const AllocationRef allocation = Platform::get().memory().find(address);

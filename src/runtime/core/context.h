@@ -80,6 +80,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // Memory. Sizes of 0 are InvalidValue for the driver API; the runtime API handles them before it calls.
   Error allocate(size_t bytes, uint64_t& address);
   Error allocatePitched(size_t widthBytes, size_t height, size_t depth, uint64_t& address, size_t& pitch);
+  // Memory of an engine's or of another API's, already known to the allocator: device memory to the program from now
+  // on, that free() lets go. InvalidValue when some of its addresses are known as other memory.
+  Error addForeign(const vk::Memory& memory, uint64_t& address);
   Error free(uint64_t address);  // device and managed memory; waits for the device's use
   // In the order of a stream, from a pool of this device. What was not allocated so is freed after the stream's work.
   Error allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address);

@@ -24,7 +24,8 @@ namespace {
 constexpr uint32_t contextFlagMask = 0xFF;  // CU_CTX_FLAGS_MASK
 }
 
-Device::Device(int ordinal, const vk::PhysicalDevice& physical) : ordinal_(ordinal), physical_(physical) {
+Device::Device(int ordinal, const vk::PhysicalDevice& physical, ShaderCache& cache)
+    : ordinal_(ordinal), physical_(physical), cache_(cache) {
   const int64_t wanted = util::environment().computeCapability;
   computeCapability_ = wanted > 0 && wanted < 1000 ? static_cast<uint32_t>(wanted) : TargetProfile().computeCapability;
 }
@@ -107,27 +108,57 @@ Error Device::attribute(int attribute, int& value) const {
   }
 }
 
+namespace {
+
+// `make` opens the device with what is known of it from before, or null.
+template <class Make>
+vk::Status openWithProbes(const vk::PhysicalDevice& physical, ShaderCache& cache, std::shared_ptr<vk::Device>& out,
+                          Make&& make) {
+  const std::string key = fmt::format("probes|{}|{}", probeHash, physical.identity());
+  vk::ProbeResults known;
+  const auto cached = cache.load(key);
+  const bool isKnown = cached && cached->size() == sizeof(known);
+  if (isKnown) std::memcpy(&known, cached->data(), sizeof(known));
+  if (const vk::Status status = make(isKnown ? &known : nullptr); status != vk::Status::Ok) return status;
+  if (!isKnown) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&out->probes());
+    cache.store(key, {bytes, sizeof(known)});
+  }
+  return vk::Status::Ok;
+}
+
+Error cannotOpen(vk::Status status, const std::string& name) {
+  util::log().error("the Vulkan device {} cannot be opened", name);
+  return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::DeviceUnavailable;
+}
+
+}  // namespace
+
 Error Device::open(std::shared_ptr<vk::Device>& out) {
   std::lock_guard lock(openMutex_);
+  if (isAdopted() && vulkan_->isLost()) return Error::DeviceUnavailable;
   if (!vulkan_ || vulkan_->isLost()) {
-    const std::string key = fmt::format("probes|{}|{}", probeHash, physical_.identity());
-    vk::ProbeResults known;
-    const auto cached = ShaderCache::get().load(key);
-    const bool isKnown = cached && cached->size() == sizeof(known);
-    if (isKnown) std::memcpy(&known, cached->data(), sizeof(known));
     vulkan_.reset();
-    if (const vk::Status status = vk::Device::create(physical_, isKnown ? &known : nullptr, vulkan_);
-        status != vk::Status::Ok) {
-      util::log().error("the Vulkan device {} cannot be opened", name());
-      return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::DeviceUnavailable;
-    }
+    const vk::Status status = openWithProbes(physical_, cache_, vulkan_, [&](const vk::ProbeResults* known) {
+      return vk::Device::create(physical_, known, vulkan_);
+    });
+    if (status != vk::Status::Ok) return cannotOpen(status, name());
     util::watchExit();
-    if (!isKnown) {
-      const auto* bytes = reinterpret_cast<const uint8_t*>(&vulkan_->probes());
-      ShaderCache::get().store(key, {bytes, sizeof(known)});
-    }
   }
   out = vulkan_;
+  return Error::Success;
+}
+
+Error Device::adopt(vk::AdoptedDevice engine, ShaderCache& cache, std::shared_ptr<Device>& out) {
+  const vk::PhysicalDevice& physical = *engine.physical;  // goes with the device
+  const std::string name = physical.properties().deviceName;
+  std::shared_ptr<vk::Device> vulkan;
+  const vk::Status status = openWithProbes(physical, cache, vulkan, [&](const vk::ProbeResults* known) {
+    return vk::Device::adopt(std::move(engine), known, vulkan);
+  });
+  if (status != vk::Status::Ok) return cannotOpen(status, name);
+  out = std::make_shared<Device>(adoptedOrdinal, vulkan->physical(), cache);
+  out->vulkan_ = std::move(vulkan);
   return Error::Success;
 }
 

@@ -14,6 +14,7 @@
 
 namespace mulciber::vk {
 class Device;
+struct AdoptedDevice;
 struct PhysicalDevice;
 }  // namespace mulciber::vk
 
@@ -21,6 +22,7 @@ namespace mulciber::core {
 
 class Context;
 class MemoryPool;
+class ShaderCache;
 using MemoryPoolRef = std::shared_ptr<MemoryPool>;
 using ContextRef = std::shared_ptr<Context>;
 
@@ -33,10 +35,16 @@ struct DeviceShape {
 
 class Device {
  public:
-  Device(int ordinal, const vk::PhysicalDevice& physical);
+  static constexpr int adoptedOrdinal = -1;  // of every engine's device
+
+  Device(int ordinal, const vk::PhysicalDevice& physical, ShaderCache& cache);
+  // On an engine's Vulkan device, which is open from the beginning. It is none of those that CUDA counts.
+  static Error adopt(vk::AdoptedDevice engine, ShaderCache& cache, std::shared_ptr<Device>& out);
   ~Device();
 
   int ordinal() const { return ordinal_; }
+  bool isAdopted() const { return ordinal_ == adoptedOrdinal; }
+  ShaderCache& cache() const { return cache_; }
   std::string name() const;
   std::array<uint8_t, 16> uuid() const;
   uint64_t totalMemory() const;
@@ -78,6 +86,7 @@ class Device {
   const int ordinal_;
   const vk::PhysicalDevice& physical_;
   uint32_t computeCapability_;
+  ShaderCache& cache_;
   std::mutex openMutex_;
   std::shared_ptr<vk::Device> vulkan_;
   mutable std::mutex mutex_;  // guards the primary context

@@ -78,7 +78,7 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
   }
-  if (const auto cached = dump ? std::nullopt : ShaderCache::get().load(result.cacheKey);
+  if (const auto cached = dump ? std::nullopt : module_.context().device().cache().load(result.cacheKey);
       cached && readKernel(*cached, result.kernel)) {
     result.kernel.info.name = name_;
   } else {
@@ -87,7 +87,7 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
     result.messages = diagnostics.toString();
     if (translated) {
       result.kernel = std::move(*translated);
-      ShaderCache::get().store(result.cacheKey, writeKernel(result.kernel));
+      module_.context().device().cache().store(result.cacheKey, writeKernel(result.kernel));
     } else {
       util::log().error("the kernel {} cannot be translated\n{}", name_, result.messages);
       result.error = Error::InvalidPtx;
@@ -129,7 +129,7 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
     const std::string key =
         fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translation.cacheKey, variant.block[0], variant.block[1],
                     variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);
-    std::vector<uint8_t> blob = ShaderCache::get().load(key).value_or(std::vector<uint8_t>());
+    std::vector<uint8_t> blob = module_.context().device().cache().load(key).value_or(std::vector<uint8_t>());
     const bool isNew = blob.empty();
     std::unique_ptr<vk::Pipeline> pipeline;
     const vk::Status status = vk::Pipeline::create(module_.context().vulkan(), description, blob, pipeline);
@@ -138,7 +138,7 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
       util::log().error("the driver cannot compile the kernel {}", name_);
       return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
     }
-    if (isNew && !blob.empty()) ShaderCache::get().store(key, blob);
+    if (isNew && !blob.empty()) module_.context().device().cache().store(key, blob);
     made = std::move(pipeline);
   }
   out = made;

@@ -16,6 +16,7 @@
 #include "runtime/core/memory_operations.h"
 #include "runtime/vk/commands.h"
 #include "runtime/vk/image.h"
+#include "runtime/vk/queue.h"
 
 namespace mulciber::core {
 
@@ -103,7 +104,13 @@ struct WaitForWord {
   WordWait wait;
 };
 
-using Operation =
-    std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice, WaitForWord>;
+// Semaphores that are not ours: what follows waits for some, and others are signalled after all before.
+struct SemaphoreExchange {
+  std::vector<vk::SemaphorePoint> waits, signals;
+  std::shared_ptr<const void> owner;
+};
+
+using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice,
+                               WaitForWord, SemaphoreExchange>;
 
 }  // namespace mulciber::core

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/core/shader_cache.h"
 #include "runtime/vk/instance.h"
 #include "util/environment.h"
 #include "util/exit_gate.h"
@@ -131,7 +132,7 @@ Error Platform::initialize() {
     std::vector<const vk::PhysicalDevice*> visible;
     result_ = visibleDevices(visible);
     for (const vk::PhysicalDevice* physical : visible)
-      devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), *physical));
+      devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), *physical, ShaderCache::get()));
     if (result_ == Error::Success && devices_.empty()) {
       result_ = Error::NoDevice;
       const std::string& problem = vk::Instance::get().problem();

@@ -126,6 +126,11 @@ ShaderCache& ShaderCache::get() {
   return cache;
 }
 
+ShaderCache& ShaderCache::none() {
+  static ShaderCache& off = *new ShaderCache({}, 0);
+  return off;
+}
+
 ShaderCache::ShaderCache(fs::path folder, uint64_t maxBytes) : folder_(std::move(folder)), maxBytes_(maxBytes) {
   if (folder_.empty()) return;
   const std::string problem = makeFolder(folder_);

@@ -19,6 +19,8 @@ class ShaderCache {
   // The process's, in the folder the environment names; off when the environment says so or the folder cannot be made.
   static ShaderCache& get();
 
+  static ShaderCache& none();  // keeps nothing
+
   ShaderCache(std::filesystem::path folder, uint64_t maxBytes);  // an empty path: off
 
   // `key` is any text that says all the contents depend on.

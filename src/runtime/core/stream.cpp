@@ -66,6 +66,8 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
     status = give(*work);
   } else if (const auto* recorded = std::get_if<RecordedWorkRef>(&operation)) {
     status = run(**recorded, queue_, position_);
+  } else if (const auto* semaphores = std::get_if<SemaphoreExchange>(&operation)) {
+    status = queue_.exchange(position_, semaphores->waits, semaphores->signals, semaphores->owner);
   } else if (const auto* wait = std::get_if<WaitForMarker>(&operation)) {
     if (!wait->marker->isResolved()) return false;
     position_.after(wait->marker->point());

@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t arenaBytes = 64u << 10;
 constexpr VkPipelineStageFlags2 computeStage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
 constexpr VkPipelineStageFlags2 copyStage = VK_PIPELINE_STAGE_2_COPY_BIT;
+constexpr VkPipelineStageFlags2 anyStage = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
 
 VkAccessFlags2 writes(VkPipelineStageFlags2 stages) {
   return ((stages & computeStage) != 0 ? VK_ACCESS_2_SHADER_WRITE_BIT : 0) |
@@ -33,9 +34,9 @@ void pipelineBarrier(const VolkDeviceTable& api, VkCommandBuffer commandBuffer, 
   VkMemoryBarrier2 barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
   barrier.srcStageMask = from;
-  barrier.srcAccessMask = writes(from);
+  barrier.srcAccessMask = from == anyStage ? VK_ACCESS_2_MEMORY_WRITE_BIT : writes(from);
   barrier.dstStageMask = to;
-  barrier.dstAccessMask = accesses(to);
+  barrier.dstAccessMask = to == anyStage ? VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT : accesses(to);
   VkDependencyInfo dependency{};
   dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
   dependency.memoryBarrierCount = 1;
@@ -52,8 +53,9 @@ Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_
   poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   if (kind == Kind::Transient) poolInfo.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
   poolInfo.queueFamilyIndex = family;
-  if (Status status = device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, device.callbacks(), &commands->pool_),
-                                    "creating a command pool");
+  if (Status status =
+          device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, device.callbacks(), &commands->pool_),
+                        "creating a command pool");
       status != Status::Ok)
     return status;
   VkCommandBufferAllocateInfo info{};
@@ -74,6 +76,8 @@ std::unique_ptr<Commands> Commands::borrow(Device& device, VkCommandBuffer comma
   commands->commandBuffer_ = commandBuffer;
   return commands;
 }
+
+void Commands::borrow(VkCommandBuffer commandBuffer) { commandBuffer_ = commandBuffer; }
 
 Commands::~Commands() {
   for (const Memory& memory : moreArenas_) device_.allocator().free(memory);
@@ -116,6 +120,10 @@ void Commands::finishWrites(VkPipelineStageFlags2 before) {
   dependency.pMemoryBarriers = &barrier;
   device_.api().vkCmdPipelineBarrier2(commandBuffer_, &dependency);
 }
+
+void Commands::comeAfterOwner() { pipelineBarrier(device_.api(), commandBuffer_, anyStage, computeStage); }
+
+void Commands::comeBeforeOwner() { pipelineBarrier(device_.api(), commandBuffer_, computeStage, anyStage); }
 
 Status Commands::end() {
   finishWrites(VK_PIPELINE_STAGE_2_NONE);

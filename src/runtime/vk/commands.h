@@ -56,6 +56,7 @@ class Commands {
 
   static Status create(Device& device, uint32_t family, Kind kind, std::unique_ptr<Commands>& out);
   static std::unique_ptr<Commands> borrow(Device& device, VkCommandBuffer commandBuffer);
+  void borrow(VkCommandBuffer commandBuffer);  // another one, after reset()
   ~Commands();
   Commands(const Commands&) = delete;
   Commands& operator=(const Commands&) = delete;
@@ -89,6 +90,10 @@ class Commands {
   void write(const TimestampRef& timestamp);
   void mark() { ++count_; }                        // counts as a command and is none
   void makeVisibleToHost() { hostReads_ = true; }  // the host reads what this writes
+  // In a borrowed command buffer: what is recorded next comes after all that its owner has recorded, and what the owner
+  // records from now on after all of ours.
+  void comeAfterOwner();
+  void comeBeforeOwner();
 
   // Memory that the host fills now and the device reads when this runs. It lasts until reset().
   Status upload(uint64_t bytes, Memory& out);

@@ -106,9 +106,11 @@ std::string PhysicalDevice::whyUnusable() const {
   if (properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
       std::sscanf(properties12.driverInfo, "Mesa %u", &mesa) == 1 && mesa < 23)
     return fmt::format("{} is known to compute wrong results, Mesa 25 does not", properties12.driverInfo);
+  std::vector<const char*> missing;
   for (const Feature& feature : features())
-    if (feature.need == Need::Required && !isPresent(feature, *this))
-      return fmt::format("it lacks the feature {}", feature.name);
+    if (feature.need == Need::Required && !isPresent(feature, *this)) missing.push_back(feature.name);
+  if (!missing.empty())
+    return fmt::format("it lacks the feature{} {}", missing.size() > 1 ? "s" : "", fmt::join(missing, ", "));
   const bool hasCompute = std::any_of(queueFamilies.begin(), queueFamilies.end(), [](const auto& family) {
     return (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
   });
@@ -120,6 +122,8 @@ std::string PhysicalDevice::identity() const {
   std::string id = fmt::format("{}|{:x}|{:x}|{:x}|{}|", properties().deviceName, properties().vendorID,
                                properties().deviceID, properties().driverVersion, properties12.driverInfo);
   for (uint8_t byte : properties().pipelineCacheUUID) id += fmt::format("{:02x}", byte);
+  id += '|';
+  for (const Feature& feature : features()) id += isPresent(feature, *this) ? '1' : '0';
   return id;
 }
 

@@ -31,7 +31,8 @@ struct Chunk {
   uint32_t heap = 0, type = 0;
   MemoryUse use = MemoryUse::Device;
   bool isImported = false, hasEqualAddresses = false;
-  uint64_t emptySince = 0;  // the allocator's count of frees when it became empty
+  std::shared_ptr<const void> owner;  // of a buffer that is not ours
+  uint64_t emptySince = 0;            // the allocator's count of frees when it became empty
 
   FreeRanges free;
   bool isEmpty() const { return free.isAll(size); }
@@ -190,6 +191,10 @@ struct Allocator::State {
   }
 
   void destroy(Chunk& chunk) {
+    if (chunk.owner) {
+      chunk = {};
+      return;
+    }
     const VolkDeviceTable& api = device.api();
     if (chunk.host || chunk.window) api.vkUnmapMemory(device.handle(), chunk.memory);
     if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, device.callbacks());
@@ -498,6 +503,27 @@ Status Allocator::importHost(void* pointer, uint64_t size, Memory& out) {
   out.size = size;
   out.address = chunk->address + out.offset;
   out.host = pointer;
+  state.chunks.push_back(std::move(chunk));
+  return Status::Ok;
+}
+
+Status Allocator::wrap(VkBuffer buffer, uint64_t offset, uint64_t size, std::shared_ptr<const void> owner,
+                       Memory& out) {
+  State& state = *state_;
+  VkBufferDeviceAddressInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+  info.buffer = buffer;
+  const uint64_t address = state.device.api().vkGetBufferDeviceAddress(state.device.handle(), &info);
+  if (address == 0) return Status::Unsupported;
+  auto chunk = std::make_unique<Chunk>();
+  chunk->buffer = buffer;
+  chunk->address = address;
+  chunk->size = offset + size;
+  chunk->heap = VK_MAX_MEMORY_HEAPS - 1;  // counted by whoever allocated it
+  chunk->isImported = true;
+  chunk->owner = std::move(owner);
+  out = {chunk.get(), offset, size, address + offset, nullptr};
+  std::lock_guard lock(state.mutex);
   state.chunks.push_back(std::move(chunk));
   return Status::Ok;
 }

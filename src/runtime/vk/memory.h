@@ -52,6 +52,9 @@ class Allocator {
   Status importHost(void* pointer, uint64_t size, Memory& out);
   bool canImportHost() const;
 
+  // A piece of a buffer that somebody else made, with an address. free() forgets it and lets `owner`, not null, go.
+  Status wrap(VkBuffer buffer, uint64_t offset, uint64_t size, std::shared_ptr<const void> owner, Memory& out);
+
   // Whether MemoryUse::Host gives one number on both sides.
   bool hasEqualAddresses() const;
 

@@ -1,0 +1,232 @@
+/* CUDA inside an engine: contexts on the engine's own Vulkan device, kernels in the engine's own command buffers, and
+   memory that both reach. docs/engine.md is the guide, engine.hpp the same for C++.
+
+   Handles are used by one thread at a time, but for a context's: any number of threads may use that, and record into
+   different command buffers. Pointers given to a function are read before it returns, unless it says otherwise. No
+   function uses a queue that was not given, none waits for work of the engine's, and what records never waits. */
+#ifndef MULCIBER_ENGINE_H
+#define MULCIBER_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What mulciberGetEngineVersion() gives. Functions and members are only ever added; structures tell their size. */
+#define MULCIBER_ENGINE_VERSION 1u
+uint32_t mulciberGetEngineVersion(void);
+
+typedef enum MulciberResult {
+  MULCIBER_SUCCESS = 0,
+  MULCIBER_ERROR_INVALID_ARGUMENT = 1,
+  MULCIBER_ERROR_MISSING_FEATURE = 2, /* the device was made without something that is required */
+  MULCIBER_ERROR_WRONG_QUEUE = 3,     /* a queue of a family that does not compute, or that the device has not */
+  MULCIBER_ERROR_OUT_OF_MEMORY = 4,
+  MULCIBER_ERROR_NOT_FOUND = 5,      /* no kernel or variable of that name */
+  MULCIBER_ERROR_INVALID_CODE = 6,   /* PTX that cannot be read or translated */
+  MULCIBER_ERROR_NEEDS_HOST = 7,     /* a kernel that prints or allocates, in an engine's command buffer */
+  MULCIBER_ERROR_WRONG_STATE = 8,    /* a recording that has ended, a command buffer that is being recorded already */
+  MULCIBER_ERROR_IN_USE = 9,         /* something else still uses what was to be destroyed */
+  MULCIBER_ERROR_KERNEL_FAILED = 10, /* an assertion, a trap, a bad address: the context is of no use any more */
+  MULCIBER_ERROR_DEVICE_LOST = 11,
+  MULCIBER_ERROR_NOT_SUPPORTED = 12,
+  MULCIBER_ERROR_UNKNOWN = 13
+} MulciberResult;
+
+/* One sentence about the calling thread's last failure, valid until its next call. */
+const char* mulciberGetErrorMessage(void);
+
+typedef struct MulciberRequirements_T* MulciberRequirements;
+typedef struct MulciberContext_T* MulciberContext;
+typedef struct MulciberModule_T* MulciberModule;
+typedef struct MulciberKernel_T* MulciberKernel;
+typedef struct MulciberStream_T* MulciberStream;
+typedef struct MulciberRecording_T* MulciberRecording;
+
+/* ---- Before the engine makes its device ---- */
+
+/* No extension of instances is needed. The instance's and the device's version must be at least this. */
+#define MULCIBER_VULKAN_VERSION VK_API_VERSION_1_3
+
+typedef struct MulciberPhysicalDevice {
+  size_t structSize;   /* sizeof(MulciberPhysicalDevice) */
+  uint32_t apiVersion; /* VkApplicationInfo::apiVersion of the instance */
+  VkInstance instance;
+  VkPhysicalDevice physicalDevice;
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr; /* the only way to Vulkan that is used */
+} MulciberPhysicalDevice;
+
+typedef struct MulciberFeature {
+  const char* name;      /* of Vulkan's: "bufferDeviceAddress" */
+  const char* extension; /* that has it; null where it is part of Vulkan */
+  VkBool32 isRequired;
+  VkBool32 isPresent; /* the physical device has it */
+} MulciberFeature;
+
+/* MULCIBER_ERROR_MISSING_FEATURE when the physical device can never do; the message names all that it lacks. */
+MulciberResult mulciberCreateRequirements(const MulciberPhysicalDevice* physicalDevice, MulciberRequirements* out);
+void mulciberDestroyRequirements(MulciberRequirements requirements);
+
+/* All features that are used. The array lives as long as the requirements. */
+MulciberResult mulciberGetFeatures(MulciberRequirements requirements, uint32_t* count, const MulciberFeature** out);
+/* Device extensions that are used and that the physical device has; none is required. */
+MulciberResult mulciberGetExtensions(MulciberRequirements requirements, uint32_t* count, const char* const** out);
+
+/* Adds all that is used and present to what the engine asks for itself: extensions to the list, switches to the
+   structures in the pNext chain, and structures to the chain where they are missing. pEnabledFeatures moves into the
+   chain. What is added lives as long as the requirements. */
+MulciberResult mulciberAddToDevice(MulciberRequirements requirements, VkDeviceCreateInfo* info);
+
+/* ---- Contexts ---- */
+
+/* A queue that the context may submit to. Where the engine uses it from other threads too, `lock` and `unlock` are
+   called around each use; else they are null. */
+typedef struct MulciberQueue {
+  VkQueue queue;
+  uint32_t family;
+  void (*lock)(void* user);
+  void (*unlock)(void* user);
+  void* user;
+} MulciberQueue;
+
+typedef enum MulciberContextFlags {
+  MULCIBER_CONTEXT_NO_THREADS = 1, /* starts none; work of streams goes to the queue with each call */
+  MULCIBER_CONTEXT_NO_DISK = 2     /* keeps no compiled kernels on disk */
+} MulciberContextFlags;
+
+typedef struct MulciberContextInfo {
+  size_t structSize; /* sizeof(MulciberContextInfo) */
+  MulciberPhysicalDevice physicalDevice;
+  VkDevice device;
+  /* What `device` was made with: Vulkan does not tell which features and extensions a device has. */
+  const VkDeviceCreateInfo* deviceInfo;
+  /* Of a family that computes, one at least: contexts use them when they are made, and streams. */
+  uint32_t queueCount;
+  const MulciberQueue* queues;
+  const VkAllocationCallbacks* allocationCallbacks; /* may be null; must stay valid */
+  VkBufferUsageFlags bufferUsage; /* what the engine uses the context's memory for: VK_BUFFER_USAGE_VERTEX_BUFFER_BIT */
+  uint32_t flags;                 /* MulciberContextFlags */
+} MulciberContextInfo;
+
+/* Runs some small shaders, unless their results are on disk, and waits for them. */
+MulciberResult mulciberCreateContext(const MulciberContextInfo* info, MulciberContext* out);
+/* All that was recorded must have run. Waits for the context's streams, and destroys all that it made: its modules,
+   streams, recordings and memory. */
+MulciberResult mulciberDestroyContext(MulciberContext context);
+/* Whether a kernel has failed, of those known to have ended. Waits for nothing. */
+MulciberResult mulciberCheck(MulciberContext context);
+/* The same context for the CUDA libraries, as cuCtxSetCurrent takes it once cuInit was called. */
+void* mulciberGetCudaContext(MulciberContext context);
+
+/* ---- Memory ---- */
+
+typedef struct MulciberBufferRange {
+  VkBuffer buffer;
+  VkDeviceSize offset, size; /* up to the end of the allocation */
+} MulciberBufferRange;
+
+/* Memory of the device. Addresses are CUDA's device pointers and Vulkan's buffer addresses in one. */
+MulciberResult mulciberAllocate(MulciberContext context, size_t bytes, VkDeviceAddress* out);
+/* Nothing may use it any more, but for work of streams, which is waited for. */
+MulciberResult mulciberFree(MulciberContext context, VkDeviceAddress address);
+/* Where the memory at an address, anywhere in an allocation, lies for Vulkan. */
+MulciberResult mulciberGetBuffer(MulciberContext context, VkDeviceAddress address, MulciberBufferRange* out);
+/* Makes a piece of the engine's buffer known, so that copies may name it. The buffer has the usages
+   VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, is bound, and lives until
+   mulciberFree(). Kernels may be given addresses of buffers that are not known. */
+MulciberResult mulciberWrapBuffer(MulciberContext context, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size,
+                                  VkDeviceAddress* out);
+
+/* ---- Code ---- */
+
+/* PTX text. Its variables are written before the call returns. */
+MulciberResult mulciberLoadModule(MulciberContext context, const void* code, size_t bytes, MulciberModule* out);
+/* Nothing that was recorded with its kernels may still have to run. */
+MulciberResult mulciberUnloadModule(MulciberModule module);
+/* Lives as long as the module. */
+MulciberResult mulciberGetKernel(MulciberModule module, const char* name, MulciberKernel* out);
+MulciberResult mulciberGetVariable(MulciberModule module, const char* name, VkDeviceAddress* address, size_t* bytes);
+
+typedef struct MulciberLaunch {
+  uint32_t grid[3], block[3];
+  uint32_t sharedBytes;   /* dynamic shared memory */
+  void* const* arguments; /* a pointer to each, as cuLaunchKernel takes them ... */
+  const void* packed;     /* ... or, where not null, all as the kernel lays them out */
+  size_t packedBytes;
+} MulciberLaunch;
+
+/* Compiles the kernel for launches of that block and shared memory, and makes ready what it needs: later launches of
+   the shape take no time for that. The arguments are not looked at. */
+MulciberResult mulciberPrepareKernel(MulciberKernel kernel, const MulciberLaunch* shape);
+
+/* ---- Streams: the context submits ---- */
+
+MulciberResult mulciberCreateStream(MulciberContext context, MulciberStream* out);
+MulciberResult mulciberDestroyStream(MulciberStream stream);
+MulciberResult mulciberLaunch(MulciberStream stream, MulciberKernel kernel, const MulciberLaunch* launch);
+/* Between memory of the device that the context knows, and memory of the host: with that, the call waits until it has
+   been read or written. */
+MulciberResult mulciberCopy(MulciberStream stream, uint64_t destination, uint64_t source, size_t bytes);
+/* `valueBytes` is 1, 2 or 4. */
+MulciberResult mulciberFill(MulciberStream stream, VkDeviceAddress destination, uint32_t value, uint32_t valueBytes,
+                            size_t count);
+MulciberResult mulciberSynchronizeStream(MulciberStream stream);
+/* What follows in the stream waits until the engine's timeline semaphore has the value. Where the stream's queue is
+   also the one that raises it, that work must have been submitted before. */
+MulciberResult mulciberWaitSemaphore(MulciberStream stream, VkSemaphore semaphore, uint64_t value);
+/* Raises the engine's timeline semaphore once all in the stream so far is done. */
+MulciberResult mulciberSignalSemaphore(MulciberStream stream, VkSemaphore semaphore, uint64_t value);
+/* The end of all in the stream so far, for the engine to wait for: a timeline semaphore, which stays the context's, and
+   a value that it will reach. */
+MulciberResult mulciberGetStreamEnd(MulciberStream stream, VkSemaphore* semaphore, uint64_t* value);
+
+/* ---- Recording: the engine submits ---- */
+
+/* All that is recorded is compute shaders that use memory by address; there are no transfer commands. For the engine's
+   barriers: */
+#define MULCIBER_STAGES VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT
+#define MULCIBER_READS (VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT)
+#define MULCIBER_WRITES VK_ACCESS_2_SHADER_WRITE_BIT
+
+typedef enum MulciberRecordingFlags {
+  MULCIBER_RECORDING_BARRIER_BEFORE = 1, /* comes after all that the engine has recorded or submitted before */
+  MULCIBER_RECORDING_BARRIER_AFTER = 2,  /* what the engine records after it comes after all of it */
+  MULCIBER_RECORDING_UNORDERED = 4       /* its pieces may overlap, but for mulciberRecordBarrier() */
+} MulciberRecordingFlags;
+
+typedef struct MulciberRecordingInfo {
+  size_t structSize; /* sizeof(MulciberRecordingInfo) */
+  VkCommandBuffer commandBuffer;
+  uint32_t queueFamily; /* that the command buffer is for */
+  uint32_t flags;       /* MulciberRecordingFlags */
+  uint64_t frame;       /* whose end mulciberRetireFrames() will tell */
+} MulciberRecordingInfo;
+
+/* The command buffer is in the recording state, outside a render pass. From here to mulciberEndRecording() the engine
+   binds no compute pipeline, sets no push constants and pushes no descriptors in it. Afterwards the compute pipeline,
+   the descriptor set 0 of the compute bind point and all push constants are undefined; nothing else is touched.
+   Without the flags no barrier is set towards what the engine records. */
+MulciberResult mulciberBeginRecording(MulciberContext context, const MulciberRecordingInfo* info,
+                                      MulciberRecording* out);
+/* The handle is of no use afterwards. */
+MulciberResult mulciberEndRecording(MulciberRecording recording);
+MulciberResult mulciberRecordLaunch(MulciberRecording recording, MulciberKernel kernel, const MulciberLaunch* launch);
+/* Between addresses of the device that do not overlap. */
+MulciberResult mulciberRecordCopy(MulciberRecording recording, VkDeviceAddress destination, VkDeviceAddress source,
+                                  size_t bytes);
+MulciberResult mulciberRecordFill(MulciberRecording recording, VkDeviceAddress destination, uint32_t value,
+                                  uint32_t valueBytes, size_t count);
+/* What follows in the recording comes after what came before. */
+MulciberResult mulciberRecordBarrier(MulciberRecording recording);
+/* The command buffers of all frames up to this number have run, or never will: what their launches needed beyond
+   registers and push constants is used again. */
+MulciberResult mulciberRetireFrames(MulciberContext context, uint64_t frame);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+#include <algorithm>
+
+#include "runtime/engine/handles.h"
+#include "runtime/engine/launches.h"
+
+using namespace mulciber;
+using namespace mulciber::engine_api;
+
+MulciberResult mulciberLoadModule(MulciberContext context, const void* code, size_t bytes, MulciberModule* out) {
+  return guarded([&] {
+    if (!context || !code || !out) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
+    core::JitLog log;
+    auto made = std::make_unique<MulciberModule_T>();
+    made->context = context;
+    std::string_view text(static_cast<const char*>(code), bytes);
+    text = text.substr(0, text.find('\0'));
+    const Error error = context->context->loadModule({{text, "ptx"}}, &log, made->module);
+    if (error == Error::InvalidPtx && !log.errors.empty()) return fail(MULCIBER_ERROR_INVALID_CODE, log.errors);
+    if (error != Error::Success) return failure(error, "loading a module");
+    std::lock_guard lock(context->mutex);
+    context->modules.push_back(std::move(made));
+    *out = context->modules.back().get();
+    return MULCIBER_SUCCESS;
+  });
+}
+
+MulciberResult mulciberUnloadModule(MulciberModule module) {
+  return guarded([&] {
+    if (!module) return MULCIBER_SUCCESS;
+    MulciberContext_T& context = *module->context;
+    if (const Error error = context.context->unloadModule(module->module); error != Error::Success)
+      return failure(error, "unloading a module");
+    std::lock_guard lock(context.mutex);
+    std::erase_if(context.modules, [&](const auto& held) { return held.get() == module; });
+    return MULCIBER_SUCCESS;
+  });
+}
+
+MulciberResult mulciberGetKernel(MulciberModule module, const char* name, MulciberKernel* out) {
+  return guarded([&] {
+    if (!module || !name || !out) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
+    core::Function* function = nullptr;
+    if (module->module->function(name, function) != Error::Success)
+      return fail(MULCIBER_ERROR_NOT_FOUND, "the module has no kernel " + std::string(name));
+    std::lock_guard lock(module->context->mutex);
+    std::unique_ptr<MulciberKernel_T>& kernel = module->kernels[name];
+    if (!kernel) kernel.reset(new MulciberKernel_T{module, function});
+    *out = kernel.get();
+    return MULCIBER_SUCCESS;
+  });
+}
+
+MulciberResult mulciberGetVariable(MulciberModule module, const char* name, VkDeviceAddress* address, size_t* bytes) {
+  return guarded([&] {
+    if (!module || !name || !address || !bytes) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
+    if (module->module->global(name, *address, *bytes) != Error::Success)
+      return fail(MULCIBER_ERROR_NOT_FOUND, "the module has no variable " + std::string(name));
+    return MULCIBER_SUCCESS;
+  });
+}
+
+MulciberResult mulciberPrepareKernel(MulciberKernel kernel, const MulciberLaunch* shape) {
+  return guarded([&] {
+    if (!kernel || !shape) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
+    const KernelInfo* info = nullptr;
+    std::string messages;
+    if (const Error error = kernel->function->info(info, &messages); error != Error::Success)
+      return messages.empty() ? failure(error, "translating a kernel") : fail(MULCIBER_ERROR_INVALID_CODE, messages);
+    MulciberLaunch launch = *shape;
+    const std::vector<uint8_t> zeros(info->parameterBytes);
+    launch.packed = zeros.data();
+    launch.packedBytes = zeros.size();
+    core::KernelLaunch prepared;
+    return prepare(*kernel, launch, prepared);
+  });
+}
