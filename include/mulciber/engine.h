@@ -174,8 +174,9 @@ MulciberResult mulciberCopy(MulciberStream stream, uint64_t destination, uint64_
 MulciberResult mulciberFill(MulciberStream stream, VkDeviceAddress destination, uint32_t value, uint32_t valueBytes,
                             size_t count);
 MulciberResult mulciberSynchronizeStream(MulciberStream stream);
-/* What follows in the stream waits until the engine's timeline semaphore has the value. Where the stream's queue is
-   also the one that raises it, that work must have been submitted before. */
+/* What follows in the stream waits until the engine's timeline semaphore has the value, and so may all that is given to
+   the stream's queue later: by other streams, by mulciberLoadModule(), by the engine. So the work that raises it has been
+   submitted before, where the queue is the same. */
 MulciberResult mulciberWaitSemaphore(MulciberStream stream, VkSemaphore semaphore, uint64_t value);
 /* Raises the engine's timeline semaphore once all in the stream so far is done. */
 MulciberResult mulciberSignalSemaphore(MulciberStream stream, VkSemaphore semaphore, uint64_t value);

@@ -51,7 +51,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
   functions.vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, available.data());
   for (const VkExtensionProperties& extension : available) extensions.insert(extension.extensionName);
   for (const std::string& name : util::splitList(util::environment().disableExtensions)) extensions.erase(name);
-  if (!has("VK_KHR_map_memory2")) extensions.erase("VK_EXT_map_memory_placed");  // is of no use alone
+  if (!has("VK_KHR_map_memory2") || !has("VK_EXT_map_memory_placed"))  // neither is of use alone
+    for (const char* name : {"VK_KHR_map_memory2", "VK_EXT_map_memory_placed"}) extensions.erase(name);
 
   functions.vkGetPhysicalDeviceProperties(handle, &properties2.properties);
   if (properties().apiVersion < VK_API_VERSION_1_3) return;  // the structures below are not known to it
