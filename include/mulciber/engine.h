@@ -175,8 +175,8 @@ MulciberResult mulciberFill(MulciberStream stream, VkDeviceAddress destination, 
                             size_t count);
 MulciberResult mulciberSynchronizeStream(MulciberStream stream);
 /* What follows in the stream waits until the engine's timeline semaphore has the value, and so may all that is given to
-   the stream's queue later: by other streams, by mulciberLoadModule(), by the engine. So the work that raises it has been
-   submitted before, where the queue is the same. */
+   the stream's queue later: by other streams, by mulciberLoadModule(), by the engine. So the work that raises it has
+   been submitted before, where the queue is the same. */
 MulciberResult mulciberWaitSemaphore(MulciberStream stream, VkSemaphore semaphore, uint64_t value);
 /* Raises the engine's timeline semaphore once all in the stream so far is done. */
 MulciberResult mulciberSignalSemaphore(MulciberStream stream, VkSemaphore semaphore, uint64_t value);

@@ -176,6 +176,7 @@ TEST_F(ContextTest, UsesTheDeviceThroughTheEngineAlone) {
   {
     Engine engine;
     ASSERT_EQ(engine.result, MULCIBER_SUCCESS) << engine.message;
+    engine.kernel("addOffset");  // of a module with a variable
     EXPECT_GT(Calls::get().of("vkGetInstanceProcAddr"), 0);
     EXPECT_GT(engine.locks, 0);
     EXPECT_FALSE(engine.isLocked);

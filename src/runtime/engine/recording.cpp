@@ -27,7 +27,8 @@ MulciberResult open(MulciberRecording recording) {
   if (!recording || !recording->isOpen) return fail(MULCIBER_ERROR_WRONG_STATE, "the recording is null or has ended");
   if (const Error error = recording->context->context->error(); error != Error::Success)
     return failure(error, "the context");
-  if ((recording->flags & MULCIBER_RECORDING_UNORDERED) == 0) recording->commands->barrier();
+  const bool isFirst = recording->commands->count() == 0;
+  if ((recording->flags & MULCIBER_RECORDING_UNORDERED) == 0 && !isFirst) recording->commands->barrier();
   return MULCIBER_SUCCESS;
 }
 

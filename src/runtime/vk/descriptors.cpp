@@ -70,8 +70,9 @@ Status Descriptors::createLayout(VkDescriptorSetLayout constants) {
   info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT;
   info.bindingCount = static_cast<uint32_t>(bindings.size());
   info.pBindings = bindings.data();
-  if (Status status = device_.status(api.vkCreateDescriptorSetLayout(device_.handle(), &info, device_.callbacks(), &layout_),
-                                     "creating the layout of textures");
+  if (Status status =
+          device_.status(api.vkCreateDescriptorSetLayout(device_.handle(), &info, device_.callbacks(), &layout_),
+                         "creating the layout of textures");
       status != Status::Ok)
     return status;
   const VkDescriptorSetLayout sets[] = {constants, layout_};
@@ -84,8 +85,9 @@ Status Descriptors::createLayout(VkDescriptorSetLayout constants) {
   pipelineInfo.pSetLayouts = sets;
   pipelineInfo.pushConstantRangeCount = 1;
   pipelineInfo.pPushConstantRanges = &range;
-  return device_.status(api.vkCreatePipelineLayout(device_.handle(), &pipelineInfo, device_.callbacks(), &pipelineLayout_),
-                        "creating the layout of pipelines with textures");
+  return device_.status(
+      api.vkCreatePipelineLayout(device_.handle(), &pipelineInfo, device_.callbacks(), &pipelineLayout_),
+      "creating the layout of pipelines with textures");
 }
 
 Status Descriptors::createSet() {
@@ -114,9 +116,11 @@ Status Descriptors::createSet() {
 
 Descriptors::~Descriptors() {
   const VolkDeviceTable& api = device_.api();
-  for (const auto& [description, sampler] : samplers_) api.vkDestroySampler(device_.handle(), sampler.first, device_.callbacks());
+  for (const auto& [description, sampler] : samplers_)
+    api.vkDestroySampler(device_.handle(), sampler.first, device_.callbacks());
   if (pool_ != VK_NULL_HANDLE) api.vkDestroyDescriptorPool(device_.handle(), pool_, device_.callbacks());
-  if (pipelineLayout_ != VK_NULL_HANDLE) api.vkDestroyPipelineLayout(device_.handle(), pipelineLayout_, device_.callbacks());
+  if (pipelineLayout_ != VK_NULL_HANDLE)
+    api.vkDestroyPipelineLayout(device_.handle(), pipelineLayout_, device_.callbacks());
   if (layout_ != VK_NULL_HANDLE) api.vkDestroyDescriptorSetLayout(device_.handle(), layout_, device_.callbacks());
 }
 
@@ -201,8 +205,8 @@ Status Descriptors::sampler(const SamplerDescription& description, uint32_t& out
   info.borderColor = description.border;
   info.unnormalizedCoordinates = description.hasTexelCoordinates ? VK_TRUE : VK_FALSE;
   VkSampler made = VK_NULL_HANDLE;
-  if (Status status =
-          device_.status(device_.api().vkCreateSampler(device_.handle(), &info, device_.callbacks(), &made), "creating a sampler");
+  if (Status status = device_.status(device_.api().vkCreateSampler(device_.handle(), &info, device_.callbacks(), &made),
+                                     "creating a sampler");
       status != Status::Ok)
     return status;
   out = static_cast<uint32_t>(samplers_.size());

@@ -71,8 +71,8 @@ Status HostWrites::submitNothing() {
   if (fence_ == VK_NULL_HANDLE) {
     VkFenceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    if (const Status made =
-            device_.status(api.vkCreateFence(device_.handle(), &info, device_.callbacks(), &fence_), "creating a fence");
+    if (const Status made = device_.status(api.vkCreateFence(device_.handle(), &info, device_.callbacks(), &fence_),
+                                           "creating a fence");
         made != Status::Ok)
       return made;
   }

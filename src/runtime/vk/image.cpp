@@ -49,7 +49,7 @@ Status Image::create() {
   const VolkDeviceTable& api = device_.api();
   const VkImageCreateInfo info = createInfo(shape_);
   if (Status status = check(device_, info); status != Status::Ok) return status;
-  const VkResult result = api.vkCreateImage(device_.handle(), &info, nullptr, &handle_);
+  const VkResult result = api.vkCreateImage(device_.handle(), &info, device_.callbacks(), &handle_);
   if (result != VK_SUCCESS) handle_ = VK_NULL_HANDLE;
   if (Status status = device_.status(result, "creating an image"); status != Status::Ok) return status;
   VkMemoryRequirements needed{};
@@ -78,8 +78,8 @@ Status Image::makeGeneral() {
 Image::~Image() {
   if (device_.isStuck()) return;
   const VolkDeviceTable& api = device_.api();
-  for (const View& view : views_) api.vkDestroyImageView(device_.handle(), view.handle, nullptr);
-  if (handle_ != VK_NULL_HANDLE) api.vkDestroyImage(device_.handle(), handle_, nullptr);
+  for (const View& view : views_) api.vkDestroyImageView(device_.handle(), view.handle, device_.callbacks());
+  if (handle_ != VK_NULL_HANDLE) api.vkDestroyImage(device_.handle(), handle_, device_.callbacks());
   device_.allocator().free(memory_);
 }
 
@@ -101,8 +101,9 @@ Status Image::view(const ViewShape& shape, VkImageView& out) {
   info.format = shape.format;
   info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, shape.baseLevel, shape.levels, shape.baseLayer, shape.layers};
   VkImageView view = VK_NULL_HANDLE;
-  if (Status status = device_.status(device_.api().vkCreateImageView(device_.handle(), &info, nullptr, &view),
-                                     "creating a view of an image");
+  if (Status status =
+          device_.status(device_.api().vkCreateImageView(device_.handle(), &info, device_.callbacks(), &view),
+                         "creating a view of an image");
       status != Status::Ok)
     return status;
   views_.push_back({shape, view});

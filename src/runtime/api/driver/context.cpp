@@ -29,6 +29,9 @@ core::ContextRef contextOf(CUcontext handle) {
   std::lock_guard lock(contexts().mutex);
   const auto found = contexts().known.find(reinterpret_cast<core::Context*>(handle));
   if (found != contexts().known.end()) return found->second;
+  // Those on engines' devices were not made here.
+  for (core::ContextRef& context : core::Platform::get().contexts())
+    if (handleOf(context) == handle && context->device().isAdopted()) return std::move(context);
   // The runtime API's own primary context may be asked about without ever having been retained here.
   core::ContextRef current = core::currentContext();
   return current && handleOf(current) == handle ? current : nullptr;
@@ -77,6 +80,7 @@ CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
     if (!handle) return Error::InvalidValue;
     core::ContextRef context = contextOf(handle);
     if (!context || context == context->device().activePrimary()) return Error::InvalidContext;
+    if (context->device().isAdopted()) return Error::InvalidContext;  // the engine's to destroy
     if (core::ContextRef current = core::currentContext(); current == context) {
       core::ContextRef popped;
       if (Error error = core::popContext(popped); error != Error::Success) return error;

@@ -1,0 +1,69 @@
+// An engine's context beside the CUDA libraries, and in them.
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "engine/test_engine.h"
+
+namespace mulciber::test {
+
+namespace {
+
+class CudaTest : public EngineTest {
+ protected:
+  // Of the library that lies beside Mulciber's own.
+  template <class Function>
+  static Function* find(const char* name) {
+    static void* const library = [] {
+      Dl_info info{};
+      dladdr(reinterpret_cast<void*>(mulciberCreateContext), &info);
+      const auto path = std::filesystem::path(info.dli_fname).parent_path() / "libcuda.so.1";
+      return dlopen(path.c_str(), RTLD_NOW);
+    }();
+    EXPECT_NE(library, nullptr) << dlerror();
+    return reinterpret_cast<Function*>(dlsym(library, name));
+  }
+};
+
+#define CUDA(function) find<decltype(function)>(#function)
+
+}  // namespace
+
+TEST_F(CudaTest, TheLibrariesUseAnEnginesContext) {
+  Engine engine;
+  ASSERT_EQ(engine.result, MULCIBER_SUCCESS) << engine.message;
+  ASSERT_EQ(CUDA(cuInit)(0), CUDA_SUCCESS);
+  // A context of CUDA's own, with memory of its own.
+  CUcontext own = nullptr;
+  CUdeviceptr ownMemory = 0;
+  ASSERT_EQ(CUDA(cuDevicePrimaryCtxRetain)(&own, 0), CUDA_SUCCESS);
+  ASSERT_EQ(CUDA(cuCtxSetCurrent)(own), CUDA_SUCCESS);
+  ASSERT_EQ(find<CUresult(CUdeviceptr*, size_t)>("cuMemAlloc_v2")(&ownMemory, 64), CUDA_SUCCESS);
+
+  const auto handle = static_cast<CUcontext>(mulciberGetCudaContext(engine.context));
+  ASSERT_EQ(CUDA(cuCtxSetCurrent)(handle), CUDA_SUCCESS);
+  VkDeviceAddress memory = 0;
+  ASSERT_OK(mulciberAllocate(engine.context, 64, &memory));
+  const auto set = find<CUresult(CUdeviceptr, unsigned, size_t)>("cuMemsetD32_v2");
+  const auto read = find<CUresult(void*, CUdeviceptr, size_t)>("cuMemcpyDtoH_v2");
+  ASSERT_EQ(set(memory, 41, 16), CUDA_SUCCESS);
+  ASSERT_EQ(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+  MulciberStream stream = nullptr;
+  ASSERT_OK(mulciberCreateStream(engine.context, &stream));
+  EXPECT_OK(launch(stream, engine.kernel("add"), 1, 16, memory, 16, 1));
+  EXPECT_OK(mulciberSynchronizeStream(stream));
+  int out[16] = {};
+  ASSERT_EQ(read(out, memory, sizeof(out)), CUDA_SUCCESS);
+  EXPECT_EQ(out[15], 42);
+  EXPECT_EQ(find<CUresult(CUcontext)>("cuCtxDestroy_v2")(handle), CUDA_ERROR_INVALID_CONTEXT);
+
+  ASSERT_EQ(CUDA(cuCtxSetCurrent)(own), CUDA_SUCCESS);
+  ASSERT_EQ(set(ownMemory, 7, 16), CUDA_SUCCESS);
+  ASSERT_EQ(read(out, ownMemory, sizeof(out)), CUDA_SUCCESS);
+  EXPECT_EQ(out[15], 7);
+  EXPECT_EQ(find<CUresult(CUdeviceptr)>("cuMemFree_v2")(ownMemory), CUDA_SUCCESS);
+  EXPECT_EQ(find<CUresult(CUdevice)>("cuDevicePrimaryCtxRelease_v2")(0), CUDA_SUCCESS);
+}
+
+}  // namespace mulciber::test
