@@ -19,7 +19,6 @@ MISSING = [
      "attribute `MULTICAST_SUPPORTED` is 0"),
     ("`*Ipc*`, `*Export*`, `*Import*`", "nothing is shared between processes (docs/runtime.md)",
      "`IPC_EVENT_SUPPORTED` and the attributes of handle types are 0"),
-    ("`*Capture*`", "streams are not captured", "no stream is ever capturing"),
     ("`*GraphMem*`, `cuGraph*Mem[AF]*`, `cuGraph*BatchMemOp*`, `*Conditional*`",
      "graphs have no nodes of these kinds yet (docs/graphs.md)", "adding one answers so"),
     ("`cuGraph*ExternalSemaphores*`", "no external semaphore can be imported", "importing one answers so"),

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/core/array.h"
+#include "runtime/core/capture.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/managed_advice.h"
@@ -121,6 +122,10 @@ Error Context::waitForQueues() {
 
 Error Context::synchronize() {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  Error refused = Error::Success;
+  for (const StreamRef& stream : streams())
+    if (const Error error = stream->refuseInCapture(); error != Error::Success) refused = error;
+  if (refused != Error::Success) return refused;
   if (const Error failed = waitIdle(); failed != Error::Success) return failed;
   device_.trimPools();
   return services_->afterWait();
@@ -180,6 +185,9 @@ void Context::releaseMemory(const AllocationRef& allocation) {
 
 Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const CaptureRef capture = stream.capture()) return capture->refuse("allocation of memory");
+  if (const Error refused = stream.refuseInCapture(); refused != Error::Success) return refused;
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   if (&pool.device() != &device_) return Error::InvalidValue;
   auto allocation = std::make_shared<Allocation>();
   Error failed = pool.allocate(stream, bytes, allocation->memory);
@@ -193,6 +201,8 @@ Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uin
 
 Error Context::freeAsync(uint64_t address, Stream& stream) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (stream.isCapturing()) return Error::InvalidValue;  // a graph can only free what a graph has allocated
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   const AllocationRef allocation = Platform::get().memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
   if (allocation->kind == MemoryKind::Managed) return Error::NotSupported;
@@ -200,7 +210,7 @@ Error Context::freeAsync(uint64_t address, Stream& stream) {
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
   if (!allocation->pool || &stream.context() != owner.get()) {
-    if (const Error failed = stream.synchronize(); failed != Error::Success) return failed;
+    if (const Error failed = stream.finish(); failed != Error::Success) return failed;
     return owner->free(address);
   }
   MarkerRef marker;
@@ -211,6 +221,7 @@ Error Context::freeAsync(uint64_t address, Stream& stream) {
 }
 
 Error Context::allocate(size_t bytes, uint64_t& address) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   if (bytes == 0) return Error::InvalidValue;
   AllocationRef allocation;
   if (const Error failed = addMemory(MemoryKind::Device, vk::MemoryUse::Device, bytes, 0, allocation);
@@ -245,6 +256,8 @@ Error Context::addForeign(const vk::Memory& memory, uint64_t& address) {
 
 Error Context::free(uint64_t address) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  if (address == 0) return Error::Success;
   const AllocationRef allocation = Platform::get().memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
   if (allocation->kind != MemoryKind::Device && allocation->kind != MemoryKind::Managed) return Error::InvalidValue;
@@ -256,6 +269,7 @@ Error Context::free(uint64_t address) {
 }
 
 Error Context::allocateHost(size_t bytes, uint32_t flags, void*& pointer) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   if (bytes == 0) return Error::InvalidValue;
   AllocationRef allocation;
   if (const Error failed = addMemory(MemoryKind::Pinned, vk::MemoryUse::Host, bytes, flags, allocation);
@@ -267,6 +281,8 @@ Error Context::allocateHost(size_t bytes, uint32_t flags, void*& pointer) {
 
 Error Context::freeHost(void* pointer) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  if (!pointer) return Error::Success;
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const AllocationRef allocation = Platform::get().memory().find(address);
   if (!allocation || allocation->kind != MemoryKind::Pinned || allocation->hostAddress != address)
@@ -279,6 +295,7 @@ Error Context::freeHost(void* pointer) {
 }
 
 Error Context::allocateManaged(size_t bytes, uint32_t flags, uint64_t& address) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   if (bytes == 0 || (flags != 1 && flags != 2)) return Error::InvalidValue;  // attach global, attach host
   if (!vulkan_->allocator().hasEqualAddresses()) return Error::NotSupported;
   AllocationRef allocation;
@@ -296,6 +313,7 @@ Error Context::allocateManaged(size_t bytes, uint32_t flags, uint64_t& address) 
 
 Error Context::registerHost(void* pointer, size_t bytes, uint32_t flags) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   if (!pointer || bytes == 0) return Error::InvalidValue;
   if (!vulkan_->allocator().canImportHost()) return Error::NotSupported;
   const auto address = reinterpret_cast<uint64_t>(pointer);
@@ -313,6 +331,7 @@ Error Context::registerHost(void* pointer, size_t bytes, uint32_t flags) {
 
 Error Context::unregisterHost(void* pointer) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const AllocationRef allocation = Platform::get().memory().find(address);
   if (!allocation) return Error::HostMemoryNotRegistered;
@@ -416,6 +435,7 @@ Error Context::createStream(uint32_t flags, int priority, Stream*& out) {
 Error Context::destroyStream(Stream* stream) {
   const StreamRef held = streams_.find(stream);
   if (!held) return Error::InvalidHandle;
+  Capture::abandon(*held);
   if (const Error failed = retire(*held); failed != Error::Success) return failed;
   return streams_.remove(stream) ? Error::Success : Error::InvalidHandle;
 }
@@ -469,6 +489,7 @@ void Context::endThread() {
     if (found == perThread_.end()) return;
     stream = found->second;
   }
+  Capture::abandon(*stream);
   (void)retire(*stream);  // fails when the device is lost: then there is nothing to come after
   std::unique_lock lock(mutex_);
   perThread_.erase(thread);
@@ -510,6 +531,7 @@ Error Context::loadModule(const std::vector<PtxSource>& sources, JitLog* log, Mo
 }
 
 Error Context::unloadModule(Module* module) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   if (!modules_.find(module)) return Error::InvalidHandle;
   if (const Error failed = waitIdle(); failed != Error::Success) return failed;
   (void)services_->afterWait();  // prints what its kernels printed, while their strings are there
@@ -535,6 +557,7 @@ Error Context::limit(Limit limit, size_t& value) const {
 }
 
 Error Context::setLimit(Limit limit, size_t value) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   const auto index = static_cast<size_t>(limit);
   if (index >= limits_.size()) return Error::InvalidValue;
   switch (limit) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/core/array_copy.h"
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy_end.h"
 #include "runtime/core/device.h"
@@ -56,7 +57,7 @@ Error copySmallToDevice(Stream& stream, const Copy& copy, const End& destination
 
 // Between devices, a piece at a time (MDEV-03). Both sides have done their work before, and the host waits.
 Error copyBetweenDevices(Stream& stream, const Copy& copy, const End& destination, const End& source) {
-  if (const Error error = stream.synchronize(); error != Error::Success) return error;
+  if (const Error error = stream.finish(); error != Error::Success) return error;
   ContextRef to, from;
   for (const auto& [end, owner] : {std::pair{&destination, &to}, std::pair{&source, &from}}) {
     if (!end->allocation) continue;
@@ -110,7 +111,7 @@ bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination,
   // After all the rest, a copy to the host that is waited for takes less time than as one more kernel. To pageable
   // memory it is waited for in either case.
   if (!isFree && (source.isHost || (async && destination.allocation))) return false;
-  error = isFree ? stream.context().services().afterWait() : stream.synchronize();
+  error = isFree ? stream.context().services().afterWait() : stream.finish();
   if (error != Error::Success) return true;
   copyOnHost(copy, to, from);
   // The writes are on the bus before anything that tells the device to go on.
@@ -125,7 +126,7 @@ Error copyPageable(Stream& stream, const Copy& copy, const End& destination, con
   if (source.isHost && !source.allocation && destination.allocation && bytes <= smallBytes)
     return copySmallToDevice(stream, copy, destination, from);
   if (to && from) {
-    if (const Error error = stream.synchronize(); error != Error::Success) return error;
+    if (const Error error = stream.finish(); error != Error::Success) return error;
     copyOnHost(copy, to, from);
     return Error::Success;
   }
@@ -202,6 +203,8 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   if (copy.hasArray()) return copyArrays(stream, copy, async);
   End destination, source;
   if (const Error error = check(stream.context(), copy, destination, source); error != Error::Success) return error;
+  if (const CaptureRef capture = async ? stream.capture() : nullptr)
+    return capture->add(stream, CopyNode{stream.context().shared_from_this(), given});
   if (isOfAnotherDevice(destination, stream.context()) || isOfAnotherDevice(source, stream.context()))
     return copyBetweenDevices(stream, copy, destination, source);
   Error direct = Error::Success;
@@ -210,7 +213,7 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   if (const Error error = stream.enqueue(onDevice(copy, destination, source)); error != Error::Success) return error;
   const bool hostWaits =
       destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;
-  return hostWaits && !async ? stream.synchronize() : Error::Success;
+  return hostWaits && !async ? stream.finish() : Error::Success;
 }
 
 Error fill(Stream& stream, const Fill& fill, bool async) {
@@ -218,10 +221,12 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
   if (isEmpty(fill)) return Error::Success;
   End destination;
   if (const Error error = check(stream.context(), fill, destination); error != Error::Success) return error;
+  if (const CaptureRef capture = async ? stream.capture() : nullptr)
+    return capture->add(stream, FillNode{stream.context().shared_from_this(), fill});
   const Error error = stream.enqueue(regionOf(fill, destination));
   if (error != Error::Success) return error;
   const bool hostWaits = destination.isHost || destination.allocation->isSynchronous;
-  return hostWaits && !async ? stream.synchronize() : Error::Success;
+  return hostWaits && !async ? stream.finish() : Error::Success;
 }
 
 Error check(const Context& context, const Copy& given) {

@@ -1,5 +1,6 @@
 #include "runtime/core/event.h"
 
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
@@ -13,12 +14,31 @@ MarkerRef Event::marker() const {
   return marker_;
 }
 
+std::shared_ptr<const CapturedEvent> Event::captured() const {
+  std::lock_guard lock(mutex_);
+  return captured_;
+}
+
 void Event::setMarker(MarkerRef marker) {
   std::lock_guard lock(mutex_);
   marker_ = std::move(marker);
+  captured_ = nullptr;
+}
+
+void Event::setCaptured(std::shared_ptr<const CapturedEvent> captured) {
+  std::lock_guard lock(mutex_);
+  captured_ = std::move(captured);
+  marker_ = nullptr;
 }
 
 Error Event::query() const {
+  if (const Error error = context_->error(); error != Error::Success) return error;
+  if (const auto captured = this->captured()) return captured->refuse();
+  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  return poll();
+}
+
+Error Event::poll() const {
   if (const Error error = context_->error(); error != Error::Success) return error;
   const MarkerRef marker = this->marker();
   if (!marker) return Error::Success;
@@ -31,6 +51,8 @@ Error Event::query() const {
 
 Error Event::synchronize() const {
   if (const Error error = context_->error(); error != Error::Success) return error;
+  if (const auto captured = this->captured()) return captured->refuse();
+  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
   const MarkerRef marker = this->marker();
   if (!marker) return Error::Success;
   const auto mode = (flags_ & BlockingSync) != 0 ? vk::WaitMode::Block : context_->waitMode();
@@ -45,10 +67,11 @@ Error Event::synchronize() const {
 Error Event::elapsed(const Event& start, const Event& end, float& milliseconds) {
   if (start.context_ != end.context_) return Error::InvalidHandle;
   if (((start.flags_ | end.flags_) & DisableTiming) != 0) return Error::InvalidHandle;
+  if (start.captured() || end.captured()) return Error::CapturedEvent;
   const MarkerRef first = start.marker(), last = end.marker();
   if (!first || !last) return Error::InvalidHandle;
   for (const Event* event : {&start, &end})
-    if (const Error error = event->query(); error != Error::Success) return error;
+    if (const Error error = event->poll(); error != Error::Success) return error;
   double from = 0, to = 0;
   for (const auto& [marker, time] : {std::pair{&first, &from}, std::pair{&last, &to}})
     if (const vk::Status status = (*marker)->timestamp()->nanoseconds(*time); status != vk::Status::Ok)

@@ -1,4 +1,4 @@
-// An event: the last place in a stream it was recorded at.
+// An event: the last place in a stream, or in a capture, it was recorded at.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 namespace mulciber::core {
 
 class Context;
+struct CapturedEvent;
 
-class Event {
+class Event : public std::enable_shared_from_this<Event> {
  public:
   enum Flags : uint32_t { BlockingSync = 1, DisableTiming = 2, Interprocess = 4 };
 
@@ -26,14 +27,20 @@ class Event {
 
   Context& context() const { return *context_; }
   uint32_t flags() const { return flags_; }
-  MarkerRef marker() const;  // null when never recorded
+  // Where it was recorded last: in a stream, in a capture, or, when both are null, nowhere yet.
+  MarkerRef marker() const;
+  std::shared_ptr<const CapturedEvent> captured() const;
   void setMarker(MarkerRef marker);
+  void setCaptured(std::shared_ptr<const CapturedEvent> captured);
 
  private:
+  Error poll() const;
+
   std::shared_ptr<Context> context_;
   uint32_t flags_;
   mutable std::mutex mutex_;
   MarkerRef marker_;
+  std::shared_ptr<const CapturedEvent> captured_;
 };
 using EventRef = std::shared_ptr<Event>;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/function.h"
 #include "runtime/core/module.h"
@@ -48,6 +49,7 @@ HandleTable<ExecutableGraph>& executableGraphs() {
 
 Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_ptr<ExecutableGraph>& out,
                               Instantiation& instantiation) {
+  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
   if ((flags & ~uint64_t{AutoFreeOnLaunch | UploadNow | DeviceLaunch | UseNodePriority}) != 0) {
     instantiation.result = InstantiateResult::Failed;
     return Error::InvalidValue;
@@ -109,12 +111,14 @@ Error ExecutableGraph::prepare() { return context_ ? plan_.record(*context_) : E
 
 Error ExecutableGraph::upload(Stream& stream) {
   if (const Error error = stream.context().error(); error != Error::Success) return error;
+  if (const Error error = stream.refuseInCapture(); error != Error::Success) return error;
   std::lock_guard lock(mutex_);
   return prepare();
 }
 
 Error ExecutableGraph::launch(Stream& stream) {
   if (const Error error = stream.context().error(); error != Error::Success) return error;
+  if (const Error error = stream.refuseInCapture(); error != Error::Success) return error;
   if (context_ && context_.get() != &stream.context()) {
     util::log().warn("a graph is launched into a stream of another context, which is not offered");
     return Error::NotSupported;

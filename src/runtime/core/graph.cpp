@@ -107,6 +107,7 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
 Error Graph::remove(GraphNode& node) {
   const auto place = std::ranges::find_if(nodes_, [&](const auto& one) { return one.get() == &node; });
   if (place == nodes_.end()) return Error::InvalidValue;
+  if (isCaptured_) return Error::IllegalState;
   for (const Edge& edge : node.dependencies_) edge.node->dependents_.erase(edgeTo(edge.node->dependents_, node));
   for (const Edge& edge : node.dependents_) edge.node->dependencies_.erase(edgeTo(edge.node->dependencies_, node));
   if (const auto* child = node.as<ChildGraphNode>()) graphs().remove(child->graph.get());

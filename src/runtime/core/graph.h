@@ -47,6 +47,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   uint64_t id() const { return id_; }
   // A child graph belongs to its node; only the program's own graphs can be destroyed.
   bool isChild() const { return isChild_; }
+  // While a stream is captured to it, nothing can be taken from it, and it cannot be destroyed.
+  bool isCaptured() const { return isCaptured_; }
+  void setCaptured(bool isCaptured) { isCaptured_ = isCaptured; }
   void becomeChild() { isChild_ = true; }
 
  private:
@@ -56,7 +59,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   const uint64_t id_;
   uint64_t originalId_ = 0;
-  bool isChild_ = false;
+  bool isChild_ = false, isCaptured_ = false;
   UserReferences userObjects_;
   std::vector<std::shared_ptr<GraphNode>> nodes_;
 };

@@ -97,9 +97,10 @@ Error describe(Function& function, const Launch& launch, const Arguments& argume
 // Attributes are set on their own: new parameters of a kernel node leave them as they are.
 void keepAttributes(const GraphNode& node, NodeParameters& parameters);
 
-// What CUgraphEdgeData says of an edge. Every edge is a full dependency here, whatever it allows to overlap.
+// What CUgraphEdgeData says of an edge, laid out alike. Every edge is a full dependency here, whatever it allows to
+// overlap.
 struct EdgeData {
-  uint8_t fromPort = 0, toPort = 0, type = 0;
+  uint8_t fromPort = 0, toPort = 0, type = 0, reserved[5] = {};
   bool operator==(const EdgeData&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mulciber/kernel_abi.h"
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/function.h"
@@ -192,16 +193,45 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
   return prepareOwnMemory(out);
 }
 
-Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream) {
+namespace {
+
+// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CU_LAUNCH_ATTRIBUTE_PRIORITY
+constexpr int programmaticSerializationAttribute = 6, priorityAttribute = 8;
+
+Error captureLaunch(Capture& capture, Function& function, const Launch& launch, const Arguments& arguments,
+                    const Stream& stream, const LaunchNotes& notes) {
+  if (&function.module().context() != &stream.context()) return Error::InvalidHandle;
+  KernelNode node;
+  if (const Error error = describe(function, launch, arguments, node); error != Error::Success) {
+    capture.invalidate();
+    return error;
+  }
+  node.handle = notes.handle;
+  node.attributes = notes.hints;
+  if (const int priority = stream.priority(); priority != 0) {
+    const auto [kept, isNew] = node.attributes.try_emplace(priorityAttribute);
+    if (isNew) std::memcpy(kept->second.data(), &priority, sizeof(priority));
+  }
+  const auto serialization = notes.hints.find(programmaticSerializationAttribute);
+  const bool overlaps = serialization != notes.hints.end() && serialization->second[0] != 0;
+  return capture.add(stream, std::move(node), overlaps ? Overlap::WithKernels : Overlap::Not);
+}
+
+}  // namespace
+
+Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream,
+             const LaunchNotes& notes) {
   Context& context = stream.context();
   if (const Error error = context.error(); error != Error::Success) return error;
+  if (const CaptureRef capture = stream.capture())
+    return captureLaunch(*capture, function, launch, arguments, stream, notes);
   DeviceWork work{std::in_place_type<KernelLaunch>};
   if (const Error error = prepare(function, launch, arguments, context, std::get<KernelLaunch>(work));
       error != Error::Success)
     return error;
   if (context.vulkan().physical().isCpu()) vk::noteLaunch(function.name());
   if (const Error error = stream.enqueue(work); error != Error::Success) return error;
-  return util::environment().launchBlocking ? stream.synchronize() : Error::Success;
+  return util::environment().launchBlocking ? stream.finish() : Error::Success;
 }
 
 }  // namespace mulciber::core

@@ -1,8 +1,10 @@
 // Launching a kernel.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -65,6 +67,14 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
 Error prepare(Function& function, const Launch& launch, const Arguments& arguments, Context& context,
               KernelLaunch& out);
 
-Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream);
+// What the node of a captured launch keeps besides: what the program calls the kernel, and hints by
+// CUlaunchAttributeID.
+struct LaunchNotes {
+  const void* handle = nullptr;
+  std::map<int, std::array<uint8_t, 64>> hints;
+};
+
+Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream,
+             const LaunchNotes& notes = {});
 
 }  // namespace mulciber::core

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/platform.h"
@@ -43,6 +44,7 @@ Error checkWord(uint64_t address, uint32_t bytes) {
 
 Error waitForWord(Stream& stream, const WordWait& wait) {
   if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
+  if (const CaptureRef capture = stream.capture()) return capture->refuse("an operation on a word of memory");
   const AllocationRef allocation = Platform::get().memory().find(wait.address, wait.bytes);
   return stream.waitForWord(allocation, wait);
 }
@@ -54,6 +56,7 @@ bool isMet(Context& context, const Allocation& allocation, const WordWait& wait)
 
 Error writeWord(Stream& stream, const WordWrite& write) {
   if (const Error error = checkWord(write.address, write.bytes); error != Error::Success) return error;
+  if (const CaptureRef capture = stream.capture()) return capture->refuse("an operation on a word of memory");
   const AllocationRef allocation = Platform::get().memory().find(write.address, write.bytes);
   const uint64_t address = allocation->deviceAddress + allocation->offsetOf(write.address);
   if (write.bytes == 4) return stream.enqueue(vk::FillRegion{address, static_cast<uint32_t>(write.value), 4, 1});

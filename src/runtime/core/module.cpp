@@ -11,6 +11,7 @@
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/shader_cache.h"
+#include "runtime/vk/device.h"
 #include "util/log.h"
 
 namespace mulciber::core {
@@ -98,8 +99,10 @@ Error Module::upload() {
   if (const Error error = context_.addMemory(MemoryKind::Module, use, bytes, 0, data_); error != Error::Success)
     return error;
   if (anyManaged) data_->advice = std::make_shared<AdviceMap>(bytes);
-  // Every stream sees it, also those that are not ordered with the legacy one.
-  Stream& stream = *context_.legacyStream();
+  // A stream of its own: kernels are loaded when they are first launched, which may be while others are captured.
+  const auto own =
+      std::make_shared<Stream>(context_, Stream::Role::Ordinary, Stream::NonBlocking, 0, context_.vulkan().queue(0));
+  Stream& stream = *own;
   if (const uint64_t begin = data.image.size(); begin < bytes) {
     Fill zeros;
     zeros.destination = data_->deviceAddress + begin;
@@ -108,7 +111,7 @@ Error Module::upload() {
   }
   for (uint64_t begin = 0; begin < data.image.size(); begin += pieceBytes)
     if (const Error error = uploadPiece(stream, begin); error != Error::Success) return error;
-  return stream.synchronize();
+  return stream.finish();
 }
 
 Error Module::uploadPiece(Stream& stream, uint64_t begin) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <tuple>
+#include "runtime/core/capture.h"
 
 #include <fmt/format.h>
 
@@ -255,12 +256,16 @@ Error ownerOf(uint64_t address, ContextRef& out) {
 }  // namespace
 
 Error freeAnywhere(uint64_t address) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  if (address == 0) return Error::Success;
   ContextRef owner;
   if (const Error error = ownerOf(address, owner); error != Error::Success) return error;
   return owner->free(address);
 }
 
 Error freeHostAnywhere(void* pointer) {
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  if (!pointer) return Error::Success;
   ContextRef owner;
   if (const Error error = ownerOf(reinterpret_cast<uint64_t>(pointer), owner); error != Error::Success) return error;
   return owner->freeHost(pointer);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
@@ -29,7 +30,39 @@ Error Stream::broken() const { return context_.error(); }
 
 Error Stream::before() {
   if (const Error error = context_.error(); error != Error::Success) return error;
+  if (const Error error = refuseInCapture(); error != Error::Success) return error;
   return context_.order().before(*this);
+}
+
+CaptureRef Stream::capture() const {
+  if (!isCapturing()) return nullptr;
+  std::lock_guard lock(mutex_);
+  return capture_;
+}
+
+bool Stream::enterCapture(const CaptureRef& capture) {
+  std::lock_guard lock(mutex_);
+  if (capture_) return false;
+  capture_ = capture;
+  isCapturing_.store(true, std::memory_order_relaxed);
+  if (isBlocking()) context_.order().captureBegins();
+  return true;
+}
+
+void Stream::leaveCapture() {
+  std::lock_guard lock(mutex_);
+  if (!capture_) return;
+  capture_ = nullptr;
+  isCapturing_.store(false, std::memory_order_relaxed);
+  if (isBlocking()) context_.order().captureEnds();
+}
+
+Error Stream::refuseInCapture() {
+  if (isLegacy()) return context_.order().refuseInCapture();
+  const CaptureRef capture = this->capture();
+  if (!capture) return Error::Success;
+  capture->invalidate();
+  return Error::StreamCaptureUnsupported;
 }
 
 Error Stream::after(vk::Status status) {
@@ -183,6 +216,8 @@ void Stream::dropPassed() {
 Error Stream::query() {
   // No operation: what was given to the stream so far is asked about, not what the next one would come after.
   if (const Error error = context_.error(); error != Error::Success) return error;
+  if (const Error error = refuseInCapture(); error != Error::Success) return error;
+  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
   {
     std::lock_guard lock(mutex_);
@@ -198,6 +233,12 @@ Error Stream::query() {
 
 Error Stream::synchronize() {
   if (const Error error = before(); error != Error::Success) return error;
+  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  return finish();
+}
+
+Error Stream::finish() {
+  if (const Error error = before(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
   if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
   if (const Error error = waitFor(*marker); error != Error::Success) return error;
@@ -205,8 +246,13 @@ Error Stream::synchronize() {
   return context_.services().afterWait();
 }
 
-Error Stream::record(Event& event) {
+Error Stream::record(Event& event, bool isExternal) {
   if (&event.context() != &context_) return Error::InvalidHandle;
+  if (const CaptureRef capture = this->capture()) {
+    if (isExternal) return capture->add(*this, EventRecordNode{event.shared_from_this()});
+    return capture->record(*this, event);
+  }
+  if (isExternal) return Error::IllegalState;
   if (const Error error = before(); error != Error::Success) return error;
   std::shared_ptr<Marker> marker;
   const bool isTimed = (event.flags() & Event::DisableTiming) == 0;
@@ -216,7 +262,11 @@ Error Stream::record(Event& event) {
   return after(vk::Status::Ok);
 }
 
-Error Stream::wait(const Event& event) {
+Error Stream::wait(Event& event, bool isExternal) {
+  if (const CaptureRef capture = this->capture(); capture && isExternal)
+    return capture->add(*this, EventWaitNode{event.shared_from_this()});
+  if (isExternal) return Error::IllegalState;
+  if (isCapturing() || event.captured()) return Capture::wait(shared_from_this(), event);
   const std::shared_ptr<Marker> marker = event.marker();
   // Timelines belong to one device: for that of another the worker waits.
   if (marker && &event.context().vulkan() != &context_.vulkan()) return keepBack(WaitForDevice{marker});
@@ -227,6 +277,13 @@ Error Stream::wait(const Event& event) {
 
 Error Stream::hostFunction(std::function<void(Error status)> function) {
   return keepBack(HostCall{std::move(function)});
+}
+
+Error Stream::hostFunction(void (*function)(void*), void* data) {
+  if (const CaptureRef capture = this->capture()) return capture->add(*this, HostNode{function, data});
+  return hostFunction([=](Error status) {
+    if (status == Error::Success) function(data);
+  });
 }
 
 Error Stream::waitForWord(const AllocationRef& allocation, const WordWait& wait) {

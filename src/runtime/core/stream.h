@@ -19,6 +19,7 @@
 
 namespace mulciber::core {
 
+class Capture;
 class Context;
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -36,14 +37,28 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Ordered with the legacy default stream: all but the non-blocking ones.
   bool isBlocking() const { return role_ == Role::Ordinary && (flags_ & NonBlocking) == 0; }
 
+  // While the stream is captured, what it is given goes to the capture, and whatever no node can stand for is refused,
+  // which invalidates the capture. Programs ask before each of their calls, so this is one load.
+  bool isCapturing() const { return isCapturing_.load(std::memory_order_relaxed); }
+  std::shared_ptr<Capture> capture() const;                    // null when the stream is not captured
+  bool enterCapture(const std::shared_ptr<Capture>& capture);  // false when it is in one
+  void leaveCapture();
+  // Success when captures do not forbid to give the stream work. Otherwise they are invalidated: the stream's own, or
+  // those that the legacy stream would have to come after.
+  Error refuseInCapture();
+
   Error query();  // Success or NotReady
   // Whether an operation given now is known to have nothing to wait for. Does not ask the driver.
   Error isFree(bool& out);
   Error synchronize();  // also drains printf and reports what kernels did wrong
-  Error record(Event& event);
-  Error wait(const Event& event);
+  Error finish();       // the same for calls that captures elsewhere do not forbid
+  // External: a captured stream records the event, or waits for it, each time the graph runs. Of other streams,
+  // IllegalState.
+  Error record(Event& event, bool isExternal = false);
+  Error wait(Event& event, bool isExternal = false);
   // The context's worker thread calls it after all before it; what follows waits for it.
   Error hostFunction(std::function<void(Error status)> function);
+  Error hostFunction(void (*function)(void*), void* data);  // not called once the context is broken
   // What follows waits for the word. The worker looks at it again and again, and drops the wait when the context
   // breaks.
   Error waitForWord(const AllocationRef& allocation, const WordWait& wait);
@@ -99,6 +114,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   vk::Position position_;
   std::deque<Operation> pending_;
   std::map<int, AttributeValue> attributes_;
+  std::shared_ptr<Capture> capture_;
+  std::atomic<bool> isCapturing_{false};
 
   // For the order with the legacy default stream: see stream_order.h.
   std::atomic<bool> hasNewWork_{false};

@@ -1,5 +1,6 @@
 #include "runtime/core/stream_order.h"
 
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/stream.h"
 
@@ -30,6 +31,13 @@ Error StreamOrder::before(Stream& stream) {
   stream.follow(marker);
   stream.legacySeen_.store(work, std::memory_order_release);
   return Error::Success;
+}
+
+Error StreamOrder::refuseInCapture() {
+  if (!isBeingCaptured()) return Error::Success;
+  for (const StreamRef& stream : context_.streams())
+    if (const CaptureRef capture = stream->isBlocking() ? stream->capture() : nullptr) capture->invalidate();
+  return Error::StreamCaptureImplicit;
 }
 
 void StreamOrder::after(Stream& stream) {

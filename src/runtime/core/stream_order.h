@@ -21,12 +21,19 @@ class StreamOrder {
   // Puts the stream behind what its next operation must come after.
   Error before(Stream& stream);
   void after(Stream& stream);  // an operation was given to it
+  // Of a blocking stream. Until it ends, the legacy stream is of no use: it would come after what is not to run yet.
+  void captureBegins() { captures_.fetch_add(1, std::memory_order_acq_rel); }
+  void captureEnds() { captures_.fetch_sub(1, std::memory_order_acq_rel); }
+
+  bool isBeingCaptured() const { return captures_.load(std::memory_order_acquire) != 0; }
+  Error refuseInCapture();  // of the legacy stream
 
  private:
   Context& context_;
   std::mutex legacyMutex_;                                   // while the legacy stream is being put behind the others
   std::atomic<uint64_t> blockingWork_{0}, blockingSeen_{0};  // operations of blocking streams
   std::atomic<uint64_t> legacyWork_{0};
+  std::atomic<uint64_t> captures_{0};
 };
 
 }  // namespace mulciber::core

@@ -42,7 +42,7 @@ Error copyNow(core::Stream& stream, core::Copy copy) {
   if (!source) return core::copy(stream, copy, true);
   if (!source->isHostVisible()) {
     const Error error = core::copy(stream, copy, true);
-    return error == Error::Success ? stream.synchronize() : error;
+    return error == Error::Success ? stream.finish() : error;
   }
   const size_t bytes = (copy.depth - 1) * copy.sourceSlice + (copy.height - 1) * copy.sourcePitch + copy.width;
   const uint64_t offset = source->offsetOf(copy.source);
@@ -100,6 +100,7 @@ Error copyBatch(core::Stream& stream, const CUdeviceptr* destinations, const CUd
                 size_t count, const CUmemcpyAttributes* attributes, const size_t* firsts, size_t attributeCount,
                 size_t* failed) {
   if (failed) *failed = SIZE_MAX;
+  if (stream.isCapturing()) return Error::StreamCaptureUnsupported;
   if (stream.isLegacy() || !destinations || !sources || !sizes || !attributes || !firsts) return Error::InvalidValue;
   if (attributeCount == 0 || attributeCount > count || firsts[0] != 0) return Error::InvalidValue;
   if (!std::all_of(attributes, attributes + attributeCount, isAttribute)) return Error::InvalidValue;
@@ -120,6 +121,7 @@ Error copyBatch(core::Stream& stream, const CUdeviceptr* destinations, const CUd
 Error copyBoxes(core::Stream& stream, const CUDA_MEMCPY3D_BATCH_OP* boxes, size_t count, unsigned long long flags,
                 size_t* failed) {
   if (failed) *failed = SIZE_MAX;
+  if (stream.isCapturing()) return Error::StreamCaptureUnsupported;
   if (stream.isLegacy() || !boxes || count == 0 || flags != 0) return Error::InvalidValue;
   std::vector<Described> all(count);
   for (size_t i = 0; i < count; ++i)

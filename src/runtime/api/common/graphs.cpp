@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "runtime/api/common/launch_attributes.h"
+#include "runtime/core/capture.h"
 #include "runtime/core/platform.h"
 
 namespace mulciber::api {
@@ -13,8 +14,6 @@ namespace mulciber::api {
 using core::Error;
 
 namespace {
-
-core::EdgeData readEdge(const CUgraphEdgeData& data) { return {data.from_port, data.to_port, data.type}; }
 
 bool isReserved(const CUgraphEdgeData& data) {
   return std::ranges::any_of(data.reserved, [](unsigned char byte) { return byte != 0; });
@@ -45,6 +44,8 @@ bool isLossy(const core::EdgeData& data) { return data != core::EdgeData{}; }
 
 }  // namespace
 
+core::EdgeData readEdge(const CUgraphEdgeData& data) { return {data.from_port, data.to_port, data.type}; }
+
 Error createGraph(CUgraph* out, unsigned flags) {
   if (!out || flags != 0) return Error::InvalidValue;
   *out = reinterpret_cast<CUgraph>(core::graphs().add(core::Graph::create()));
@@ -54,6 +55,7 @@ Error createGraph(CUgraph* out, unsigned flags) {
 Error destroyGraph(CUgraph handle) {
   return withGraph(handle, [](core::Graph& graph) {
     if (graph.isChild()) return Error::InvalidValue;
+    if (graph.isCaptured()) return Error::IllegalState;
     return core::graphs().remove(&graph) ? Error::Success : Error::InvalidValue;
   });
 }
@@ -276,6 +278,7 @@ Error instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags, CUgraphNode*
 
 // Launches that are under way keep what they need.
 Error destroyExecutable(CUgraphExec handle) {
+  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
   auto graph = core::executableGraphs().remove(reinterpret_cast<core::ExecutableGraph*>(handle));
   if (!graph) return Error::InvalidValue;
   core::ExecutableGraph::retire(std::move(graph));

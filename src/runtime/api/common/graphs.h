@@ -59,6 +59,8 @@ struct Dependencies {
   size_t count = 0;
 };
 
+core::EdgeData readEdge(const CUgraphEdgeData& data);
+
 // `read` gives the parameters, once the graph is known to be one.
 using ReadParameters = std::function<core::Error(core::NodeParameters& out)>;
 core::Error addNode(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read);

@@ -91,8 +91,13 @@ Error readAttribute(const CUlaunchAttribute& attribute, LaunchAttributes& out) {
 
 Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, LaunchAttributes& out) {
   if (count != 0 && !attributes) return Error::InvalidValue;
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; ++i) {
+    const size_t eventsBefore = out.events.size();
     if (Error error = readAttribute(attributes[i], out); error != Error::Success) return error;
+    if (attributes[i].id == CU_LAUNCH_ATTRIBUTE_IGNORE || attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) continue;
+    if (out.events.size() == eventsBefore)
+      std::memcpy(out.notes.hints[attributes[i].id].data(), &attributes[i].value, sizeof(attributes[i].value));
+  }
   // Where the preferred clusters do not fit, the others are used: there must be some.
   return out.prefersClusters && !out.hasClusters ? Error::InvalidClusterSize : Error::Success;
 }

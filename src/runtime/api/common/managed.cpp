@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/core/capture.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/platform.h"
 
@@ -51,6 +52,7 @@ CUmemLocation locationOf(CUdevice device) {
 }
 
 Error adviseManaged(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location) {
+  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
   if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY) return Error::InvalidValue;
   Range range;
   if (Error error = find(address, bytes, range); error != Error::Success) return error;
@@ -73,7 +75,8 @@ Error adviseManaged(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUme
   return Error::Success;
 }
 
-Error prefetchManaged(CUdeviceptr address, size_t bytes, CUmemLocation location) {
+Error prefetchManaged(core::Stream& stream, CUdeviceptr address, size_t bytes, CUmemLocation location) {
+  if (Error error = stream.refuseInCapture(); error != Error::Success) return error;
   Range range;
   if (Error error = find(address, bytes, range); error != Error::Success) return error;
   if (Error error = check(location); error != Error::Success) return error;

@@ -1,5 +1,6 @@
 #include "runtime/api/common/memory_pools.h"
 
+#include "runtime/core/capture.h"
 #include "runtime/core/platform.h"
 
 namespace mulciber::api {
@@ -49,11 +50,21 @@ Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
     return error;
   if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)  // CUDA has these, Mulciber does not share memory yet
     return properties->handleTypes <= CU_MEM_HANDLE_TYPE_FABRIC ? Error::NotSupported : Error::InvalidValue;
+  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
   *out = handleOf(device->createPool(properties->maxSize));
   return Error::Success;
 }
 
+Error trimPool(CUmemoryPool handle, size_t keepBytes) {
+  const core::MemoryPoolRef pool = poolOf(handle);
+  if (!pool) return Error::InvalidValue;
+  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  pool->trim(keepBytes);
+  return Error::Success;
+}
+
 Error destroyPool(CUmemoryPool handle) {
+  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
   return withPool(handle, [](core::MemoryPool& pool) { return pool.device().destroyPool(&pool); });
 }
 
@@ -71,6 +82,7 @@ Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* va
 
 Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const void* value) {
   if (!value) return Error::InvalidValue;
+  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
   return withPool(handle, [&](core::MemoryPool& pool) {
     const uint64_t number = isFlag(attribute) ? static_cast<uint64_t>(*static_cast<const int*>(value))
                                               : *static_cast<const uint64_t*>(value);

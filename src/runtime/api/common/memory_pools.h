@@ -13,6 +13,7 @@ inline CUmemoryPool handleOf(const core::MemoryPoolRef& pool) { return reinterpr
 
 core::Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties);
 core::Error destroyPool(CUmemoryPool handle);
+core::Error trimPool(CUmemoryPool handle, size_t keepBytes);
 core::Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value);
 core::Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const void* value);
 core::Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location);

@@ -10,10 +10,9 @@ using core::Error;
 
 namespace {
 
-// Flags for graphs: only a stream that is being captured may have them. The runtime API's have the same numbers.
+// The runtime API's flags have the same numbers.
 Error checkFlags(unsigned flags, unsigned external) {
-  if (flags == external) return Error::IllegalState;
-  return flags == 0 ? Error::Success : Error::InvalidValue;
+  return (flags & ~external) == 0 ? Error::Success : Error::InvalidValue;
 }
 
 }  // namespace
@@ -22,14 +21,14 @@ Error recordEvent(core::Stream& stream, void* event, unsigned flags) {
   if (Error error = checkFlags(flags, CU_EVENT_RECORD_EXTERNAL); error != Error::Success) return error;
   core::EventRef recorded;
   const Error error = core::findEvent(static_cast<core::Event*>(event), recorded);
-  return error == Error::Success ? stream.record(*recorded) : error;
+  return error == Error::Success ? stream.record(*recorded, flags != 0) : error;
 }
 
 Error waitForEvent(core::Stream& stream, void* event, unsigned flags) {
   core::EventRef awaited;
   if (Error error = core::findEvent(static_cast<core::Event*>(event), awaited); error != Error::Success) return error;
   const Error error = checkFlags(flags, CU_EVENT_WAIT_EXTERNAL);
-  return error == Error::Success ? stream.wait(*awaited) : error;
+  return error == Error::Success ? stream.wait(*awaited, flags != 0) : error;
 }
 
 Error addCallback(core::Stream& stream, unsigned flags, std::function<void(Error status)> callback) {
@@ -38,12 +37,11 @@ Error addCallback(core::Stream& stream, unsigned flags, std::function<void(Error
 
 Error launchHostFunction(core::Stream& stream, void (*function)(void*), void* data) {
   if (!function) return Error::InvalidValue;
-  return stream.hostFunction([=](Error status) {
-    if (status == Error::Success) function(data);
-  });
+  return stream.hostFunction(function, data);
 }
 
-Error attachMemory(uint64_t address, size_t bytes, unsigned flags) {
+Error attachMemory(core::Stream& stream, uint64_t address, size_t bytes, unsigned flags) {
+  if (Error error = stream.refuseInCapture(); error != Error::Success) return error;
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
     return Error::InvalidValue;
   }

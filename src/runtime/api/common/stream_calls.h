@@ -26,6 +26,6 @@ core::Error addCallback(core::Stream& stream, unsigned flags, std::function<void
 core::Error launchHostFunction(core::Stream& stream, void (*function)(void*), void* data);
 
 // Managed memory stays visible to everyone: only the arguments are checked.
-core::Error attachMemory(uint64_t address, size_t bytes, unsigned flags);
+core::Error attachMemory(core::Stream& stream, uint64_t address, size_t bytes, unsigned flags);
 
 }  // namespace mulciber::api

@@ -97,7 +97,7 @@ CUDA_API(CUresult, cuMemAllocPitch_v2)
 }
 
 CUDA_API(CUresult, cuMemFree_v2)(CUdeviceptr address) {
-  return withDriver([&] { return address == 0 ? Error::Success : core::freeAnywhere(address); });
+  return withDriver([&] { return core::freeAnywhere(address); });
 }
 
 CUDA_API(CUresult, cuMemGetAddressRange_v2)(CUdeviceptr* start, size_t* bytes, CUdeviceptr address) {
@@ -125,7 +125,7 @@ CUDA_API(CUresult, cuMemHostAlloc)(void** out, size_t bytes, unsigned int flags)
 CUDA_API(CUresult, cuMemAllocHost_v2)(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 
 CUDA_API(CUresult, cuMemFreeHost)(void* pointer) {
-  return withDriver([&] { return pointer ? core::freeHostAnywhere(pointer) : Error::Success; });
+  return withDriver([&] { return core::freeHostAnywhere(pointer); });
 }
 
 CUDA_API(CUresult, cuMemHostGetDevicePointer_v2)(CUdeviceptr* out, void* pointer, unsigned int flags) {

@@ -72,12 +72,7 @@ CUDA_API(CUresult, cuMemPoolDestroy)(CUmemoryPool pool) {
 }
 
 CUDA_API(CUresult, cuMemPoolTrimTo)(CUmemoryPool handle, size_t keep) {
-  return withDriver([&] {
-    const core::MemoryPoolRef pool = poolOf(handle);
-    if (!pool) return Error::InvalidValue;
-    pool->trim(keep);
-    return Error::Success;
-  });
+  return withDriver([&] { return trimPool(handle, keep); });
 }
 
 CUDA_API(CUresult, cuMemPoolGetAttribute)(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {

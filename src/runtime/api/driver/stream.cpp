@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/api/common/captures.h"
+
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
@@ -30,14 +32,8 @@ CUDA_API(CUresult, cuStreamDestroy_v2)(CUstream stream) {
   });
 }
 
-// Capture needs graphs, which are not there: no stream is ever capturing, whatever the mode.
 CUDA_API(CUresult, cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode* mode) {
-  thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  std::swap(*mode, current);
-  return CUDA_SUCCESS;
+  return guarded([&] { return exchangeCaptureMode(reinterpret_cast<int*>(mode)); });
 }
 
 CUDA_API(CUresult, cuEventCreate)(CUevent* out, unsigned int flags) {

@@ -59,9 +59,7 @@ CUDA_API(cudaError_t, cudaMallocManaged)(void** out, size_t bytes, unsigned int 
 }
 
 CUDA_API(cudaError_t, cudaFree)(void* pointer) {
-  return withContext([&](core::Context& context) {
-    return pointer ? context.free(reinterpret_cast<uintptr_t>(pointer)) : Error::Success;
-  });
+  return withContext([&](core::Context& context) { return context.free(reinterpret_cast<uintptr_t>(pointer)); });
 }
 
 CUDA_API(cudaError_t, cudaHostAlloc)(void** out, size_t bytes, unsigned int flags) {
@@ -77,7 +75,7 @@ CUDA_API(cudaError_t, cudaHostAlloc)(void** out, size_t bytes, unsigned int flag
 CUDA_API(cudaError_t, cudaMallocHost)(void** out, size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
 
 CUDA_API(cudaError_t, cudaFreeHost)(void* pointer) {
-  return withContext([&](core::Context& context) { return pointer ? context.freeHost(pointer) : Error::Success; });
+  return withContext([&](core::Context& context) { return context.freeHost(pointer); });
 }
 
 CUDA_API(cudaError_t, cudaHostRegister)(void* pointer, size_t bytes, unsigned int flags) {

@@ -82,12 +82,7 @@ CUDA_API(cudaError_t, cudaMemPoolDestroy)(cudaMemPool_t pool) {
 }
 
 CUDA_API(cudaError_t, cudaMemPoolTrimTo)(cudaMemPool_t handle, size_t keep) {
-  return withPlatform([&] {
-    const core::MemoryPoolRef pool = poolOf(handle);
-    if (!pool) return Error::InvalidValue;
-    pool->trim(keep);
-    return Error::Success;
-  });
+  return withPlatform([&] { return trimPool(handle, keep); });
 }
 
 CUDA_API(cudaError_t, cudaMemPoolGetAttribute)(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/api/common/captures.h"
+
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
@@ -32,14 +34,8 @@ CUDA_API(cudaError_t, cudaStreamDestroy)(cudaStream_t stream) {
   });
 }
 
-// Capture needs graphs, which are not there: no stream is ever capturing, whatever the mode.
 CUDA_API(cudaError_t, cudaThreadExchangeStreamCaptureMode)(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  if (!mode || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) {
-    return record(cudaErrorInvalidValue);
-  }
-  std::swap(*mode, current);
-  return cudaSuccess;
+  return guarded([&] { return exchangeCaptureMode(reinterpret_cast<int*>(mode)); });
 }
 
 CUDA_API(cudaError_t, cudaEventCreateWithFlags)(cudaEvent_t* out, unsigned int flags) {

@@ -8,7 +8,6 @@
 #define cudaMemPrefetchAsync cudaMemPrefetchAsync_13
 #define cudaGetDriverEntryPoint cudaGetDriverEntryPoint_13
 #define cudaMemcpyBatchAsync cudaMemcpyBatchAsync_13
-#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_13
 #define cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_13
 #include <cuda_runtime.h>
 #undef cudaGetDeviceProperties
@@ -17,7 +16,6 @@
 #undef cudaMemPrefetchAsync
 #undef cudaGetDriverEntryPoint
 #undef cudaMemcpyBatchAsync
-#undef cudaStreamGetCaptureInfo
 #undef cudaMemcpy3DBatchAsync
 
 #include <dlfcn.h>
@@ -273,8 +271,9 @@ CUmemLocation locationOf(const cudaMemLocation& location) {
 cudaError_t prefetch(const void* pointer, size_t bytes, CUmemLocation location, cudaStream_t handle, bool perThread) {
   // The stream of the per-thread name.
   if (!handle && perThread) handle = cudaStreamPerThread;
-  return withStream(
-      handle, [&](core::Stream&) { return prefetchManaged(reinterpret_cast<uintptr_t>(pointer), bytes, location); });
+  return withStream(handle, [&](core::Stream& stream) {
+    return prefetchManaged(stream, reinterpret_cast<uintptr_t>(pointer), bytes, location);
+  });
 }
 
 // The driver API's functions by name, from the libcuda.so.1 beside this library.
@@ -385,31 +384,6 @@ CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2)
 CUDA_API(cudaError_t, cudaMemPrefetchAsync_v2_ptsz)
 (const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
   return flags != 0 ? record(cudaErrorInvalidValue) : prefetch(pointer, bytes, locationOf(location), stream, true);
-}
-#endif
-
-// No stream is ever capturing, and of one that is not nothing else is told: the parameters that follow differ between
-// versions and are left alone.
-CUDA_API(cudaError_t, cudaStreamGetCaptureInfo)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamIsCapturing(stream, status);
-}
-CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_ptsz)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamIsCapturing(stream, status);
-}
-#if MULCIBER_CUDART_MAJOR < 13
-CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v2)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamIsCapturing(stream, status);
-}
-CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v2_ptsz)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamIsCapturing(stream, status);
-}
-#endif
-#if MULCIBER_CUDART_MAJOR == 12
-CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v3)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamIsCapturing(stream, status);
-}
-CUDA_API(cudaError_t, cudaStreamGetCaptureInfo_v3_ptsz)(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamIsCapturing(stream, status);
 }
 #endif
 

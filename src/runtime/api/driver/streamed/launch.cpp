@@ -10,13 +10,15 @@ namespace core = mulciber::core;
 namespace {
 
 CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream streamHandle, void** parameters,
-                      void** extra, const LaunchAttributes& attributes = {}) {
+                      void** extra, LaunchAttributes attributes = {}) {
+  attributes.notes.handle = handle;
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
     if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;
     core::Arguments arguments;
     if (Error error = readArguments(parameters, extra, arguments); error != Error::Success) return error;
-    if (Error error = core::launch(*function, launch, arguments, stream); error != Error::Success) return error;
+    if (Error error = core::launch(*function, launch, arguments, stream, attributes.notes); error != Error::Success)
+      return error;
     return recordEvents(stream, attributes);
   });
 }

@@ -76,25 +76,6 @@ CUDA_API_PTSZ(CUresult, cuStreamGetCtx)(CUstream handle, CUcontext* context) {
   });
 }
 
-CUDA_API_PTSZ(CUresult, cuStreamIsCapturing)(CUstream handle, CUstreamCaptureStatus* status) {
-  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
-}
-
-// Of a stream that is not capturing nothing else is told.
-#undef cuStreamGetCaptureInfo
-CUDA_API_PTSZ(CUresult, cuStreamGetCaptureInfo)(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t*) {
-  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
-}
-CUDA_API_PTSZ(CUresult, cuStreamGetCaptureInfo_v2)
-(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*) {
-  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
-}
-CUDA_API_PTSZ(CUresult, cuStreamGetCaptureInfo_v3)
-(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*, const CUgraphNode**, const CUgraphEdgeData**,
- size_t*) {
-  return withStream(handle, [&](core::Stream&) { return give(status, CU_STREAM_CAPTURE_STATUS_NONE); });
-}
-
 CUDA_API_PTSZ(CUresult, cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int flags) {
   return withStream(handle, [&](core::Stream& stream) { return waitForEvent(stream, event, flags); });
 }
@@ -121,17 +102,18 @@ CUDA_API_PTSZ(CUresult, cuLaunchHostFunc)(CUstream handle, CUhostFn function, vo
 
 CUDA_API_PTSZ(CUresult, cuStreamAttachMemAsync)
 (CUstream handle, CUdeviceptr address, size_t bytes, unsigned int flags) {
-  return withStream(handle, [&](core::Stream&) { return attachMemory(address, bytes, flags); });
+  return withStream(handle, [&](core::Stream& stream) { return attachMemory(stream, address, bytes, flags); });
 }
 
 CUDA_API_PTSZ(CUresult, cuMemPrefetchAsync_v2)
 (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream handle) {
-  return withStream(handle, [&](core::Stream&) {
-    return flags != 0 ? Error::InvalidValue : prefetchManaged(address, bytes, location);
+  return withStream(handle, [&](core::Stream& stream) {
+    return flags != 0 ? Error::InvalidValue : prefetchManaged(stream, address, bytes, location);
   });
 }
 
 #undef cuMemPrefetchAsync
 CUDA_API_PTSZ(CUresult, cuMemPrefetchAsync)(CUdeviceptr address, size_t bytes, CUdevice device, CUstream handle) {
-  return withStream(handle, [&](core::Stream&) { return prefetchManaged(address, bytes, locationOf(device)); });
+  return withStream(handle,
+                    [&](core::Stream& stream) { return prefetchManaged(stream, address, bytes, locationOf(device)); });
 }

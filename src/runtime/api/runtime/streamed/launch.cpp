@@ -10,7 +10,8 @@ namespace core = mulciber::core;
 namespace {
 
 cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
-                         cudaStream_t streamHandle, const LaunchAttributes& attributes) {
+                         cudaStream_t streamHandle, LaunchAttributes attributes) {
+  attributes.notes.handle = entry;
   if (sharedBytes > UINT32_MAX) return record(cudaErrorInvalidValue);
   return withStream(streamHandle, [&](core::Stream& stream) {
     // STR-12: a launch is the current device's, where copies may go to any stream.
@@ -26,7 +27,8 @@ cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** argume
                               attributes.isCooperative};
     core::Arguments all;
     all.pointers = arguments;
-    if (Error error = core::launch(*function, launch, all, stream); error != Error::Success) return codeOf(error);
+    if (Error error = core::launch(*function, launch, all, stream, attributes.notes); error != Error::Success)
+      return codeOf(error);
     return codeOf(recordEvents(stream, attributes));
   });
 }

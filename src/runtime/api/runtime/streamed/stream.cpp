@@ -55,10 +55,6 @@ CUDA_API_PTSZ(cudaError_t, cudaStreamGetDevice)(cudaStream_t handle, int* device
   return withStream(handle, [&](core::Stream& stream) { return give(device, stream.context().device().ordinal()); });
 }
 
-CUDA_API_PTSZ(cudaError_t, cudaStreamIsCapturing)(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  return withStream(handle, [&](core::Stream&) { return give(status, cudaStreamCaptureStatusNone); });
-}
-
 CUDA_API_PTSZ(cudaError_t, cudaStreamWaitEvent)(cudaStream_t handle, cudaEvent_t event, unsigned int flags) {
   return withStream(handle, [&](core::Stream& stream) { return waitForEvent(stream, event, flags); });
 }
@@ -85,6 +81,7 @@ CUDA_API_PTSZ(cudaError_t, cudaLaunchHostFunc)(cudaStream_t handle, cudaHostFn_t
 
 CUDA_API_PTSZ(cudaError_t, cudaStreamAttachMemAsync)
 (cudaStream_t handle, void* pointer, size_t bytes, unsigned int flags) {
-  return withStream(handle,
-                    [&](core::Stream&) { return attachMemory(reinterpret_cast<uintptr_t>(pointer), bytes, flags); });
+  return withStream(handle, [&](core::Stream& stream) {
+    return attachMemory(stream, reinterpret_cast<uintptr_t>(pointer), bytes, flags);
+  });
 }
