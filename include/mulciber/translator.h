@@ -183,7 +183,10 @@ struct ParsedModuleDeleter {
 };
 using ModulePtr = std::unique_ptr<const ParsedModule, ParsedModuleDeleter>;
 
-ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics);
+// `assemblerOptions` is the command line of ptxas that a fat binary keeps beside the text. What it says of results
+// counts: with `--fmad false`, `-O0` or `-g` no product and sum are rounded once.
+ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics,
+                      std::string_view assemblerOptions = {});
 // Links several modules into one: extern symbols are resolved, weak and common ones merged.
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics);
 // Whether a module that is linked with no other is a whole program: an error for each function that nobody defines.

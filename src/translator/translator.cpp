@@ -13,6 +13,7 @@
 #include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
 #include "translator/passes/waits.h"
+#include "translator/ptx/assembler_options.h"
 #include "translator/ptx/linker.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/printer.h"
@@ -96,9 +97,11 @@ bool mayWaitForEachOther(const ptx::ModuleHolder& holder, const ptx::Function& k
 
 }  // namespace
 
-ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics) {
+ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics,
+                      std::string_view assemblerOptions) {
   auto holder = ptx::parse(text, fileName, diagnostics);
   if (!holder || !ptx::verify(holder->module, holder->source, diagnostics)) return nullptr;
+  if (ptx::roundsEach(assemblerOptions)) ptx::markRoundedEach(*holder);
   return ModulePtr(new ParsedModule(std::move(holder)));
 }
 

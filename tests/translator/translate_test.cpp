@@ -103,6 +103,68 @@ TEST(Translate, DumpsEveryStage) {
   EXPECT_EQ(stages.back(), "spirv");
 }
 
+// How many products and sums of a module become one operation.
+size_t fusedIn(const ParsedModule& module) {
+  std::string text;
+  TranslateOptions options;
+  options.dumpUser = &text;
+  options.dump = [](void* user, std::string_view stage, std::string_view dumped) {
+    if (stage == "contraction") *static_cast<std::string*>(user) = dumped;
+  };
+  Diagnostics diagnostics;
+  size_t count = 0;
+  for (const std::string& kernel : kernelNames(module)) {
+    EXPECT_TRUE(translate(module, kernel, *builtinProfile("nvidia"), options, diagnostics)) << diagnostics.toString();
+    for (size_t at = text.find(" fma "); at != std::string::npos; at = text.find(" fma ", at + 1)) ++count;
+  }
+  return count;
+}
+
+// As ptxas of CUDA 13.0 does with these options.
+TEST(Translate, OptionsOfTheAssemblerSayWhetherProductsAndSumsAreRoundedOnce) {
+  constexpr const char* text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry NAME(.param .u64 p)
+{
+  .reg .b64 %rd1;
+  .reg .f32 %f<5>;
+  ld.param.u64 %rd1, [p];
+  ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
+  mul.f32 %f1, %f1, %f2;
+  add.f32 %f1, %f1, %f3;
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+)";
+  auto named = [&](const char* name) { return std::string(text).replace(std::string(text).find("NAME"), 4, name); };
+  Diagnostics diagnostics;
+  const std::pair<const char*, size_t> expected[] = {{"", 1},
+                                                     {" --fmad true ", 1},
+                                                     {" --fmad false ", 0},
+                                                     {"-fmad=false", 0},
+                                                     {"-v -fmad false -O3", 0},
+                                                     {"--fmad false --fmad true", 1},
+                                                     {"-O1 -v", 1},
+                                                     {"-O0", 0},
+                                                     {"-O0 -O2", 1},
+                                                     {"-O=0", 0},
+                                                     {"--opt-level 0", 0},
+                                                     {"--opt-level=1", 1},
+                                                     {"-g --dont-merge-basicblocks --return-at-end", 0},
+                                                     {"--generate-line-info", 1}};
+  for (const auto& [options, count] : expected)
+    EXPECT_EQ(fusedIn(*parseModule(named("k"), "k.ptx", diagnostics, options)), count) << options;
+
+  // Each part of a program keeps its own, also as text.
+  const ModulePtr fused = parseModule(named("fused"), "a.ptx", diagnostics),
+                  separate = parseModule(named("separate"), "b.ptx", diagnostics, "--fmad false"),
+                  linked = linkModules({fused.get(), separate.get()}, diagnostics);
+  EXPECT_EQ(fusedIn(*linked), 1u);
+  EXPECT_EQ(fusedIn(*parseModule(printModule(*linked), "linked.ptx", diagnostics)), 1u);
+  EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.toString();
+}
+
 TEST(Translate, RefusesAnUnknownKernelByName) {
   Translated result = translateText(saxpy, "daxpy", *builtinProfile("nvidia"));
   EXPECT_FALSE(result.kernel);

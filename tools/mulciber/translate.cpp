@@ -45,7 +45,8 @@ ModulePtr parse(const fatbin::PtxModules& modules, const std::string& path) {
   std::vector<ModulePtr> parsed;
   std::vector<const ParsedModule*> pointers;
   for (const fatbin::PtxModule& module : modules) {
-    parsed.push_back(parseModule(module.text, module.name.empty() ? path : module.name, diagnostics));
+    const std::string& name = module.name.empty() ? path : module.name;
+    parsed.push_back(parseModule(module.text, name, diagnostics, module.options));
     pointers.push_back(parsed.back().get());
   }
   if (diagnostics.hasErrors()) {

@@ -39,7 +39,7 @@ Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLo
   std::vector<ModulePtr> parsed;
   std::vector<const ParsedModule*> pointers;
   for (const PtxSource& source : sources) {
-    parsed.push_back(parseModule(source.text, source.name, diagnostics));
+    parsed.push_back(parseModule(source.text, source.name, diagnostics, source.options));
     pointers.push_back(parsed.back().get());
   }
   const bool allParsed = !diagnostics.hasErrors() && std::ranges::find(pointers, nullptr) == pointers.end();
@@ -63,7 +63,7 @@ Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitL
   ModulePtr whole;
   if (const Error error = parseSources(sources, Linking::Program, log, whole); error != Error::Success) return error;
   std::string contents;
-  for (const PtxSource& source : sources) contents += ShaderCache::hash(source.text);
+  for (const PtxSource& source : sources) contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);
   ModuleRef module(new Module(context, std::move(whole), ShaderCache::hash(contents)));
   if (const Error error = module->upload(); error != Error::Success) return error;
   out = std::move(module);

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "translator/ptx/assembler_options.h"
+
 namespace mulciber::lower {
 namespace {
 
@@ -26,9 +28,8 @@ bool isRounded(const Instruction& instruction) {
 
 // Whether ptxas may round a product and a sum once. It does not when it compiles for a debugger.
 bool contracts(FunctionLowering& f, const Instruction& instruction) {
-  const auto& options = f.module().targetOptions;
   return !isRounded(instruction) && instruction.typeCount == 1 && !isBfloat(instruction.type()) &&
-         std::find(options.begin(), options.end(), "debug") == options.end();
+         !ptx::isRoundedEach(f.module(), f.function());
 }
 
 // The operands of one lane to its result.

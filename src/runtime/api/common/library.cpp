@@ -82,7 +82,7 @@ Error readFile(const char* path, fatbin::PtxModules& out, core::JitLog* log) {
 std::vector<core::PtxSource> sourcesOf(const fatbin::PtxModules& modules) {
   std::vector<core::PtxSource> sources;
   for (const fatbin::PtxModule& module : modules)
-    sources.push_back({module.text, module.name.empty() ? "ptx" : module.name});
+    sources.push_back({module.text, module.name.empty() ? "ptx" : module.name, module.options});
   return sources;
 }
 
