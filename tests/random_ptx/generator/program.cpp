@@ -1,6 +1,7 @@
 #include "random_ptx/generator/program.h"
 
 #include <cctype>
+#include <cstdio>
 #include <functional>
 #include <map>
 
@@ -88,6 +89,7 @@ void Program::apply(const Edits& edits) {
 }
 
 std::string Program::text() const {
+  if (!given.empty()) return given;
   std::vector<std::string> bodies;
   for (const Routine& routine : routines) {
     Node body = routine.body;
@@ -123,6 +125,24 @@ std::string Program::text() const {
     text += bodies[i] + "}\n";
   }
   return text;
+}
+
+std::optional<Program> readProgram(const std::string& text) {
+  Program program;
+  unsigned long long seed = 0;
+  const char* form = "// Seed %llu, %u blocks of %u x %u threads";
+  if (std::sscanf(text.c_str(), form, &seed, &program.blocks, &program.width, &program.height) != 4)
+    return std::nullopt;
+  program.seed = seed;
+  unsigned rowBytes = 0;
+  auto number = [&](const std::string& before, unsigned& value) {
+    const size_t at = text.find(before);
+    return at != std::string::npos && std::sscanf(text.c_str() + at + before.size(), "%u", &value) == 1;
+  };
+  if (!number("extra[", program.parameterBytes) || !number("mad.wide.u32 %out, %row, ", rowBytes)) return std::nullopt;
+  for (unsigned i = 0; i < rowBytes / 8; ++i) program.results.push_back(cat("result ", i));
+  program.given = text;
+  return program;
 }
 
 }  // namespace mulciber::random_ptx

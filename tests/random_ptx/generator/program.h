@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -60,6 +61,7 @@ struct Program {
   std::vector<Variable> variables;
   std::vector<Routine> routines;     // functions before those that call them, the kernel last
   std::vector<std::string> results;  // what the columns of the results hold
+  std::string given;                 // its text, where it was read and not made
 
   unsigned threads() const { return width * height; }
   unsigned rows() const { return blocks * threads(); }
@@ -72,5 +74,8 @@ struct Program {
   // Only what the kernel uses is printed.
   std::string text() const;
 };
+
+// The program of a file as reports of those that fail are: the first line says what it runs on.
+std::optional<Program> readProgram(const std::string& text);
 
 }  // namespace mulciber::random_ptx

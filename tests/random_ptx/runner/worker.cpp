@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <sstream>
 
 namespace mulciber::random_ptx {
@@ -24,6 +27,24 @@ void allow(unsigned seconds) {
   getrlimit(RLIMIT_CPU, &limit);
   limit.rlim_cur = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds;
   setrlimit(RLIMIT_CPU, &limit);
+}
+
+constexpr char kFileMark = '@';
+
+// "SEED EDITS", or "@PATH".
+std::optional<Program> programFor(const std::string& name, bool hasSplitBarriers) {
+  if (name.starts_with(kFileMark)) {
+    std::ifstream file(name.substr(1));
+    return readProgram({std::istreambuf_iterator<char>(file), {}});
+  }
+  std::istringstream words(name);
+  uint64_t seed = 0;
+  std::string edits;
+  words >> seed;
+  std::getline(words, edits);
+  Program program = makeProgram(seed, hasSplitBarriers);
+  program.apply(editsFrom(edits));
+  return program;
 }
 
 }  // namespace
@@ -54,17 +75,15 @@ int serve(const std::string& library, bool hasSplitBarriers) {
   const std::unique_ptr<test::CudaDriver> cu = test::CudaDriver::open(library, error);
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
-    uint64_t seed = 0;
     unsigned seconds = 0;
-    std::string edits;
-    words >> seed >> seconds;
-    std::getline(words, edits);
+    std::string name;
+    words >> seconds >> std::ws;
+    std::getline(words, name);
     allow(seconds);
     Outcome outcome{Verdict::Fails, error};
     if (cu) {
-      Program program = makeProgram(seed, hasSplitBarriers);
-      program.apply(editsFrom(edits));
-      outcome = judge(*cu, program);
+      const std::optional<Program> program = programFor(name, hasSplitBarriers);
+      outcome = program ? judge(*cu, *program) : Outcome{Verdict::Fails, "not a program that was reported"};
     }
     std::replace(outcome.detail.begin(), outcome.detail.end(), '\n', '\x1');
     const std::string answer = cat(static_cast<unsigned>(outcome.verdict), ' ', outcome.detail, '\n');
@@ -100,9 +119,13 @@ void Worker::stop() {
   child_ = 0;
 }
 
-Outcome Worker::ask(uint64_t seed, const Edits& edits) {
+Outcome Worker::ask(uint64_t seed, const Edits& edits) { return request(cat(seed, ' ', textOf(edits))); }
+
+Outcome Worker::askForFile(const std::string& path) { return request(kFileMark + path); }
+
+Outcome Worker::request(const std::string& what) {
   if (child_ <= 0 && !start()) return {Verdict::Fails, "no process to run it in"};
-  const std::string line = cat(seed, ' ', options_.seconds, ' ', textOf(edits), '\n');
+  const std::string line = cat(options_.seconds, ' ', what, '\n');
   std::string answer;
   bool isWaiting = write(toChild_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   bool isLate = false;

@@ -9,7 +9,8 @@
 
 namespace mulciber::random_ptx {
 
-// Judges the programs that lines of standard input name, until it ends. What it answers: `Worker::ask`.
+// Judges the programs that lines of standard input name, by seeds and edits or by files, until it ends. What it
+// answers: `Worker::ask`.
 int serve(const std::string& library, bool hasSplitBarriers);
 
 struct WorkerOptions {
@@ -27,8 +28,10 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   Outcome ask(uint64_t seed, const Edits& edits);
+  Outcome askForFile(const std::string& path);
 
  private:
+  Outcome request(const std::string& what);
   bool start();
   void stop();
 

@@ -23,6 +23,7 @@ struct Options {
   std::string edits;
   fs::path folder = fs::temp_directory_path() / "random_ptx";
   std::vector<uint64_t> only;
+  std::vector<std::string> files;
   uint64_t seed = 0;
   unsigned count = 100, workers = std::max(1u, std::thread::hardware_concurrency());
   double duration = 0;  // seconds after which no more programs are begun
@@ -56,6 +57,7 @@ class Runner {
  private:
   void work() {
     Worker worker(options_.worker);
+    if (!options_.files.empty()) return workOnFiles(worker);
     const size_t count = options_.only.empty() ? options_.count : options_.only.size();
     for (size_t i = next_++; i < count; i = next_++) {
       if (options_.duration > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() > options_.duration)
@@ -69,6 +71,16 @@ class Runner {
         if (options_.isVerbose) std::cout << seed << ' ' << nameOf(outcome.verdict) << std::endl;
       }
       if (outcome.verdict != Verdict::Agrees) report(worker, seed, edits, outcome);
+    }
+  }
+
+  void workOnFiles(Worker& worker) {
+    for (size_t i = next_++; i < options_.files.size(); i = next_++) {
+      const Outcome outcome = worker.askForFile(options_.files[i]);
+      const std::lock_guard lock(mutex_);
+      ++counts_[static_cast<size_t>(outcome.verdict)];
+      if (options_.isVerbose || outcome.verdict != Verdict::Agrees)
+        std::cout << options_.files[i] << ' ' << nameOf(outcome.verdict) << ' ' << outcome.detail << std::endl;
     }
   }
 
@@ -112,6 +124,7 @@ int main(int argc, char** argv) {
   CLI::Option* seed = app.add_option("--seed", options.seed, "of the first program; a new one each time if left out");
   app.add_option("--count", options.count, "programs, of this seed and those after it")->capture_default_str();
   app.add_option("--only", options.only, "the programs of these seeds");
+  app.add_option("--files", options.files, "the programs of these files, as --folder has them");
   app.add_option("--edits", options.edits, "of the programs, as a file of a small program names them");
   app.add_option("--duration", options.duration, "begin no more programs after so many seconds");
   app.add_option("--seconds", options.worker.seconds, "processor time that a program may take")->capture_default_str();
@@ -137,6 +150,6 @@ int main(int argc, char** argv) {
       std::cout << programOf(options, one, editsFrom(options.edits)).text() << "// ====\n";
     return 0;
   }
-  if (options.only.empty()) std::cout << "seed " << options.seed << std::endl;
+  if (options.only.empty() && options.files.empty()) std::cout << "seed " << options.seed << std::endl;
   return Runner(options).run();
 }
