@@ -114,6 +114,9 @@ class Diagnostics {
   // A module is of a PTX ISA version newer than those known. If it has errors, CUDA has a code of its own for them.
   bool hasNewerPtx() const { return hasNewerPtx_; }
   void noteNewerPtx() { hasNewerPtx_ = true; }
+  // All that is missing where modules are linked is functions that kernels call: another code of its own.
+  bool missesFunctions() const { return missesFunctions_; }
+  void noteMissingFunctions() { missesFunctions_ = true; }
   bool isFull() const { return errorCount_ > kMaxErrors; }
   const std::vector<Message>& messages() const { return messages_; }
   std::string toString(bool colour = false) const;
@@ -121,7 +124,7 @@ class Diagnostics {
  private:
   std::vector<Message> messages_;
   uint32_t errorCount_ = 0;
-  bool hasNewerPtx_ = false;
+  bool hasNewerPtx_ = false, missesFunctions_ = false;
 };
 
 struct Parameter {

@@ -270,7 +270,7 @@ TEST_F(Driver, MissingFunctionsAreNamed) {
   ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1, "part", 0, nullptr,
                           nullptr),
             CUDA_SUCCESS);
-  EXPECT_EQ(cuLinkComplete(link, &image, &bytes), CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(cuLinkComplete(link, &image, &bytes), CUDA_ERROR_INVALID_SOURCE);
   EXPECT_NE(std::string(log).find("undefined reference to 'elsewhere'"), std::string::npos) << log;
   EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
 

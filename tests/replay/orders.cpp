@@ -362,6 +362,30 @@ void linking() {
       notes << begin(&state) << add(state, given.type, given.text, length);
       return notes << FUNCTION(cuLinkComplete)(state, &image, &bytes) << FUNCTION(cuLinkDestroy)(state);
     });
+  // What is missing.
+  constexpr std::pair<const char*, const char*> incomplete[] = {
+      {"a call of a missing function", ".extern .func elsewhere();\n.visible .entry k() { call elsewhere; ret; }\n"},
+      {"a call of a missing function that nothing calls",
+       ".extern .func elsewhere();\n.visible .func f() { call elsewhere; ret; }\n.visible .entry k() { ret; }\n"},
+      {"a missing function without a use", ".extern .func elsewhere();\n.visible .entry k() { ret; }\n"},
+      {"a missing variable without a use", ".extern .global .u32 g;\n.visible .entry k() { ret; }\n"},
+      {"a missing array",
+       ".extern .global .u32 g[];\n.visible .entry k() { .reg .b64 %d; mov.u64 %d, g; st.global.u32 [%d], 1; ret; }\n"},
+      {"a missing function as an initial value",
+       ".extern .func elsewhere();\n.visible .global .u64 p = elsewhere;\n.visible .entry k() { ret; }\n"}};
+  for (const auto& [name, lines] : incomplete)
+    sequence(D, std::string("linking and loading ") + name, [=](World&) {
+      const std::string ptx = std::string(".version 8.0\n.target sm_70\n.address_size 64\n") + lines;
+      CUlinkState state = nullptr;
+      void* image = nullptr;
+      size_t bytes = 0;
+      CUmodule module = nullptr;
+      Notes notes;
+      notes << begin(&state) << add(state, CU_JIT_INPUT_PTX, ptx.c_str(), ptx.size() + 1);
+      notes << FUNCTION(cuLinkComplete)(state, &image, &bytes) << FUNCTION(cuLinkDestroy)(state);
+      return notes << FUNCTION(cuModuleLoadData)(&module, static_cast<const void*>(ptx.c_str()))
+                   << FUNCTION(cuModuleUnload)(module);
+    });
   sequence(D, "linking the same name twice", [=](World&) {
     CUlinkState state = nullptr;
     void* image = nullptr;

@@ -53,7 +53,8 @@ Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLo
   report(diagnostics, log);
   if (!whole || diagnostics.hasErrors()) {
     if (diagnostics.hasNewerPtx()) return Error::UnsupportedPtxVersion;
-    return allParsed && linking == Linking::Image ? Error::Unknown : Error::InvalidPtx;
+    if (!allParsed || linking != Linking::Image) return Error::InvalidPtx;
+    return diagnostics.missesFunctions() ? Error::InvalidSource : Error::Unknown;
   }
   out = std::move(whole);
   return Error::Success;
@@ -63,7 +64,8 @@ Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitL
   ModulePtr whole;
   if (const Error error = parseSources(sources, Linking::Program, log, whole); error != Error::Success) return error;
   std::string contents;
-  for (const PtxSource& source : sources) contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);
+  for (const PtxSource& source : sources)
+    contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);
   ModuleRef module(new Module(context, std::move(whole), ShaderCache::hash(contents)));
   if (const Error error = module->upload(); error != Error::Success) return error;
   out = std::move(module);
