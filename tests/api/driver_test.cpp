@@ -255,6 +255,42 @@ TEST_F(Driver, NewerPtxHasAnErrorOfItsOwn) {  // DRV-10
   EXPECT_EQ(result, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
 }
 
+// As an H200's driver has it: without optimisation, and with what a debugger needs, no product and sum are fused.
+TEST_F(Driver, OptionsOfTheJitSayWhetherProductsAndSumsAreRoundedOnce) {
+  constexpr const char* text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .f32 %f<5>; .reg .b64 "
+      "%p;\n"
+      "ld.param.u64 %p, [p]; ld.global.v2.f32 {%f0, %f1}, [%p]; ld.global.f32 %f2, [%p+8];\n"
+      "mul.f32 %f3, %f0, %f1; add.f32 %f4, %f3, %f2; st.global.f32 [%p+12], %f4; ret; }\n";
+  struct Case {
+    CUjit_option option;
+    uintptr_t value;
+    bool isFused;
+  };
+  for (const auto& [option, value, isFused] :
+       {Case{CU_JIT_OPTIMIZATION_LEVEL, 4, true}, Case{CU_JIT_OPTIMIZATION_LEVEL, 1, true},
+        Case{CU_JIT_OPTIMIZATION_LEVEL, 0, false}, Case{CU_JIT_GENERATE_DEBUG_INFO, 1, false},
+        Case{CU_JIT_GENERATE_DEBUG_INFO, 0, true}, Case{CU_JIT_GENERATE_LINE_INFO, 1, true}}) {
+    CUjit_option options[] = {option};
+    void* values[] = {reinterpret_cast<void*>(value)};
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    ASSERT_EQ(cuModuleLoadDataEx(&module, text, 1, options, values), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&function, module, "k"), CUDA_SUCCESS);
+    // The square of 1 + 2^-12 less what is left of it when it is rounded: 2^-24 if it never was.
+    float numbers[] = {1 + 0x1p-12f, 1 + 0x1p-12f, -(1 + 0x1p-11f), 1};
+    CUdeviceptr memory = 0;
+    ASSERT_EQ(cuMemAlloc(&memory, sizeof(numbers)), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyHtoD(memory, numbers, sizeof(numbers)), CUDA_SUCCESS);
+    void* arguments[] = {&memory};
+    EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyDtoH(numbers, memory, sizeof(numbers)), CUDA_SUCCESS);
+    EXPECT_EQ(numbers[3], isFused ? 0x1p-24f : 0) << option << ' ' << value;
+    EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  }
+}
+
 // What a program calls and nobody defines is named when it is linked or loaded, not when a kernel is launched.
 TEST_F(Driver, MissingFunctionsAreNamed) {
   constexpr const char* text =

@@ -19,12 +19,22 @@ Error JitOptions::read(unsigned count, CUjit_option* options, void** values, Jit
         out.errors_.bytes = number;
         out.errors_.length = &values[i];
         break;
+      case CU_JIT_OPTIMIZATION_LEVEL:
+        if (number == 0) out.assemblerOptions_ += " -O0";
+        break;
+      case CU_JIT_GENERATE_DEBUG_INFO:
+        if (number != 0) out.assemblerOptions_ += " -g";
+        break;
       case CU_JIT_WALL_TIME: out.wallTime_ = &values[i]; break;
       default:
         if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return Error::InvalidValue;
     }
   }
   return Error::Success;
+}
+
+void JitOptions::applyTo(fatbin::PtxModules& modules) const {
+  for (fatbin::PtxModule& module : modules) module.options += assemblerOptions_;
 }
 
 void JitOptions::write(const std::string& text, const Buffer& buffer) {

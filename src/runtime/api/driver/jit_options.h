@@ -1,5 +1,6 @@
-// The options of cuModuleLoadDataEx, cuLibraryLoadData and cuLinkCreate (DRV-10). Only those about logs have a meaning
-// when the code is translated; the rest tune a compiler that is not used, and are accepted.
+// The options of cuModuleLoadDataEx, cuLibraryLoadData and cuLinkCreate (DRV-10). Those about logs have a meaning when
+// the code is translated, and those at which ptxas fuses no product and sum; the rest tune a compiler that is not used,
+// and are accepted.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,8 @@ class JitOptions {
   static Error read(unsigned count, CUjit_option* options, void** values, JitOptions& out);
 
   core::JitLog log;
+  // Adds what was asked of the compiler to the options that the code came with.
+  void applyTo(fatbin::PtxModules& modules) const;
   // Writes the logs, their lengths and the time taken to where the program wants them. Once, at the end.
   void finish();
 
@@ -26,6 +29,7 @@ class JitOptions {
   static void write(const std::string& text, const Buffer& buffer);
 
   Buffer info_, errors_;
+  std::string assemblerOptions_;  // as on the command line of ptxas
   void** wallTime_ = nullptr;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -43,6 +43,7 @@ CUresult loadLibrary(CUlibrary* out, unsigned optionCount, CUjit_option* options
       jit.finish();
       return error;
     }
+    jit.applyTo(modules);
     return static_cast<Error>(loadLibrary(out, std::move(modules), jit));
   });
 }

@@ -69,6 +69,7 @@ Error addImage(LinkState& state, CUjitInputType type, const void* data, size_t b
     case CU_JIT_INPUT_NVVM: return state.failure = Error::JitCompilerNotFound;
     default: return Error::InvalidValue;
   }
+  state.options.applyTo(added);
   for (const core::PtxSource& source : sourcesOf(added)) {
     ModulePtr parsed;
     if (Error error = core::parseSources({source}, core::Linking::Part, &state.options.log, parsed);
@@ -118,6 +119,7 @@ CUDA_API(CUresult, cuModuleLoadDataEx)
     if (Error error = JitOptions::read(optionCount, options, values, jit); error != Error::Success) return error;
     fatbin::PtxModules modules;
     Error error = readImage(image, modules, &jit.log);
+    jit.applyTo(modules);
     if (error == Error::Success) error = load(context, modules, &jit.log, module);
     jit.finish();
     return error;
@@ -227,6 +229,7 @@ CUDA_API(CUresult, cuLinkAddFile_v2)
       state.options.finish();
       return error;
     }
+    state.options.applyTo(added);
     std::move(added.begin(), added.end(), std::back_inserter(state.modules));
     return Error::Success;
   });
