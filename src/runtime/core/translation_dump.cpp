@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/core/shader_cache.h"
 #include "util/log.h"
 
 namespace mulciber::core {
@@ -12,7 +13,11 @@ namespace fs = std::filesystem;
 
 TranslationDump::TranslationDump(const std::string& folder, std::string_view kernel, std::string_view moduleKey) {
   constexpr size_t longestName = 200;  // mangled names may be longer than the names of files
-  prefix_ = fs::path(folder) / fmt::format("{}-{}", kernel.substr(0, longestName), moduleKey.substr(0, 8));
+  const bool isLong = kernel.size() > longestName;
+  const std::string name =
+      isLong ? fmt::format("{}-{}", kernel.substr(0, longestName - 20), ShaderCache::hash(kernel).substr(0, 8))
+             : std::string(kernel);
+  prefix_ = fs::path(folder) / fmt::format("{}-{}", name, moduleKey.substr(0, 8));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) util::log().warn("MULCIBER_DUMP: the folder {} cannot be made: {}", folder, error.message());
