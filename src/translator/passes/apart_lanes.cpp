@@ -17,11 +17,6 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-const Instruction* firstBarrier(const Block& block) {
-  auto barrier = std::ranges::find(block.instructions, Op::Barrier, &Instruction::op);
-  return barrier == block.instructions.end() ? nullptr : *barrier;
-}
-
 // Where lanes come to first from one target of a branch: a barrier, in this round or a later one of a loop around both,
 // or, as null, the place where the branch's lanes meet again.
 using Stops = std::set<std::pair<const Instruction*, bool>>;

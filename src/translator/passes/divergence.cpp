@@ -155,4 +155,9 @@ std::vector<const Block*> blocksUpTo(const ir::Function& function, const Block* 
   return blocks;
 }
 
+const ir::Instruction* firstBarrier(const ir::Block& block) {
+  const auto barrier = std::ranges::find(block.instructions, ir::Op::Barrier, &ir::Instruction::op);
+  return barrier == block.instructions.end() ? nullptr : *barrier;
+}
+
 }  // namespace mulciber::passes

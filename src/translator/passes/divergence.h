@@ -44,4 +44,6 @@ class Divergence {
 // The blocks from `target` on, it included, up to the block `end`, which is not among them.
 std::vector<const ir::Block*> blocksUpTo(const ir::Function& function, const ir::Block* target, uint32_t end);
 
+const ir::Instruction* firstBarrier(const ir::Block& block);  // null when it has none
+
 }  // namespace mulciber::passes

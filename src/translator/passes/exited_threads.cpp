@@ -12,11 +12,6 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-const Instruction* firstBarrier(const Block& block) {
-  auto barrier = std::ranges::find(block.instructions, Op::Barrier, &Instruction::op);
-  return barrier == block.instructions.end() ? nullptr : *barrier;
-}
-
 // A barrier that threads which part at the end of the block may come to before they meet again.
 const Instruction* barrierApart(const ir::Function& function, const Divergence& divergence, const Block& branch) {
   if (!divergence.isDivergent(branch)) return nullptr;
