@@ -165,6 +165,29 @@ TEST(Translate, OptionsOfTheAssemblerSayWhetherProductsAndSumsAreRoundedOnce) {
   EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.toString();
 }
 
+// The compiler of a device that flushes does not where it computes with constants.
+TEST(Translate, DenormalConstantsOfFlushingOperationsAreZeros) {
+  constexpr const char* text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .b64 %rd1;
+  .reg .f32 %f<3>;
+  ld.param.u64 %rd1, [p];
+  ld.global.f32 %f1, [%rd1];
+  mov.f32 %f2, 0f00000001;
+  mul.ftz.f32 %f1, %f1, %f2;
+  add.rz.ftz.f32 %f1, %f1, 0f00000001;
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+)";
+  const Translated result = translateText(text, "k", *builtinProfile("nvidia"));
+  ASSERT_TRUE(result.kernel) << result.messages;
+  EXPECT_THAT(spirv::disassemble(result.kernel->spirv), Not(HasSubstr("0x1p-149")));
+}
+
 TEST(Translate, RefusesAnUnknownKernelByName) {
   Translated result = translateText(saxpy, "daxpy", *builtinProfile("nvidia"));
   EXPECT_FALSE(result.kernel);

@@ -218,6 +218,12 @@ class Rewriter {
     if (!x->isConstant() || x->type != F64 || (x->payload & ~(uint64_t(1) << 63)) <= infinity) return x;
     return x->payload & quietBit ? x : b_.constant(F64, x->payload | quietBit);
   }
+  // A device that flushes has a compiler which computes with constants and does not.
+  Instruction* flushedConstant(Instruction* x) {
+    const auto bits = ranges_.constantOf(x);
+    const bool isDenormal = bits && (*bits & 0x7F80'0000) == 0 && (*bits & 0x007F'FFFF) != 0;
+    return isDenormal ? b_.constant(F32, *bits & 0x8000'0000) : x;
+  }
   static bool givesNan(const Instruction& i) {
     if ((!isArithmetic(i.op) && !isFunction(i.op)) || !flushable(i.type)) return false;
     if (std::any_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) { return isNan(*x); })) return true;
@@ -244,6 +250,8 @@ class Rewriter {
     }
     if (givesNan(i)) return b_.constant(i.type, i.type == F16 ? 0x7FFF : 0x7FFF'FFFF);
     for (Instruction*& operand : i.operands) operand = quiet(operand);
+    if (i.fp.flush && flushesNatively(i))
+      for (Instruction*& operand : i.operands) operand = flushedConstant(operand);
     std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
     // A product that flushes, and is all that flushes: drivers take a product by one for its other factor.
