@@ -67,6 +67,7 @@ struct TargetProfile {
   bool exactFma64 = false, exactDivSqrt64 = false;
   bool gridsInPieces = false;        // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
   bool slowDivision32 = false;       // the driver divides 32-bit integers by way of many conversions
+  bool crashesOnLoopFlags = false;   // the driver's compiler may crash where a loop carries a boolean
   bool exitedThreadsArrive = false;  // a barrier does not wait for threads that have ended
   bool warpsProgress = false;        // a warp that spins does not keep the others of its block from running
   bool barrierYields = false;        // if it does, a barrier in its loop lets each of them have a turn

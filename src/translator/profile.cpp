@@ -15,7 +15,7 @@ constexpr size_t fieldCount = 0
 #include "translator/profile_fields.def"
 #undef PROFILE_FIELD
     ;
-constexpr size_t numberCount = 6;  // the uint32_t members; the others after the name are bool
+constexpr size_t numberCount = 7;  // the uint32_t members; the others after the name are bool
 static_assert(sizeof(TargetProfile) ==
               (sizeof(std::string) + numberCount * 4 + (fieldCount - 1 - numberCount) + 7) / 8 * 8);
 
@@ -190,7 +190,7 @@ TargetProfile nvidia() {
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
   p.fusedFma32 = p.refinesInOneStep32 = p.dividesByRoots32 = true;
   p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
-  p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = true;
+  p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = p.crashesOnLoopFlags = true;
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
   p.foldsHalfRoundTrips = p.saturatesToInteger = true;
   p.textures = p.samplesLikeCuda = true;

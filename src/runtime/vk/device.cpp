@@ -296,6 +296,7 @@ void Device::fillProfile() {
   profile.exactDivSqrt64 = probes_.exactDivSqrt64;
   profile.slowDivision32 = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   profile.samplesLikeCuda = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+  profile.crashesOnLoopFlags = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   profile.exitedThreadsArrive = probes_.exitedThreadsArrive;
   // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
   profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;

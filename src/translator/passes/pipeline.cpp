@@ -20,6 +20,7 @@
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/loop_flags.h"
 #include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
 #include "translator/passes/scratch.h"
@@ -52,6 +53,7 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<Dce>());
   list.push_back(std::make_unique<ClampedConversions>());
   list.push_back(std::make_unique<HalfRoundTrips>());
+  list.push_back(std::make_unique<LoopFlags>());
   return list;
 }
 

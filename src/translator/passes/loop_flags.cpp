@@ -1,0 +1,73 @@
+#include "translator/passes/loop_flags.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "translator/passes/insertions.h"
+#include "translator/passes/rewrite.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+
+bool isFlagPhi(const Instruction* i) { return i->op == Op::Phi && i->type.isBool(); }
+
+bool carriesFlag(const Block* block) {
+  return block->merge.kind == ir::Merge::Kind::Loop && std::ranges::any_of(block->instructions, isFlagPhi);
+}
+
+class Conversion {
+ public:
+  explicit Conversion(ir::Function& function) : function_(function), insertions_(function) {}
+
+  void run() {
+    std::vector<Instruction*> phis;
+    for (const Block* block : function_.blocks)
+      std::ranges::copy_if(block->instructions, std::back_inserter(phis), isFlagPhi);
+    for (const Instruction* phi : phis) integers_[phi] = insertions_.addPhi(ir::I32, phi);
+    Replacements replacements(function_);
+    for (Instruction* phi : phis) {
+      Instruction* integer = integers_.at(phi);
+      for (Instruction* operand : phi->operands) integer->operands.push_back(integerOf(operand));
+      ir::Builder b = insertions_.behindPhis(phi);
+      replacements.replace(phi, b.compare(Op::INe, integer, b.i32(0)));
+    }
+    insertions_.apply();
+    std::vector<Instruction*>& entry = function_.blocks.front()->instructions;
+    entry.insert(entry.begin(), constants_.instructions.begin(), constants_.instructions.end());
+    replacements.apply();
+  }
+
+ private:
+  Instruction* integerOf(Instruction* flag) {
+    Instruction*& integer = integers_[flag];
+    if (integer) return integer;
+    if (flag->isConstant()) return integer = ir::Builder(function_, &constants_).i32(flag->payload != 0);
+    ir::Builder b = insertions_.after(flag);
+    Instruction *one = b.i32(1), *zero = b.i32(0);
+    return integer = b.select(flag, one, zero);
+  }
+
+  ir::Function& function_;
+  Insertions insertions_;
+  Block constants_;
+  std::unordered_map<const Instruction*, Instruction*> integers_;
+};
+
+}  // namespace
+
+bool carryFlagsAsIntegers(ir::Function& function) {
+  if (std::ranges::none_of(function.blocks, carriesFlag)) return false;
+  Conversion(function).run();
+  return true;
+}
+
+bool LoopFlags::run(ir::Function& function, PassContext& context) {
+  return context.profile.crashesOnLoopFlags && carryFlagsAsIntegers(function);
+}
+
+}  // namespace mulciber::passes

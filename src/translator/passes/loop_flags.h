@@ -1,0 +1,23 @@
+// Carries booleans from round to round of a loop as integers.
+//
+// NVIDIA's compiler ends its process with a segmentation fault on some loops that carry a boolean (driver 580: 3 of
+// 5,000 random programs, all of them right with integers). What such a boolean is chosen from on the way is an integer
+// too.
+//
+//   needs    SSA form with up-to-date predecessors, structured
+//   leaves   no phi of booleans in a function with a loop that carries one
+#pragma once
+
+#include "translator/passes/pass.h"
+
+namespace mulciber::passes {
+
+class LoopFlags : public Pass {
+ public:
+  std::string_view name() const override { return "loop_flags"; }
+  bool run(ir::Function& function, PassContext& context) override;
+};
+
+bool carryFlagsAsIntegers(ir::Function& function);
+
+}  // namespace mulciber::passes
