@@ -69,7 +69,7 @@ bool findBytes(core::ArrayPlace& place, size_t bytes) {
   if (!place.array) return true;
   const core::ArrayDescription& description = place.array->description();
   const size_t row = description.rowBytes(), all = row * description.rows();
-  if (place.x > all || place.y > description.rows()) return false;
+  if (place.x > row || place.y > description.rows()) return false;
   const size_t begin = place.y * row + place.x;
   place.y = begin / row;
   place.x = begin % row;
@@ -96,6 +96,7 @@ void advance(core::ArrayPlace& place, uint64_t& address, size_t bytes) {
 cudaError_t copyBytes(const Side& to, const Side& from, size_t bytes, cudaMemcpyKind kind, cudaStream_t handle,
                       bool async) {
   return withStream(handle, [&](core::Stream& stream) {
+    if (bytes == 0) return cudaSuccess;
     Copy copy;
     if (const cudaError_t error = read(to, from, kind, copy); error != cudaSuccess) return error;
     if (!findBytes(copy.destinationArray, bytes) || !findBytes(copy.sourceArray, bytes)) return cudaErrorInvalidValue;
