@@ -4,6 +4,7 @@ that docs/api-coverage.md says what the sources say.
 
 usage: check_exports.py SOURCE_FOLDER LIBRARY_FOLDER
 """
+import re
 import pathlib
 import subprocess
 import sys
@@ -34,9 +35,15 @@ def main():
             problems.append(f"{soname} has the version nodes {sorted(nodes)}")
         if f"Library soname: [{soname}]" not in run("readelf", "-d", str(library)):
             problems.append(f"{soname} has another soname")
+    engine = set(re.findall(r"\b(mulciber[A-Z]\w*)\(", (source / "include/mulciber/engine.h").read_text()))
+    offered = set()
     for line in run("nm", "-DC", "--defined-only", str(libraries / "libmulciber.so")).splitlines():
-        if "mulciber::" not in line:
+        name = line.split()[-1]
+        if name in engine:
+            offered.add(name)
+        elif "mulciber::" not in line:
             problems.append(f"libmulciber.so exports what is not Mulciber's: {line}")
+    problems += [f"libmulciber.so lacks {name}" for name in sorted(engine - offered)]
     made = run(sys.executable, str(api / "generate.py"), "coverage")
     if made != (source / "docs/api-coverage.md").read_text():
         problems.append("docs/api-coverage.md is out of date: python3 src/runtime/api/generate.py coverage > docs/api-coverage.md")
