@@ -71,7 +71,7 @@ def no_device(at):
         ("without a device", fake("none"), "no Vulkan driver offers a device: install", "lavapipe"),
         ("with a device too old", fake("old"), r"Fake: it has Vulkan 1\.2, 1\.3 is needed", "a newer driver"),
         ("with a driver known to be wrong", fake("wrong"), r"Fake: Mesa 22\.3\.6 \(LLVM 15\.0\.6\) is known to compute wrong results", "a newer driver"),
-        ("with a device too poor", fake("poor"), "Fake: it lacks the feature bufferDeviceAddress.*: install a newer", "a newer driver"),
+        ("with a device too poor", fake("poor"), "Fake: it lacks the features .*bufferDeviceAddress.*: install a newer", "a newer driver"),
         ("with every device left out", {**fake("poor"), "MULCIBER_DEVICE": "another"}, "Fake: MULCIBER_DEVICE leaves it out.*: unset", "unset"),
     ):
         check(f"info {what}", run("info", **environment), 1, err=reason, lines=2)
@@ -97,7 +97,7 @@ def bad_programs(at):
     if shutil.which("strip"):
         shutil.copy(BIN / "vector_add_static", at / "stripped")
         subprocess.run(["strip", at / "stripped"], check=True)
-        check("a stripped static program", run("run", at / "stripped"), 125, err="stripped; build it with -cudart shared", lines=1)
+        check("a stripped static program", run("run", at / "stripped"), 0, out="sums right", lines=0)
 
 
 def install_folders(at):

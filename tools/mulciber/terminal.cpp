@@ -52,7 +52,8 @@ std::string libraryFolder() {
     const auto path = (program.parent_path() / folder).lexically_normal();
     if (std::filesystem::exists(path / auditLibrary, error)) return path.string();
   }
-  return {};
+  const auto folder = program.parent_path().parent_path() / "lib";
+  return std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
 }
 
 std::string problemWithFolder(const std::string& folder) {

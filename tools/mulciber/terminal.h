@@ -21,8 +21,8 @@ std::string json(std::string_view text);
 // What the dynamic linker loads to redirect CUDA runtimes inside programs; it lies among our libraries.
 inline constexpr const char* auditLibrary = "libmulciber_audit.so";
 
-// The folder that holds our libraries: lib beside the folder of this program, or where the installation put it; empty
-// when none of them has the audit library.
+// The folder that holds our libraries: where the installation put it, or else lib beside the folder of this program;
+// empty when there is neither.
 std::string libraryFolder();
 
 // Why the dynamic linker cannot take libraries from that folder; empty when it can.
