@@ -1,5 +1,6 @@
 // The translator's work for a kernel grows about as the kernel does, whatever its shape. bench/growth.cpp shows the
 // numbers, and those of the driver's compiler.
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +20,10 @@ struct Cost {
   double kilobytes = 0;  // at most at once, beyond what a process has in any case
 };
 
-// In a process of its own: its memory is not what others left.
+// In a process of its own. The child inherits the heap of the tests before this one: what they freed goes back to the
+// system first, or the child would use it again and seem to need nothing.
 rusage usageOf(const std::string& text) {
+  malloc_trim(0);
   const pid_t child = fork();
   if (child == 0) {
     Diagnostics diagnostics;
@@ -51,8 +54,9 @@ class Growth : public testing::TestWithParam<test::KernelShape> {};
 TEST_P(Growth, IsAboutLinear) {
   const test::KernelShape& shape = GetParam();
   const Cost small = costOf(shape.text(shape.count)), large = costOf(shape.text(4 * shape.count));
-  // Four times as much, and as much again for caches that no longer hold it all. Squares would be 16 times as much.
-  EXPECT_LT(large.seconds, 8 * small.seconds + 0.01);
+  // Four times as much, and more than as much again for caches that no longer hold it all and for a busy machine.
+  // Squares would be 16 times as much.
+  EXPECT_LT(large.seconds, 10 * small.seconds + 0.02);
 #ifndef __SANITIZE_ADDRESS__
   EXPECT_LT(large.kilobytes, 5 * small.kilobytes + 4096);
 #endif
