@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/copy_box.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/device.h"
@@ -32,24 +33,6 @@ cudaError_t withMipmappedArray(cudaMipmappedArray_const_t handle, Body&& body) {
     if (Error error = core::findMipmappedArray(mipmappedOf(handle), array); error != Error::Success) return error;
     return body(*array);
   });
-}
-
-cudaChannelFormatDesc channelsOf(const core::ArrayFormat& format) {
-  const auto bits = [&](uint32_t channel) { return channel < format.channels ? static_cast<int>(format.bits) : 0; };
-  const int last = format.bits == 10 ? 2 : bits(3);  // 10, 10, 10 and 2
-  return {bits(0), bits(1), bits(2), last, static_cast<cudaChannelFormatKind>(format.kind)};
-}
-
-// Null for what no array consists of.
-const core::ArrayFormat* formatOf(const cudaChannelFormatDesc& given) {
-  const int bits[] = {given.x, given.y, given.z, given.w};
-  const auto channels = std::find(bits, std::end(bits), 0) - bits;
-  if (given.x <= 0) return nullptr;
-  const core::ArrayFormat* format = core::findArrayFormatByKind(
-      static_cast<uint32_t>(given.f), static_cast<uint32_t>(given.x), static_cast<uint32_t>(channels));
-  if (!format) return nullptr;
-  const cudaChannelFormatDesc same = channelsOf(*format);
-  return same.y == given.y && same.z == given.z && same.w == given.w ? format : nullptr;
 }
 
 // InvalidChannelDescriptor for what no array consists of; planar formats belong to arrays with planes.

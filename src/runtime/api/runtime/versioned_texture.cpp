@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/texture_object.h"
 
@@ -15,20 +16,6 @@ namespace {
 
 using core::TextureDescription;
 using Resource = TextureDescription::Resource;
-
-const core::ArrayFormat* formatOf(const cudaChannelFormatDesc& channels) {
-  const int bits[] = {channels.x, channels.y, channels.z, channels.w};
-  uint32_t count = 0;
-  while (count < 4 && bits[count] != 0) ++count;
-  for (uint32_t i = 0; i < 4; ++i)
-    if (bits[i] != (i < count ? channels.x : 0)) return nullptr;
-  return core::findArrayFormatByKind(channels.f, static_cast<uint32_t>(channels.x), count);
-}
-
-cudaChannelFormatDesc channelsOf(const core::ArrayFormat& format) {
-  const auto bits = [&](uint32_t channel) { return channel < format.channels ? static_cast<int>(format.bits) : 0; };
-  return {bits(0), bits(1), bits(2), bits(3), static_cast<cudaChannelFormatKind>(format.kind)};
-}
 
 Error readResource(const cudaResourceDesc& from, TextureDescription& to) {
   switch (from.resType) {
