@@ -114,7 +114,8 @@ DEVICE void poke(void* memory, u32 index, T value) {
 #define PRMT(mode) ASM_3(prmt_##mode, "prmt.b32." #mode, u32, "=r", u32, "r", u32, "r", u32, "r")
 PRMT(f4e)
 PRMT(b4e)
-PRMT(rc8) PRMT(ecl) PRMT(ecr) PRMT(rc16)
+PRMT(rc8)
+PRMT(ecl) PRMT(ecr) PRMT(rc16)
     // Natively the wide forms do not reduce position and length to 8 bits.
     DEVICE u32 bfe(u32 x, u32 at, u32 count) {
   u32 z;
@@ -213,10 +214,10 @@ ASM_2(sub_sat, "sub.sat.s32", i32, "=r", i32, "r", i32, "r")
   }
 SATURATE_SMALL(i8, s8, i32, "sat.s8.s32", "r")
 SATURATE_SMALL(u8, u8, i32, "sat.u8.s32", "r")
-SATURATE_SMALL(i16, s16, i64, "sat.s16.s64", "l") SATURATE_SMALL(u16, u16, i32, "sat.u16.s32", "r")
-    SATURATE_SMALL(i16, s16, f32, "rni.s16.f32", "f") SATURATE_SMALL(u8, u8, f32, "rzi.u8.f32", "f")
-        SATURATE_SMALL(u16, u16, f64, "rpi.u16.f64", "d") SATURATE_SMALL(i8, s8, f64, "rmi.s8.f64", "d") DEVICE u32
-    saturate_u32(i64 x) {
+SATURATE_SMALL(i16, s16, i64, "sat.s16.s64", "l")
+SATURATE_SMALL(u16, u16, i32, "sat.u16.s32", "r") SATURATE_SMALL(i16, s16, f32, "rni.s16.f32", "f")
+    SATURATE_SMALL(u8, u8, f32, "rzi.u8.f32", "f") SATURATE_SMALL(u16, u16, f64, "rpi.u16.f64", "d")
+        SATURATE_SMALL(i8, s8, f64, "rmi.s8.f64", "d") DEVICE u32 saturate_u32(i64 x) {
   u32 z;
   asm("cvt.sat.u32.s64 %0, %1;" : "=r"(z) : "l"(x));
   return z;

@@ -8,14 +8,15 @@
 
 namespace mulciber::test {
 
-#define MULCIBER_CUDA_DRIVER_FUNCTIONS(X)                                                                      \
-  X(cuInit)                                                                                                    \
-  X(cuDriverGetVersion)                                                                                        \
-  X(cuDeviceGet)                                                                                               \
-  X(cuDeviceGetName)                                                                                           \
-  X(cuDevicePrimaryCtxRetain)                                                                                  \
-  X(cuCtxSetCurrent) X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleUnload) X(cuMemAlloc) X(cuMemFree) \
-      X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuLaunchKernel) X(cuCtxSynchronize) X(cuGetErrorName)
+#define MULCIBER_CUDA_DRIVER_FUNCTIONS(X)                                                                   \
+  X(cuInit)                                                                                                 \
+  X(cuDriverGetVersion)                                                                                     \
+  X(cuDeviceGet)                                                                                            \
+  X(cuDeviceGetName)                                                                                        \
+  X(cuDevicePrimaryCtxRetain)                                                                               \
+  X(cuCtxSetCurrent)                                                                                        \
+  X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuModuleUnload) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) \
+      X(cuMemcpyDtoH) X(cuMemsetD8) X(cuLaunchKernel) X(cuCtxSynchronize) X(cuGetErrorName)
 
 struct CudaDriver {
   // Null when the library cannot be loaded or there is no device; `error` says why.

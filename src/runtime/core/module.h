@@ -21,7 +21,7 @@ class Stream;
 
 struct PtxSource {
   std::string_view text;
-  std::string name;          // for messages: a file's name, or "ptx"
+  std::string name;               // for messages: a file's name, or "ptx"
   std::string_view options = {};  // ptxas' command line, as a fat binary keeps it
 };
 

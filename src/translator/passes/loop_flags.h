@@ -1,7 +1,7 @@
 // Carries booleans from round to round of a loop as integers.
 //
-// NVIDIA's compiler ends its process with a segmentation fault on some loops that carry a boolean (driver 580: 3 of
-// 5,000 random programs, all of them right with integers). What such a boolean is chosen from on the way is an integer
+// NVIDIA's compiler ends its process with a segmentation fault on some loops that carry a boolean (driver 580: four
+// random programs, all of them right with integers). What such a boolean is chosen from on the way is an integer
 // too.
 //
 //   needs    SSA form with up-to-date predecessors, structured

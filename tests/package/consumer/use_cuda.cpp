@@ -1,4 +1,5 @@
-// Calls the CUDA runtime and the driver through the installed headers and libraries. A machine without a device is fine.
+// Calls the CUDA runtime and the driver through the installed headers and libraries. A machine without a device is
+// fine.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
