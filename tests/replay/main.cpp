@@ -193,6 +193,10 @@ int main(int count, char** arguments) {
   addBrokenCalls();
   addArrayCalls();
   addArrayCopies();
+  addCapturedMemoryCalls();
+  addCapturedCalls();
+  addCaptures();
+  addCapturedNodes();
   std::stable_sort(cases().begin(), cases().end(), [](const Case& a, const Case& b) { return a.group < b.group; });
   if (count > 1 && std::string(arguments[1]) == "count") {
     std::printf("%zu\n", cases().size());

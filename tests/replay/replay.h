@@ -196,6 +196,10 @@ void addEntryPoints();
 void addBrokenCalls();
 void addArrayCalls();
 void addArrayCopies();
+void addCapturedMemoryCalls();
+void addCapturedCalls();
+void addCaptures();
+void addCapturedNodes();
 
 // Registers this program's kernels and variables, as nvcc's programs do before main.
 void registerProgram();
