@@ -316,6 +316,16 @@ TEST_F(Graphs, WhatIsNoGraphIsRefused) {
   EXPECT_EQ(cuGraphInstantiate(&executable, foreign, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(Graphs, NodesThatCopyOrFillNothingAreRefused) {
+  CUgraphNode node = nullptr;
+  CUDA_MEMCPY3D copy = copyOf(0);
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = copy.dstDevice = data;
+  EXPECT_EQ(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context), CUDA_ERROR_INVALID_VALUE);
+  const CUDA_MEMSET_NODE_PARAMS nothing{data, 0, 0, 4, 0, 1};
+  EXPECT_EQ(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &nothing, context), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Graphs, QueriesTellTheStructure) {
   const CUgraphNode a = addScale(2), b = addScale(3, {a}), c = addScale(4, {a}), d = addScale(5, {b, c});
   CUgraphNode nodes[8], from[8], to[8];

@@ -232,13 +232,13 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
 Error check(const Context& context, const Copy& given) {
   Copy copy = given;
   End destination, source;
-  if (isEmpty(copy)) return Error::Success;
+  if (isEmpty(copy)) return Error::InvalidValue;
   return copy.hasArray() ? checkArrays(context, copy) : check(context, copy, destination, source);
 }
 
 Error check(const Context& context, const Fill& fill) {
   End destination;
-  return isEmpty(fill) ? Error::Success : check(context, fill, destination);
+  return isEmpty(fill) ? Error::InvalidValue : check(context, fill, destination);
 }
 
 Error prepare(Context& context, const Copy& given, PreparedCopy& out) {

@@ -54,7 +54,8 @@ struct Fill {
 Error copy(Stream& stream, const Copy& copy, bool async);
 Error fill(Stream& stream, const Fill& fill, bool async);
 
-// InvalidValue for what copies or fills memory that is not there, or is not what it is said to be.
+// For nodes of graphs. InvalidValue for nothing to copy or fill, for memory that is not there, and for memory that is
+// not what it is said to be.
 Error check(const Context& context, const Copy& copy);
 Error check(const Context& context, const Fill& fill);
 
