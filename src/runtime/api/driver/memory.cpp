@@ -74,7 +74,7 @@ CUDA_API(CUresult, cuMemGetInfo_v2)(size_t* free, size_t* total) {
 CUDA_API(CUresult, cuMemAlloc_v2)(CUdeviceptr* out, size_t bytes) {
   if (out) *out = 0;
   return withContext([&](core::Context& context) {
-    if (!out || bytes == 0) return Error::InvalidValue;
+    if (!out) return Error::InvalidValue;
     uint64_t address = 0;
     const Error error = context.allocate(bytes, address);
     if (error == Error::Success) *out = address;

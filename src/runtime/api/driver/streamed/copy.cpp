@@ -20,7 +20,7 @@ Copy linear(uint64_t to, uint64_t from, size_t bytes, CopyKind kind) {
   Copy copy;
   copy.destination = to;
   copy.source = from;
-  copy.width = copy.destinationPitch = copy.sourcePitch = bytes;
+  copy.width = bytes;
   copy.kind = kind;
   return copy;
 }
