@@ -96,12 +96,18 @@ std::byte* makeStubs(const std::vector<RuntimeFunction>& functions, uint32_t maj
   const size_t codeBytes = pages(functions.size() * stubBytes);
   size_t nameBytes = 0;
   for (const RuntimeFunction& function : functions) nameBytes += function.name.size() + 1;
-  const size_t dataBytes = pages(sizeof(void*) + functions.size() * sizeof(Record) + nameBytes);
+  const size_t objectBytes = std::strlen(object) + 1;
+  const size_t dataBytes =
+      pages(sizeof(void*) + sizeof(Runtime) + functions.size() * sizeof(Record) + nameBytes + objectBytes);
   std::byte* code = allocateNear(functions.front().address, codeBytes + dataBytes);
   if (!code) fail("%s: no free memory near its code to redirect its CUDA runtime", object);
   auto** resolverSlot = reinterpret_cast<void**>(code + codeBytes);
-  auto* records = reinterpret_cast<Record*>(resolverSlot + 1);
-  char* names = reinterpret_cast<char*>(records + functions.size());
+  auto* runtime = reinterpret_cast<Runtime*>(resolverSlot + 1);
+  auto* records = reinterpret_cast<Record*>(runtime + 1);
+  char* objectName = reinterpret_cast<char*>(records + functions.size());
+  char* names = objectName + objectBytes;
+  std::memcpy(objectName, object, objectBytes);
+  *runtime = {nullptr, objectName, major};
   *resolverSlot = resolver ? resolver : reinterpret_cast<void*>(&missingResolver);
   if (!resolver) {
     if (!waitingSlots) waitingSlots = new std::vector<void**>;
@@ -111,7 +117,7 @@ std::byte* makeStubs(const std::vector<RuntimeFunction>& functions, uint32_t maj
     std::byte* stub = code + i * stubBytes;
     std::byte* lazy = stub + lazyOffset;
     std::memcpy(names, functions[i].name.data(), functions[i].name.size());  // the rest is zero already
-    records[i] = {lazy, names, major, 0};
+    records[i] = {lazy, names, runtime};
     names += functions[i].name.size() + 1;
     auto* record = reinterpret_cast<std::byte*>(&records[i]);
     putCode(stub, {0xFF, 0x25});  // jmp *record.target(%rip)
@@ -231,6 +237,15 @@ std::string_view fileName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// Whether the object is a copy of our libcudart, which the resolver made.
+bool isOwnCopy(const char* path) {
+  if (!std::string_view(path).starts_with(copyFolder)) return false;
+  char file[256];
+  const ssize_t length = readlink(path, file, sizeof(file));
+  if (length < 0) return false;
+  return std::string_view(file, static_cast<size_t>(length)).starts_with(std::string("/memfd:") + copyPrefix);
+}
+
 // What the ordinary copy exports, by name.
 using Exports = std::map<std::string, void*, std::less<>>;
 Exports* ordinaryCopy = nullptr;
@@ -319,7 +334,8 @@ extern "C" __attribute__((visibility("default"))) unsigned la_objopen(link_map* 
     *cookie = slot + 1;
     return LA_FLG_BINDTO;
   }
-  if (!file.starts_with("libcudart.so") && !file.starts_with("libcuda.so") && !file.starts_with("libmulciber")) {
+  if (!file.starts_with("libcudart.so") && !file.starts_with("libcuda.so") && !file.starts_with("libmulciber") &&
+      !isOwnCopy(map->l_name)) {
     inspect(isProgram ? "/proc/self/exe" : map->l_name, map->l_addr, isProgram);
   }
   return LA_FLG_BINDFROM;

@@ -8,17 +8,27 @@
 
 namespace mulciber::redirect {
 
+// The runtime inside one object.
+struct Runtime {
+  void* library;  // ours in its place, when one of its functions was called
+  const char* object;
+  uint32_t major;
+};
+
 // One redirected function. The stub jumps to `target`: at first a piece of code that calls the resolver with the
 // record's address in r11, then the function itself.
 struct Record {
   void* target;
   const char* name;
-  uint32_t runtimeMajor;  // of the libcudart that has it
-  uint32_t reserved;
+  Runtime* runtime;
 };
 
 inline constexpr const char* libraryName = "libmulciber_audit.so";
 inline constexpr const char* resolverName = "mulciberRedirectResolve";
+
+// The resolver loads our libcudart from copies in memory of this name and folder.
+inline constexpr const char* copyPrefix = "mulciber/";
+inline constexpr const char* copyFolder = "/proc/self/fd/";
 
 // Writes one line to standard error and ends the process, without running anything else of it.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,11 +1,19 @@
 // The ordinary copy's part: find a function of our libcudart at its first call.
 #include <dlfcn.h>
-
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "redirect.h"
 
@@ -26,20 +34,76 @@ void fail(const char* format, ...) {
 
 namespace {
 
-// The libcudart of that version in this library's own folder.
-void* openRuntime(uint32_t major) {
+// Where the libcudart of that version lies: in this library's own folder.
+std::string runtimePath(uint32_t major) {
   Dl_info self;
-  if (!dladdr(reinterpret_cast<void*>(&openRuntime), &self)) fail("cannot find where %s lies", libraryName);
-  char path[4096];
-  const char* slash = std::strrchr(self.dli_fname, '/');
-  const int folder = slash ? static_cast<int>(slash - self.dli_fname + 1) : 0;
-  std::snprintf(path, sizeof(path), "%.*slibcudart.so.%s", folder, self.dli_fname,
-                major == 11   ? "11.0"
-                : major == 12 ? "12"
-                              : "13");
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail("cannot load %s: %s", path, dlerror());
+  if (!dladdr(reinterpret_cast<void*>(&runtimePath), &self)) fail("cannot find where %s lies", libraryName);
+  const std::string own = self.dli_fname;
+  return own.substr(0, own.rfind('/') + 1) + "libcudart.so." + (major == 11 ? "11.0" : std::to_string(major));
+}
+
+void* load(const std::string& path, const std::string& shownPath) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail("cannot load %s: %s", shownPath.c_str(), dlerror());
   return library;
+}
+
+// A file in memory with the contents of the one at `path`. Its number was not used for another copy before: the dynamic
+// linker takes a path that it knows for the library that it has.
+int copyInMemory(const std::string& path) {
+  static std::mutex mutex;
+  static int nextNumber = 0;
+  const std::lock_guard lock(mutex);
+  const int from = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int made = memfd_create((copyPrefix + path.substr(path.rfind('/') + 1)).c_str(), MFD_CLOEXEC);
+  const int copy = made < 0 ? -1 : fcntl(made, F_DUPFD_CLOEXEC, nextNumber);
+  struct stat status;
+  bool isWhole = from >= 0 && copy >= 0 && fstat(from, &status) == 0;
+  for (off_t done = 0; isWhole && done < status.st_size;) {
+    isWhole = sendfile(copy, from, &done, static_cast<size_t>(status.st_size - done)) > 0;
+  }
+  if (!isWhole) fail("cannot copy %s into memory: %s", path.c_str(), std::strerror(errno));
+  nextNumber = copy + 1;
+  close(made);
+  close(from);
+  return copy;
+}
+
+// A static runtime has state of its own: the last error of each thread, the kernels registered with it, the launch
+// being prepared. So each has a libcudart of its own in its place, and not just the jump to one that all share.
+void* loadCopy(uint32_t major) {
+  const std::string path = runtimePath(major);
+  load(path, path);  // counted: it stays, and so does what the dynamic linker finds beside it
+  const int file = copyInMemory(path);
+  void* library = load(copyFolder + std::to_string(file), path);
+  close(file);
+  return library;
+}
+
+// The library in the place of the runtime in that object; the same one when a program loads the object again. No lock
+// is held while the dynamic linker works, since it has one of its own, which a thread that comes here may hold.
+void* libraryFor(Runtime& runtime) {
+  static std::mutex mutex;
+  static auto* const libraries = new std::map<std::string, void*, std::less<>>;
+  auto find = [&] {
+    const auto found = libraries->find(runtime.object);
+    return found == libraries->end() ? nullptr : found->second;
+  };
+  void* known = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    known = find();
+  }
+  if (known) return known;
+  void* made = loadCopy(runtime.major);
+  {
+    const std::lock_guard lock(mutex);
+    known = find();
+    if (!known) libraries->emplace(runtime.object, made);
+  }
+  if (!known) return made;
+  dlclose(made);  // another thread was first
+  return known;
 }
 
 }  // namespace
@@ -47,7 +111,12 @@ void* openRuntime(uint32_t major) {
 
 // Called by the code below with a record; gives the address to go on at.
 extern "C" void* mulciberRedirectFind(mulciber::redirect::Record* record) {
-  void* library = mulciber::redirect::openRuntime(record->runtimeMajor);  // counted: the library stays
+  mulciber::redirect::Runtime& runtime = *record->runtime;
+  void* library = __atomic_load_n(&runtime.library, __ATOMIC_ACQUIRE);
+  if (!library) {
+    library = mulciber::redirect::libraryFor(runtime);
+    __atomic_store_n(&runtime.library, library, __ATOMIC_RELEASE);
+  }
   void* target = dlsym(library, record->name);
   if (!target) mulciber::redirect::fail("the program calls %s, which Mulciber's runtime does not have", record->name);
   __atomic_store_n(&record->target, target, __ATOMIC_RELEASE);
