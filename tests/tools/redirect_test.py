@@ -117,6 +117,16 @@ def main():
         lines = result.stderr.splitlines()
         check("a program whose names and numbers do not fit", result.returncode == 125 and len(lines) == 1
               and "no function looks like cudaMem" in lines[0] and "-cudart shared" in lines[0], result)
+        for name, changed in (b"cudaMemcpy3D", b"__daMemcpy3D"), (b"cudaMalloc", b"cudaMellac"):
+            (at / "misnamed").write_bytes((at / "stripped").read_bytes().replace(b"\0" + name + b"\0", b"\0" + changed + b"\0"))
+            (at / "misnamed").chmod(0o755)
+            result = run(str(at / "misnamed"))
+            lines = result.stderr.splitlines()
+            check(f"a program that misspells {name.decode()}", result.returncode == 125 and len(lines) == 1
+                  and f"the number of {name.decode()} does not tell its name" in lines[0] and "-cudart shared" in lines[0], result)
+        (at / "unanchored.so").write_bytes((at / "stripped.so").read_bytes().replace(b"__cudaInitModule", b"__cudaInitModula"))
+        result = run(str(at / "opener"), str(at / "unanchored.so"))
+        check("a library that misspells __cudaInitModule", "looks like __cudaInitModule" in result.stderr, result)
         (at / "mute").write_bytes((at / "stripped").read_bytes().replace(b"cuda", b"cudb"))
         (at / "mute").chmod(0o755)
         result = run(str(at / "mute"))

@@ -199,7 +199,14 @@ class Finder {
     for (const auto& [address, candidate] : candidates_) {
       if (candidate.name && candidate.name->name == initModule) anchor = &candidate;
     }
-    if (!anchor) return runtime;  // a program that mentions names of the runtime, without one inside
+    if (!anchor) {  // mostly a program that mentions names of the runtime, without one inside
+      const bool hasRuntime = std::any_of(candidates_.begin(), candidates_.end(), [](const auto& entry) {
+        const Candidate& candidate = entry.second;
+        return candidate.name && callbackId(*candidate.name, candidate.signs) != 0;
+      });
+      if (hasRuntime) runtime.problem = "no function looks like " + std::string(initModule);
+      return runtime;
+    }
     if (findNamed(*anchor) && findRow(*anchor) && checkConstructors()) {
       runtime.functions = std::move(found_);
       runtime.major = major_;
@@ -250,9 +257,9 @@ class Finder {
   }
 
   // The number by which the function tells tools of each call, twice: when it begins and when it ends. 0 for none.
-  static uint16_t callbackId(const Candidate& candidate) {
-    const auto& loaded = candidate.signs.firstArguments;
-    for (uint16_t id : candidate.name->callbackIds) {
+  static uint16_t callbackId(const RuntimeName& name, const FunctionSigns& signs) {
+    const auto& loaded = signs.firstArguments;
+    for (uint16_t id : name.callbackIds) {
       if (id != 0 && std::count(loaded.begin(), loaded.end(), id) == 2) return id;
     }
     return 0;
@@ -265,7 +272,7 @@ class Finder {
     uint16_t newest = 0;
     for (const auto& [address, candidate] : candidates_) {
       if (!candidate.name || !candidate.signs.isIntact || !candidate.signs.calledFirst(state_)) continue;
-      const uint16_t id = callbackId(candidate);
+      const uint16_t id = callbackId(*candidate.name, candidate.signs);
       if (id == 0) continue;
       if (!names.insert(candidate.name->name).second) {
         return fail("two functions look like " + std::string(candidate.name->name));
@@ -279,6 +286,30 @@ class Finder {
       const bool mustBeThere = (name.majors & bitOf(major_)) && name.callbackIds[0] != 0 &&
                                name.callbackIds[0] <= newest && names_.hasText(name);
       if (mustBeThere && !names.count(name.name)) return fail("no function looks like " + std::string(name.name));
+    }
+    return everyFunctionTellsItsName();
+  }
+
+  // The named functions stand in one row. One in it, or beside its ends, that refers to no known name and has the
+  // number of a public function is one whose text was changed.
+  bool everyFunctionTellsItsName() {
+    const auto [first, last] =
+        std::minmax_element(found_.begin(), found_.end(),
+                            [](const RuntimeFunction& a, const RuntimeFunction& b) { return a.address < b.address; });
+    auto at = static_cast<size_t>(functionAround(bounds_, first->address) - bounds_.data());
+    auto end = static_cast<size_t>(functionAround(bounds_, last->address) - bounds_.data()) + 1;
+    if (at > 0) --at;
+    if (end < bounds_.size()) ++end;
+    for (; at < end; ++at) {
+      const auto candidate = candidates_.find(bounds_[at].address);
+      if (candidate != candidates_.end() && candidate->second.name) continue;
+      const FunctionSigns signs = signsOf(bounds_[at]);
+      if (!signs.calledFirst(state_)) continue;
+      for (const RuntimeName& name : runtimeNames()) {
+        if ((name.majors & bitOf(major_)) && callbackId(name, signs) != 0) {
+          return fail("a function with the number of " + std::string(name.name) + " does not tell its name");
+        }
+      }
     }
     return true;
   }
