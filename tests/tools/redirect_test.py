@@ -44,6 +44,14 @@ asm(".section .nv_fatbin,\\"a\\"\\n.quad 0\\n.text\\n");
 int cudaMalloc(void);
 int go(void) { return cudaMalloc(); }
 """
+# A library that tells others of the runtime's functions, as profilers do.
+MENTIONS = """
+#include <dlfcn.h>
+#include <stdio.h>
+void* look(void* library) { return dlsym(library, "cudaMalloc"); }
+void* lookAgain(void* library) { return look(library) ? dlsym(library, "__cudaInitModule") : 0; }
+int go(void) { return 7; }
+"""
 # A function too short for a jump, with another right behind it. Its name is one that no runtime linked into it has.
 SHORT = """
 .text
@@ -84,6 +92,8 @@ def main():
         build(nvcc, "-arch=compute_75", "-shared", "-Xcompiler", "-fPIC", str(at / "library.cu"), "-o", str(at / "library.so"))
         build(cc, str(at / "opener.c"), "-o", str(at / "opener"), "-ldl")
         (at / "trampolines.c").write_text(TRAMPOLINES)
+        (at / "mentions.c").write_text(MENTIONS)
+        build(cc, "-shared", "-fPIC", str(at / "mentions.c"), "-o", str(at / "mentions.so"))
         (at / "short.s").write_text(SHORT)
         build(cc, "-shared", "-fPIC", str(at / "trampolines.c"), "-o", str(at / "trampolines.so"))
         build(nvcc, "-arch=compute_75", "-shared", "-Xcompiler", "-fPIC", str(at / "library.cu"), str(at / "short.s"), "-o", str(at / "short.so"))
@@ -103,6 +113,8 @@ def main():
         check("a library, opened twice", result.returncode == 0 and result.stdout == once * 2, result)
         result = run(str(at / "opener"), str(at / "trampolines.so"))
         check("a library with trampolines of its own", result.returncode == 0 and not result.stdout and not result.stderr, result)
+        result = run(str(at / "opener"), str(at / "mentions.so"))
+        check("a library that mentions functions", result.returncode == 0 and not result.stdout and not result.stderr, result)
         result = run(str(at / "opener"), str(at / "short.so"))
         lines = result.stderr.splitlines()
         check("a function too short to redirect is named", result.returncode == 0 and result.stdout == once * 2 and len(lines) == 2

@@ -199,12 +199,13 @@ class Finder {
     for (const auto& [address, candidate] : candidates_) {
       if (candidate.name && candidate.name->name == initModule) anchor = &candidate;
     }
-    if (!anchor) {  // mostly a program that mentions names of the runtime, without one inside
-      const bool hasRuntime = std::any_of(candidates_.begin(), candidates_.end(), [](const auto& entry) {
-        const Candidate& candidate = entry.second;
-        return candidate.name && callbackId(*candidate.name, candidate.signs) != 0;
-      });
-      if (hasRuntime) runtime.problem = "no function looks like " + std::string(initModule);
+    const bool hasRuntime = std::any_of(candidates_.begin(), candidates_.end(), [](const auto& entry) {
+      const Candidate& candidate = entry.second;
+      return candidate.name && callbackId(*candidate.name, candidate.signs) != 0;
+    });
+    if (!hasRuntime) return runtime;  // a library that mentions names of the runtime, without one inside
+    if (!anchor) {
+      runtime.problem = "no function looks like " + std::string(initModule);
       return runtime;
     }
     if (findNamed(*anchor) && findRow(*anchor) && checkConstructors()) {
@@ -280,6 +281,7 @@ class Finder {
       found_.push_back({candidate.name->name, address, candidate.bounds->size});
       newest = std::max(newest, id);
     }
+    if (found_.empty()) return fail("no other function begins as __cudaInitModule does");
     major_ = majorOf(found_);
     // A runtime that tells its name must be one of those found, or part of it would stay as it is.
     for (const RuntimeName& name : runtimeNames()) {
