@@ -1,0 +1,76 @@
+// An engine's Vulkan: an instance, a device with one queue, command buffers, and a timeline that each submission
+// raises. Mulciber adds what it needs to the device before it is made, and gets a context on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/vulkan.h"
+//
+#include <mulciber/engine.hpp>
+
+namespace example {
+
+namespace cuda = mulciber::engine;
+
+inline void check(VkResult result, const char* what) {
+  if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + " failed: " + std::to_string(result));
+}
+
+// A place in the timeline of somebody's work.
+struct TimelinePoint {
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  uint64_t value = 0;
+};
+
+struct HostBuffer {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  void* host = nullptr;
+};
+
+class Gpu {
+ public:
+  Gpu();
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  VkDevice device() const { return device_; }
+  const cuda::Context& context() const { return *context_; }
+  std::string name() const;
+
+  // A command buffer of `slot`, whose last submission must have been waited for.
+  VkCommandBuffer begin(uint32_t slot);
+  // After `wait`, where that has a semaphore. What is given is where all of it has been done.
+  TimelinePoint submit(VkCommandBuffer commands, TimelinePoint wait = {});
+  void wait(TimelinePoint point) const;
+
+  uint32_t memoryType(uint32_t allowed, VkMemoryPropertyFlags wanted) const;
+  HostBuffer makeHostBuffer(VkDeviceSize bytes, VkBufferUsageFlags usage) const;
+  void destroy(const HostBuffer& buffer) const;
+
+ private:
+  void makeDevice();
+
+  VkInstance instance_ = VK_NULL_HANDLE;
+  VkPhysicalDevice physical_ = VK_NULL_HANDLE;
+  VkDevice device_ = VK_NULL_HANDLE;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  uint32_t family_ = 0;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  std::vector<VkCommandBuffer> commands_;
+  TimelinePoint timeline_;
+  std::unique_ptr<cuda::Requirements> requirements_;
+  std::unique_ptr<cuda::Context> context_;
+};
+
+// From what kernels have written to what vertex shaders read.
+void makeVisibleToVertices(VkCommandBuffer commands);
+
+std::string readText(const std::string& path);
+
+}  // namespace example

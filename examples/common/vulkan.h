@@ -1,0 +1,7 @@
+// Vulkan by way of volk: its functions come from the loader when the program runs.
+#pragma once
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+//
+#include <volk.h>

@@ -1,0 +1,122 @@
+// A million particles: a CUDA kernel writes the vertex buffer that the renderer draws, on one device, with no copy. The
+// two take turns by timeline semaphores, and the host waits for neither but for the pictures that it saves.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "common/camera.h"
+#include "common/options.h"
+#include "common/picture.h"
+#include "particle_frag.h"
+#include "particle_vert.h"
+
+namespace {
+
+using namespace example;
+
+constexpr uint32_t stepsPerFrame = 4;
+constexpr float secondsPerStep = 0.02f;
+
+// CUDA's side: the particles, and a stream that moves them.
+class Particles {
+ public:
+  Particles(const Gpu& gpu, uint32_t count)
+      : count_(count),
+        module_(gpu.context().get(), readText(EXAMPLE_PTX)),
+        stream_(gpu.context().get()),
+        shape_{{(count + 255) / 256, 1, 1}, {256, 1, 1}},
+        memory_(gpu.context().allocate(size_t{count} * 16)),
+        range_(gpu.context().buffer(memory_)) {
+    stream_.launch(module_.kernel("place"), shape_, memory_, count, 8.0f);
+  }
+
+  uint32_t count() const { return count_; }
+  const MulciberBufferRange& vertices() const { return range_; }
+
+  // After `drawn`, where the renderer has read what is there. What is given is where they have moved.
+  TimelinePoint advance(TimelinePoint drawn) {
+    if (drawn.value != 0) cuda::check(mulciberWaitSemaphore(stream_.get(), drawn.semaphore, drawn.value));
+    stream_.launch(module_.kernel("advance"), shape_, memory_, count_, secondsPerStep, stepsPerFrame);
+    TimelinePoint moved;
+    cuda::check(mulciberGetStreamEnd(stream_.get(), &moved.semaphore, &moved.value));
+    return moved;
+  }
+
+ private:
+  const uint32_t count_;
+  const cuda::Module module_;
+  const cuda::Stream stream_;
+  const cuda::Shape shape_;
+  const VkDeviceAddress memory_;
+  const MulciberBufferRange range_;
+};
+
+struct Constants {
+  Matrix camera;
+  float light;
+};
+
+Constants lookAt(const Options& options, uint32_t frame) {
+  const float angle = 0.9f + 0.004f * static_cast<float>(frame);
+  const Camera camera({9.5f * std::cos(angle), 5.5f, 9.5f * std::sin(angle)}, {0.3f, 0.3f, 0.3f}, 0.78f,
+                      static_cast<float>(options.width()) / static_cast<float>(options.height()));
+  // As bright with few particles as with many, and in small pictures as in large ones.
+  const float pixels = static_cast<float>(options.width()) * static_cast<float>(options.height());
+  return {camera.matrix(0.1f), 0.14f * pixels / static_cast<float>(options.number("count"))};
+}
+
+void run(const Options& options) {
+  Gpu gpu;
+  const Picture picture(gpu, options.width(), options.height(), VK_SAMPLE_COUNT_1_BIT);
+  PipelineInfo info;
+  info.vertex = particle_vert;
+  info.fragment = particle_frag;
+  info.attributes = {VK_FORMAT_R32G32B32A32_SFLOAT};
+  info.topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
+  info.addsLight = true;
+  info.constantBytes = sizeof(Constants);
+  const GraphicsPipeline pipeline(gpu, picture, info);
+  Particles particles(gpu, options.number("count"));
+
+  constexpr uint32_t inFlight = 2;
+  const uint32_t frames = options.number("frames");
+  TimelinePoint drawn[inFlight];
+  auto begin = std::chrono::steady_clock::now();
+  for (uint32_t frame = 0; frame < frames; ++frame) {
+    if (frame == 1) begin = std::chrono::steady_clock::now();  // the first frame compiles
+    TimelinePoint& slot = drawn[frame % inFlight];
+    if (frame >= inFlight) gpu.wait(slot);
+    const TimelinePoint moved = particles.advance(frame == 0 ? TimelinePoint{} : drawn[(frame - 1) % inFlight]);
+    const VkCommandBuffer commands = gpu.begin(frame % inFlight);
+    picture.begin(commands);
+    pipeline.bind(commands, lookAt(options, frame));
+    vkCmdBindVertexBuffers(commands, 0, 1, &particles.vertices().buffer, &particles.vertices().offset);
+    vkCmdDraw(commands, particles.count(), 1, 0, 0);
+    picture.end(commands);
+    if (frame + 1 == frames) picture.read(commands);
+    slot = gpu.submit(commands, moved);
+    if (frame == 0) gpu.wait(slot);
+  }
+  gpu.wait(drawn[(frames - 1) % inFlight]);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  picture.save(options.text("output"), 1);
+  std::printf("%u particles on %s: %.3f ms a frame; %s\n", particles.count(), gpu.name().c_str(),
+              frames > 1 ? time.count() / (frames - 1) : time.count(), options.text("output").c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options(
+      argc, argv,
+      "particles [--count 1000000] [--frames 200] [--width 1280] [--height 720] "
+      "[--output particles.png]",
+      {{"count", "1000000"}, {"frames", "200"}, {"width", "1280"}, {"height", "720"}, {"output", "particles.png"}});
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "particles: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
