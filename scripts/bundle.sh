@@ -16,7 +16,7 @@ build release
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/system" "$out/tests"
 say "collecting into $out"
-cp "$root"/build/bin/{mulciber,bench_translation,vector_add_*,stress,api_replay} "$out/bin/"
+cp "$root"/build/bin/{mulciber,bench_translation,vector_add_*,stress,api_replay,random_graphs} "$out/bin/"
 # Tests that run on a device: the others say the same wherever they run.
 for area in $(ctest --test-dir "$root/build" -N -L vulkan | sed -n 's/^ *Test *#[0-9]*: //p'); do
   [ ! -x "$root/build/bin/test_$area" ] || cp "$root/build/bin/test_$area" "$out/bin/"

@@ -1,0 +1,207 @@
+#include "builder.h"
+
+#include <algorithm>
+
+namespace mulciber::random_graphs {
+
+namespace {
+
+// A node of an instance, with the dependencies of it that are there already.
+CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgraph graph,
+                const std::vector<CUgraphNode>& after) {
+  const Node& node = instance.graph->nodes[index];
+  const Work& work = instance.members[index].work;
+  CUgraphNode made = nullptr;
+  const CUgraphNode* const first = after.data();
+  const size_t count = after.size();
+  switch (work.kind) {
+    case Kind::Kernel: {
+      const auto p = device.kernelNode(work);
+      SUCCEED(cuGraphAddKernelNode(&made, graph, first, count, &p));
+      break;
+    }
+    case Kind::Copy: {
+      const auto p = device.copyNode(work, node.isUnified);
+      SUCCEED(cuGraphAddMemcpyNode(&made, graph, first, count, &p, device.context()));
+      break;
+    }
+    case Kind::Fill: {
+      const auto p = device.fillNode(work);
+      SUCCEED(cuGraphAddMemsetNode(&made, graph, first, count, &p, device.context()));
+      break;
+    }
+    case Kind::Host: {
+      const auto p = device.hostNode(work);
+      SUCCEED(cuGraphAddHostNode(&made, graph, first, count, &p));
+      break;
+    }
+    case Kind::Empty: SUCCEED(cuGraphAddEmptyNode(&made, graph, first, count)); break;
+    case Kind::Child: {
+      const Built child = build(device, instance.members[index].child[0]);
+      SUCCEED(cuGraphAddChildGraphNode(&made, graph, first, count, child.graph));
+      SUCCEED(cuGraphDestroy(child.graph));
+      break;
+    }
+    case Kind::Record: SUCCEED(cuGraphAddEventRecordNode(&made, graph, first, count, device.event(node.event))); break;
+    case Kind::Wait: SUCCEED(cuGraphAddEventWaitNode(&made, graph, first, count, device.event(node.event))); break;
+  }
+  return made;
+}
+
+Built buildExplicitly(Device& device, const Instance& instance) {
+  Built built;
+  SUCCEED(cuGraphCreate(&built.graph, 0));
+  built.nodes.resize(instance.members.size());
+  std::vector<CUgraphNode> from, to;
+  for (const unsigned i : instance.graph->order) {
+    std::vector<CUgraphNode> after;
+    for (const unsigned j : instance.graph->nodes[i].after)
+      if (built.nodes[j]) after.push_back(built.nodes[j]);
+    built.nodes[i] = add(device, instance, i, built.graph, after);
+    for (unsigned k = 0; k < instance.members.size(); ++k) {
+      const auto& edges = instance.graph->nodes[k].after;
+      if (!built.nodes[k] || std::find(edges.begin(), edges.end(), i) == edges.end()) continue;
+      from.push_back(built.nodes[i]);
+      to.push_back(built.nodes[k]);
+    }
+  }
+  SUCCEED(cuGraphAddDependencies(built.graph, from.data(), to.data(), nullptr, from.size()));
+  return built;
+}
+
+// A capture: the nodes of each lane are captured in one stream, and come after those of other lanes by events.
+class Capturing {
+ public:
+  Capturing(Device& device, const Instance& instance) : device_(device), instance_(instance) {}
+
+  Built run() {
+    fork_ = device_.nextEvent();
+    SUCCEED(cuStreamBeginCapture(device_.lane(0), CU_STREAM_CAPTURE_MODE_GLOBAL));
+    SUCCEED(cuEventRecord(fork_, device_.lane(0)));
+    for (unsigned i = 0; i < instance_.members.size(); ++i) capture(i);
+    for (unsigned lane = 1; lane < Device::lanes; ++lane) {
+      if (!hasJoined_[lane]) continue;
+      const CUevent end = device_.nextEvent();
+      SUCCEED(cuEventRecord(end, device_.lane(lane)));
+      SUCCEED(cuStreamWaitEvent(device_.lane(0), end, 0));
+    }
+    SUCCEED(cuStreamEndCapture(device_.lane(0), &built_.graph));
+    return built_;
+  }
+
+ private:
+  void capture(unsigned index) {
+    const Node& node = instance_.graph->nodes[index];
+    const CUstream lane = device_.lane(node.lane);
+    if (node.lane != 0 && !hasJoined_[node.lane]) {
+      SUCCEED(cuStreamWaitEvent(lane, fork_, 0));
+      hasJoined_[node.lane] = true;
+    }
+    for (const unsigned before : node.after)
+      if (instance_.graph->nodes[before].lane != node.lane) SUCCEED(cuStreamWaitEvent(lane, ends_[before], 0));
+    switch (node.work.kind) {
+      case Kind::Child:
+      case Kind::Empty: addByHand(index, lane); break;
+      case Kind::Record:
+        SUCCEED(cuEventRecordWithFlags(device_.event(node.event), lane, CU_EVENT_RECORD_EXTERNAL));
+        break;
+      case Kind::Wait: SUCCEED(cuStreamWaitEvent(lane, device_.event(node.event), CU_EVENT_WAIT_EXTERNAL)); break;
+      default: device_.give(instance_.members[index].work, lane);
+    }
+    CUgraph graph = nullptr;
+    built_.nodes.push_back(dependencies(lane, graph).front());
+    ends_.push_back(device_.nextEvent());
+    SUCCEED(cuEventRecord(ends_.back(), lane));
+  }
+
+  static std::vector<CUgraphNode> dependencies(CUstream lane, CUgraph& graph) {
+    CUstreamCaptureStatus status{};
+    const CUgraphNode* nodes = nullptr;
+    size_t count = 0;
+    SUCCEED(cuStreamGetCaptureInfo(lane, &status, nullptr, &graph, &nodes, nullptr, &count));
+    return {nodes, nodes + count};
+  }
+
+  // A child graph is made by another capture, which cannot be in the same streams: so it is made before.
+  void addByHand(unsigned index, CUstream lane) {
+    CUgraph graph = nullptr;
+    const std::vector<CUgraphNode> after = dependencies(lane, graph);
+    CUgraphNode node = nullptr;
+    if (instance_.members[index].work.kind == Kind::Empty)
+      SUCCEED(cuGraphAddEmptyNode(&node, graph, after.data(), after.size()));
+    else SUCCEED(cuGraphAddChildGraphNode(&node, graph, after.data(), after.size(), children_.at(index)));
+    SUCCEED(cuStreamUpdateCaptureDependencies(lane, &node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  }
+
+ public:
+  void makeChildren() {
+    children_.resize(instance_.members.size());
+    for (size_t i = 0; i < children_.size(); ++i)
+      if (!instance_.members[i].child.empty()) children_[i] = build(device_, instance_.members[i].child[0]).graph;
+  }
+  void dropChildren() const {
+    for (const CUgraph child : children_)
+      if (child) SUCCEED(cuGraphDestroy(child));
+  }
+
+ private:
+  Device& device_;
+  const Instance& instance_;
+  Built built_;
+  CUevent fork_ = nullptr;
+  std::vector<CUevent> ends_;
+  std::array<bool, Device::lanes> hasJoined_{};
+  std::vector<CUgraph> children_;
+};
+
+template <class Set>
+void setBy(Device& device, const Work& work, bool isUnified, Set&& set) {
+  switch (work.kind) {
+    case Kind::Kernel: return set(device.kernelNode(work));
+    case Kind::Copy: return set(device.copyNode(work, isUnified));
+    case Kind::Fill: return set(device.fillNode(work));
+    case Kind::Host: return set(device.hostNode(work));
+    default: return;
+  }
+}
+
+struct SetInGraph {
+  CUgraphNode node;
+  void operator()(const CUDA_KERNEL_NODE_PARAMS& p) const { SUCCEED(cuGraphKernelNodeSetParams(node, &p)); }
+  void operator()(const CUDA_MEMCPY3D& p) const { SUCCEED(cuGraphMemcpyNodeSetParams(node, &p)); }
+  void operator()(const CUDA_MEMSET_NODE_PARAMS& p) const { SUCCEED(cuGraphMemsetNodeSetParams(node, &p)); }
+  void operator()(const CUDA_HOST_NODE_PARAMS& p) const { SUCCEED(cuGraphHostNodeSetParams(node, &p)); }
+};
+
+struct SetInExecutable {
+  CUgraphExec graph;
+  CUgraphNode node;
+  CUcontext context;
+  void operator()(const CUDA_KERNEL_NODE_PARAMS& p) const { SUCCEED(cuGraphExecKernelNodeSetParams(graph, node, &p)); }
+  void operator()(const CUDA_MEMCPY3D& p) const { SUCCEED(cuGraphExecMemcpyNodeSetParams(graph, node, &p, context)); }
+  void operator()(const CUDA_MEMSET_NODE_PARAMS& p) const {
+    SUCCEED(cuGraphExecMemsetNodeSetParams(graph, node, &p, context));
+  }
+  void operator()(const CUDA_HOST_NODE_PARAMS& p) const { SUCCEED(cuGraphExecHostNodeSetParams(graph, node, &p)); }
+};
+
+}  // namespace
+
+Built build(Device& device, const Instance& instance) {
+  if (!instance.graph->isCaptured) return buildExplicitly(device, instance);
+  Capturing capturing(device, instance);
+  capturing.makeChildren();
+  const Built built = capturing.run();
+  capturing.dropChildren();
+  return built;
+}
+
+void setNode(Device& device, CUgraphNode node, const Work& work, bool isUnified) {
+  setBy(device, work, isUnified, SetInGraph{node});
+}
+
+void setNode(Device& device, CUgraphExec executable, CUgraphNode node, const Work& work, bool isUnified) {
+  setBy(device, work, isUnified, SetInExecutable{executable, node, device.context()});
+}
+
+}  // namespace mulciber::random_graphs

@@ -1,0 +1,75 @@
+// The CUDA driver that programs run on: their memory, kernels and streams, and how a work becomes a call or the
+// parameters of a node. Linked to libcuda.so.1 alone, so that the same programs run on NVIDIA's driver.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <deque>
+#include <stdexcept>
+#include <string>
+
+#include "model.h"
+
+namespace mulciber::random_graphs {
+
+// A call that should have succeeded and did not.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+void succeed(CUresult result, const char* call);
+#define SUCCEED(call) ::mulciber::random_graphs::succeed(call, #call)
+
+class Device {
+ public:
+  static constexpr unsigned lanes = 4;
+
+  Device();  // throws Failure
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  CUstream stream(unsigned index) const { return streams_[index]; }
+  CUstream lane(unsigned index) const { return lanes_[index]; }  // to capture in
+  CUevent event(unsigned graph) const { return events_[graph]; }
+  CUevent nextEvent();  // one that nobody has used for long
+
+  void write(const Memory& memory);
+  Memory read();
+
+  void give(const Work& work, CUstream stream);  // also to a captured one
+
+  CUDA_KERNEL_NODE_PARAMS kernelNode(const Work& work);  // good until the next call
+  CUDA_MEMCPY3D copyNode(const Work& work, bool isUnified) const;
+  CUDA_MEMSET_NODE_PARAMS fillNode(const Work& work) const;
+  CUDA_HOST_NODE_PARAMS hostNode(const Work& work);
+  CUcontext context() const { return context_; }
+  void forgetHostCalls() { hostCalls_.clear(); }  // when none can be called any more
+
+ private:
+  struct HostCall {
+    Work work;
+    uint8_t *to, *from;
+  };
+  static void call(void* data);
+  uint64_t addressOf(const Range& range, unsigned byte = 0) const;
+  void setArguments(const Work& work);
+
+  CUcontext context_ = nullptr;
+  CUmodule module_ = nullptr;
+  std::array<CUfunction, 2> functions_{};
+  std::array<uint64_t, buffers> memory_{};
+  std::vector<uint8_t> pageable_;
+  std::array<CUstream, Program::streams> streams_{};
+  std::array<CUstream, lanes> lanes_{};
+  std::array<CUevent, 8> events_{};
+  std::array<CUevent, 256> others_{};
+  size_t nextOther_ = 0;
+  std::deque<HostCall> hostCalls_;
+
+  uint64_t to_ = 0, from_ = 0;
+  uint32_t words_ = 0, a_ = 0, b_ = 0, delay_ = 0;
+  std::array<void*, 6> arguments_{};
+};
+
+}  // namespace mulciber::random_graphs

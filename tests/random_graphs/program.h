@@ -1,0 +1,100 @@
+// A random program: graphs over a few buffers, and steps that launch and change them from several streams. Which node
+// comes after which is part of the program; what must be ordered between launches, the runner finds out as it goes. So
+// a program stays right whatever steps and nodes are taken out of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mulciber::random_graphs {
+
+enum class Place : uint8_t { Device, Pinned, Pageable };
+constexpr unsigned deviceBuffers = 4, pinnedBuffer = 4, pageableBuffer = 5, buffers = 6, wordsOfBuffer = 192;
+constexpr Place placeOf(unsigned buffer) {
+  return buffer < deviceBuffers ? Place::Device : buffer == pinnedBuffer ? Place::Pinned : Place::Pageable;
+}
+
+// Words of a buffer.
+struct Range {
+  unsigned buffer = 0, begin = 0, words = 0;
+  bool overlaps(const Range& other) const {
+    return buffer == other.buffer && begin < other.begin + other.words && other.begin < begin + words;
+  }
+};
+
+enum class Kind : uint8_t { Kernel, Copy, Fill, Host, Empty, Child, Record, Wait };
+
+// What a kernel, copy, fill or host function does. Kernels and host functions compute
+//   to[i] = isSecond ? (to[i] ^ from[i]) * a + b : to[i] * a + from[i] + b
+// and then take a step of a random sequence `delay` times, so that some take longer than others.
+struct Work {
+  Kind kind = Kind::Empty;
+  Range to, from;
+  unsigned rows = 1, toPitch = 0, fromPitch = 0;     // of copies and fills with several rows: words
+  unsigned toByte = 0, fromByte = 0, lessBytes = 0;  // a copy of one row may begin and end inside words
+  unsigned valueBytes = 4;                           // of a fill
+  unsigned block = 32;                               // threads of a kernel's block
+  unsigned delay = 0;                                // of a host function: microseconds
+  bool isSecond = false;
+  uint32_t a = 0, b = 0;  // b: a fill's value too
+  unsigned rowWords() const { return rows == 1 ? to.words : to.words - (rows - 1) * toPitch; }
+};
+
+struct Node {
+  Work work;                         // what it is made with; its kind is the node's
+  std::vector<Range> reads, writes;  // nothing that the node ever does goes beyond them
+  std::vector<unsigned> after;
+  unsigned child = 0;      // the graph of a child node: one before this one
+  unsigned event = 0;      // of a record or wait node
+  unsigned lane = 0;       // the stream that it is captured in
+  bool isUnified = false;  // a copy names its memory by addresses alone
+};
+
+struct Graph {
+  std::vector<Node> nodes;      // each after those that it depends on
+  std::vector<unsigned> order;  // in which explicit nodes are made
+  bool isCaptured = false;
+  bool hasEvents = false;
+};
+
+struct Step {
+  enum class Kind : uint8_t {
+    Launch,    // an executable graph in a stream
+    Work,      // given to a stream
+    Set,       // new parameters for a node of an executable graph
+    SetChild,  // for all nodes of its child graph
+    Update,    // for all nodes of an executable graph, by another graph
+    SetGraph,  // for a node of a graph: for what is made of it from now on
+    Enable,
+    Again,  // destroys an executable graph, which may be running, and makes it again
+    Drop,   // destroys a graph; what was made of it stays
+    Upload,
+    Check,  // waits for all streams and compares all memory
+  };
+  Kind kind = Kind::Check;
+  unsigned executable = 0, graph = 0, stream = 0, node = 0;
+  bool isEnabled = false;
+  Work work;
+  uint64_t seed = 0;  // that the new parameters are made of
+};
+
+struct Executable {
+  unsigned graph = 0;
+  bool isOfClone = false;
+};
+
+struct Program {
+  static constexpr unsigned streams = 4;  // the last one is the legacy default stream
+  std::vector<Graph> graphs;
+  std::vector<Executable> executables;
+  std::vector<Step> steps;
+};
+
+Program makeProgram(uint64_t seed);
+// Another work for the node, of the kind that an update may give it.
+Work variantOf(const Node& node, uint64_t seed);
+
+std::string textOf(const Program& program);
+
+}  // namespace mulciber::random_graphs
