@@ -1,8 +1,5 @@
 #include "common/gpu.h"
 
-#include <fstream>
-#include <iterator>
-
 namespace example {
 
 Gpu::Gpu() {
@@ -172,12 +169,6 @@ void makeVisibleToVertices(VkCommandBuffer commands) {
   dependency.memoryBarrierCount = 1;
   dependency.pMemoryBarriers = &barrier;
   vkCmdPipelineBarrier2(commands, &dependency);
-}
-
-std::string readText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace example

@@ -71,6 +71,4 @@ class Gpu {
 // From what kernels have written to what vertex shaders read.
 void makeVisibleToVertices(VkCommandBuffer commands);
 
-std::string readText(const std::string& path);
-
 }  // namespace example

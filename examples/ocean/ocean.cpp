@@ -15,6 +15,10 @@ namespace {
 
 using namespace example;
 
+constexpr std::string_view ptx =
+#include "ocean_ptx.h"
+    ;
+
 constexpr float patchLength = 180, wind = 11, strength = 0.9f, choppiness = 1.15f;
 constexpr uint32_t patchesOnASide = 9;
 
@@ -24,7 +28,7 @@ class Waves {
   Waves(const Gpu& gpu, int points)
       : context_(gpu.context()),
         n_(points),
-        module_(context_.get(), readText(EXAMPLE_PTX)),
+        module_(context_.get(), ptx),
         evolve_(module_.kernel("evolve")),
         transform_(module_.kernel("transform")),
         surface_(module_.kernel("surface")),

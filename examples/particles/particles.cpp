@@ -14,6 +14,10 @@ namespace {
 
 using namespace example;
 
+constexpr std::string_view ptx =
+#include "particles_ptx.h"
+    ;
+
 constexpr uint32_t stepsPerFrame = 4;
 constexpr float secondsPerStep = 0.02f;
 
@@ -22,7 +26,7 @@ class Particles {
  public:
   Particles(const Gpu& gpu, uint32_t count)
       : count_(count),
-        module_(gpu.context().get(), readText(EXAMPLE_PTX)),
+        module_(gpu.context().get(), ptx),
         stream_(gpu.context().get()),
         shape_{{(count + 255) / 256, 1, 1}, {256, 1, 1}},
         memory_(gpu.context().allocate(size_t{count} * 16)),

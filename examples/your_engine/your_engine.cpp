@@ -1,9 +1,8 @@
 // Your engine here: a Vulkan device that exists already, and one CUDA kernel recorded into its own command buffer.
 // Everything that Mulciber needs stands behind a comment that begins with a star.
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "common/png.h"
 #include "common/vulkan.h"
@@ -14,6 +13,9 @@ namespace {
 
 namespace cuda = mulciber::engine;  // *
 
+constexpr std::string_view ptx =
+#include "julia_ptx.h"
+    ;
 constexpr uint32_t width = 480, height = 270;
 
 void check(VkResult result) {
@@ -104,8 +106,6 @@ void run(const char* output) {
     contextInfo.bufferUsage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
     contextInfo.flags = MULCIBER_CONTEXT_NO_THREADS;
     const cuda::Context context(contextInfo);
-    std::ifstream file(EXAMPLE_PTX, std::ios::binary);
-    const std::string ptx{std::istreambuf_iterator<char>(file), {}};
     const cuda::Module module(context.get(), ptx);
     const cuda::Kernel julia = module.kernel("julia");
     const cuda::Shape shape{{(width + 15) / 16, (height + 15) / 16, 1}, {16, 16, 1}};
