@@ -40,7 +40,7 @@ case ${1:-} in
   tests) shift; run_tests "$@" ;;
   bench)
     shift
-    [ $# -gt 0 ] || set -- streaming numeric integer irregular libraries overheads
+    [ $# -gt 0 ] || set -- streaming numeric integer irregular matrices libraries overheads
     python3 "$here/bin/bench/compare.py" "$here/bin/mulciber" "${@/#/$here/bin/bench/}" \
       --json performance.json --markdown performance.md --svg performance.svg ;;
   record)
