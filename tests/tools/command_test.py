@@ -100,6 +100,55 @@ def bad_programs(at):
         check("a stripped static program", run("run", at / "stripped"), 0, out="sums right", lines=0)
 
 
+def findings(*arguments):
+    result = run("check", "--json", "-p", "vulkan1.3", *arguments)
+    return result, [(finding["verdict"], finding["subject"], finding["text"]) for finding in json.loads(result.stdout)["findings"]]
+
+
+def checked_programs(at):
+    """What `mulciber check` says of programs made for it."""
+    cc, nvcc = shutil.which("cc"), shutil.which("nvcc")
+    if not cc:
+        print("skipped: programs to check, because there is no C compiler")
+        return
+    # Its libraries: one that is not there when it is checked, and a function that Mulciber does not implement.
+    (at / "gone.c").write_text("int gone(void) { return 0; }")
+    (at / "calls.c").write_text("int cuTensorMapEncodeTiled(void); int gone(void); int main(void) { return cuTensorMapEncodeTiled() + gone(); }")
+    subprocess.run([cc, "-shared", "-o", at / "libgone.so", at / "gone.c"], check=True)
+    subprocess.run([cc, "-o", at / "calls", at / "calls.c", f"-L{at}", "-lgone", f"-L{BIN.parent / 'lib'}", "-l:libcuda.so.1", "-Wl,--allow-shlib-undefined"], check=True)
+    (at / "libgone.so").unlink()
+    result, found = findings(at / "calls")
+    check("check: a library that is not there", result, 1, out='"runs": false')
+    check(f"check: its name {found}", result, 1 if ("bad", "library", "libgone.so is not found") in found else -1)
+    check(f"check: a function that is not implemented {found}", result,
+          1 if ("note", "functions", "1 of 1 called are not implemented: cuTensorMapEncodeTiled") in found else -1)
+    if not nvcc:
+        print("skipped: CUDA programs to check, because there is no nvcc")
+        return
+    source = pathlib.Path(__file__).parent / "static_runtime.cu"
+
+    def built(name, *options):
+        subprocess.run([nvcc, *options, source, "-o", at / name], check=True, capture_output=True)
+        return at / name
+
+    program = built("with_ptx", "-arch=compute_75")
+    result, found = findings(program)
+    texts = [text for _, _, text in found]
+    check(f"check: a program with a static runtime {found}", result, 0 if texts[:2] == ["1 module with PTX for compute_75", "1 of 1 can be translated"] else -1,
+          out=r"static runtime, whose \d+ functions are known by their symbols")
+    subprocess.run(["strip", program], check=True)
+    stripped, same = findings(program)
+    check(f"check: the same, stripped {same}", stripped, 0, out=r"static runtime, whose \d+ functions are known without symbols")
+    called = [text for _, subject, text in found + same if subject == "functions"]
+    check(f"check: the functions it calls {called}", stripped, 0 if len(called) == 2 and called[0] == called[1] and "all implemented" in called[0] else -1)
+    (at / "mute").write_bytes(program.read_bytes().replace(b"cuda", b"cudb"))
+    check("check: a runtime that is not known", findings(at / "mute")[0], 1, out="its static CUDA runtime is not known: it shows no function names")
+    check("check: linked relocatable code", findings(built("relocatable", "-arch=compute_75", "-rdc=true"))[0], 0,
+          out=r"(\d+) of \1 can be translated")
+    check("check: machine code alone", findings(built("without_ptx", "-gencode", "arch=compute_90,code=sm_90"))[0], 1,
+          out="1 function without PTX, such as _Z6kernelPfi, for sm_90 alone")
+
+
 def install_folders(at):
     """Paths that the dynamic linker takes for several."""
     for name in ("a space", "a:colon"):
@@ -134,7 +183,7 @@ def main():
     check("help", run("--help"), 0, out="translate.*\n")
     check("version", run("--version"), 0, out=r"mulciber \d")
     check("no command", run(), 2)
-    check("unknown command", run("fly"), 2, err="'fly' is no command; the commands are run, translate, info, doctor", lines=1)
+    check("unknown command", run("fly"), 2, err="'fly' is no command; the commands are run, translate, check, info, doctor", lines=1)
     check("misspelt command", run("translat", "x.ptx"), 2, err="'translat' is no command; did you mean 'translate'", lines=1)
 
     check("run: nothing to run", run("run"), 2)
@@ -197,6 +246,18 @@ def main():
                 result = subprocess.run([MULCIBER, *map(str, what)], stdout=full, stderr=subprocess.PIPE, text=True)
             check(f"{what[0]}: standard output on a full disk", subprocess.CompletedProcess([], result.returncode, "", result.stderr), 1,
                   err="cannot write to standard output: No space left", lines=1)
+        check("check: PTX", run("check", "-p", "vulkan1.3", at / "k.ptx"), 0, out="^ok +kernels +2 of 2 can be translated\n$", lines=0)
+        (at / "odd.ptx").write_text(KERNEL.replace("ret; }\n.visible", "tcgen05.fence::before_thread_sync; ret; }\n.visible", 1))
+        check("check: a kernel that cannot be translated", run("check", "-p", "vulkan1.3", at / "odd.ptx"), 1,
+              out=r"bad +kernels +\d cannot be translated, such as .*: .*tcgen05", lines=0)
+        check("check: a fat binary", run("check", "-p", "vulkan1.3", DATA / "balance.fatbin"), 0, out="1 of 1 can be translated")
+        check("check: machine code only", run("check", "-p", "vulkan1.3", DATA / "machine_code_only.fatbin"), 1, err="machine code sm_75", lines=1)
+        check("check: not PTX", run("check", "-p", "vulkan1.3", at / "text"), 1, err="neither PTX", lines=1)
+        check("check: no such file", run("check", at / "none"), 1, err="none' cannot be read", lines=1)
+        check("check: a program without CUDA", run("check", "-p", "vulkan1.3", "/bin/true"), 0, out="^ok +device code +none of its own\n$", lines=0)
+        check("check: a program of the driver API", run("check", "-p", "vulkan1.3", BIN / "vector_add_driver"), 0,
+              out=r"(?s)functions +\d+ called, all implemented.*library +libcuda\.so\.1: Mulciber's", lines=0)
+        checked_programs(at)
         install_folders(at)
         check("doctor: nowhere for the cache", run("doctor", HOME=None, XDG_CACHE_HOME=None, MULCIBER_CACHE_DIR=None), None,
               out="HOME is not set.*\n.*set HOME, XDG_CACHE_HOME or MULCIBER_CACHE_DIR")

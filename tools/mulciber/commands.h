@@ -29,6 +29,12 @@ struct TranslateOptions {
 };
 int translate(const TranslateOptions& options);
 
+struct CheckOptions {
+  std::string program, profile;
+  bool asJson = false;
+};
+int check(const CheckOptions& options);
+
 struct InfoOptions {
   bool asJson = false;
 };

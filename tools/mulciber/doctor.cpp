@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "findings.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/instance.h"
@@ -18,15 +19,6 @@
 namespace mulciber::tool {
 
 namespace {
-
-enum class Verdict { Good, Note, Bad };
-
-struct Finding {
-  Verdict verdict;
-  const char* subject;
-  std::string text;
-  std::string remedy;  // empty when there is nothing to do
-};
 
 constexpr const char* softwareDriver =
     "on a machine without a GPU, install the software driver lavapipe: apt install mesa-vulkan-drivers; or, for warp "
@@ -133,24 +125,9 @@ int doctor(const DoctorOptions& options) {
   findings.push_back(checkLibraryPath());
   findings.push_back(checkCache());
 
-  bool healthy = true;
-  std::string list;
-  for (const Finding& finding : findings) {
-    const char* word = finding.verdict == Verdict::Good ? "ok" : finding.verdict == Verdict::Note ? "note" : "bad";
-    healthy &= finding.verdict != Verdict::Bad;
-    if (options.asJson) {
-      list +=
-          fmt::format("{}\n    {{\"verdict\": \"{}\", \"subject\": {}, \"text\": {}, \"remedy\": {}}}",
-                      list.empty() ? "" : ",", word, json(finding.subject), json(finding.text), json(finding.remedy));
-      continue;
-    }
-    const Colour colour = finding.verdict == Verdict::Good   ? Colour::Green
-                          : finding.verdict == Verdict::Note ? Colour::Yellow
-                                                             : Colour::Red;
-    fmt::print("{} {:14} {}\n", coloured(fmt::format("{:4}", word), colour), finding.subject, finding.text);
-    if (!finding.remedy.empty()) fmt::print("     {:14} -> {}\n", "", finding.remedy);
-  }
-  if (options.asJson) fmt::print("{{\n  \"healthy\": {},\n  \"findings\": [{}\n  ]\n}}\n", healthy, list);
+  const bool healthy = !hasBad(findings);
+  if (options.asJson) fmt::print("{{\n  \"healthy\": {},\n  \"findings\": {}\n}}\n", healthy, toJson(findings));
+  else print(findings);
   return healthy ? ExitSuccess : ExitFailure;
 }
 

@@ -79,6 +79,16 @@ int main(int argc, char** argv) {
   translateCommand->add_option("--inline-limit", translateOptions.inlineLimit,
                                "Instructions a kernel may have with all functions inlined (default: 32768)");
 
+  CheckOptions checkOptions;
+  CLI::App* checkCommand = app.add_subcommand("check", "Say what a program needs, and what of it is not there");
+  checkCommand
+      ->add_option("program", checkOptions.program, "A program or library, a fat binary, or PTX; it is not started")
+      ->required();
+  checkCommand->add_option("-p,--profile", checkOptions.profile,
+                           "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: the first "
+                           "device's, or vulkan1.3 without one)");
+  checkCommand->add_flag("--json", checkOptions.asJson, "As JSON");
+
   InfoOptions infoOptions;
   CLI::App* infoCommand = app.add_subcommand("info", "List devices and the CUDA features each offers");
   infoCommand->add_flag("--json", infoOptions.asJson, "As JSON");
@@ -102,6 +112,7 @@ int main(int argc, char** argv) {
   if (*runCommand) return run(runOptions);
   try {
     const int status = *translateCommand ? translate(translateOptions)
+                       : *checkCommand   ? check(checkOptions)
                        : *infoCommand    ? info(infoOptions)
                                          : doctor(doctorOptions);
     if (std::fflush(stdout) == 0) return status;

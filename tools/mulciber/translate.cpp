@@ -9,52 +9,21 @@
 #include <fstream>
 
 #include "commands.h"
+#include "input.h"
 #include "mulciber/translator.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/fatbin/fatbin.h"
 #include "terminal.h"
-#include "util/file.h"
 
 namespace mulciber::tool {
 
 namespace {
-
-std::optional<TargetProfile> loadProfile(const std::string& name) {
-  if (name.empty()) return *builtinProfile("vulkan1.3");
-  if (const TargetProfile* builtin = builtinProfile(name)) return *builtin;
-  const auto text = util::readFile(name);
-  if (!text) {
-    complain(fmt::format("'{}' is neither a known profile (vulkan1.3, lavapipe, nvidia) nor a readable file", name));
-    return std::nullopt;
-  }
-  std::string error;
-  auto profile = profileFromJson(*text, error);
-  if (!profile) complain(fmt::format("{}: {}", name, error));
-  return profile;
-}
 
 // What the diagnostics hold goes to standard error; false when there is an error among it.
 bool report(const Diagnostics& diagnostics) {
   const std::string text = diagnostics.toString(isColourful(STDERR_FILENO));
   if (!text.empty()) fmt::print(stderr, "{}{}", text, text.back() == '\n' ? "" : "\n");
   return !diagnostics.hasErrors();
-}
-
-ModulePtr parse(const fatbin::PtxModules& modules, const std::string& path) {
-  Diagnostics diagnostics;
-  std::vector<ModulePtr> parsed;
-  std::vector<const ParsedModule*> pointers;
-  for (const fatbin::PtxModule& module : modules) {
-    const std::string& name = module.name.empty() ? path : module.name;
-    parsed.push_back(parseModule(module.text, name, diagnostics, module.options));
-    pointers.push_back(parsed.back().get());
-  }
-  if (diagnostics.hasErrors()) {
-    report(diagnostics);
-    return nullptr;
-  }
-  ModulePtr result = parsed.size() == 1 ? std::move(parsed.front()) : linkModules(pointers, diagnostics);
-  return report(diagnostics) ? std::move(result) : nullptr;
 }
 
 std::string describe(const KernelInfo& info) {
@@ -152,8 +121,9 @@ int translate(const TranslateOptions& options) {
   size_t count = 0;
   bool failed = false;
   for (const fatbin::PtxModules& image : *images) {
-    ModulePtr module = parse(image, options.input);
-    if (!module) return ExitFailure;
+    Diagnostics diagnostics;
+    ModulePtr module = parseImage(image, options.input, diagnostics);
+    if (!report(diagnostics) || !module) return ExitFailure;
     count += kernelNames(*module).size();
     modules.push_back(std::move(module));
   }

@@ -1,9 +1,7 @@
 // The auditor's part: what the dynamic linker calls for every object (see rtld-audit(7)).
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,40 +14,15 @@
 #include <vector>
 
 #include "compilers.h"
+#include "mapped_file.h"
 #include "redirect.h"
-#include "runtime/fatbin/elf.h"
-#include "runtime_names.h"
-#include "static_runtime.h"
+#include "runtime_inside.h"
 
 namespace mulciber::redirect {
 namespace {
 
 using fatbin::Bytes;
 using fatbin::Elf;
-
-// A file in memory, read-only.
-class MappedFile {
- public:
-  explicit MappedFile(const char* path) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    struct stat status;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-      const auto size = static_cast<size_t>(status.st_size);
-      void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-      if (data != MAP_FAILED) bytes_ = {static_cast<std::byte*>(data), size};
-    }
-    close(file);
-  }
-  ~MappedFile() {
-    if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-  }
-  MappedFile(const MappedFile&) = delete;
-  Bytes bytes() const { return bytes_; }
-
- private:
-  Bytes bytes_;
-};
 
 [[noreturn]] void missingResolver() {
   fail("%s must be in LD_PRELOAD as well as in LD_AUDIT: start the program with `mulciber run`", libraryName);
@@ -160,40 +133,7 @@ bool isPadded(const RuntimeFunction& function) {
   return function.address % alignment == 0 && isNop;
 }
 
-// Trampolines in assembly that load the shared runtime, which is ours, have the names of its functions and no size.
-bool isTrampoline(const RuntimeFunction& function) { return function.size == 0; }
-
 bool fitsJump(const RuntimeFunction& function) { return function.size >= jumpBytes || isPadded(function); }
-
-// What the file's symbols say about a runtime inside it.
-struct NamedRuntime {
-  std::vector<RuntimeFunction> functions;
-  bool isThere = false, loadsShared = false;
-};
-
-NamedRuntime runtimeBySymbols(const Elf& elf) {
-  constexpr uint8_t functionType = 2;
-  NamedRuntime runtime;
-  elf.forEachSymbol(".symtab", [&](const Elf::Symbol& symbol) {
-    if (!symbol.isDefined || symbol.type != functionType || !findRuntimeName(symbol.name)) return;
-    const RuntimeFunction function{symbol.name, symbol.value, symbol.size};
-    if (symbol.name == "__cudaRegisterFatBinary") {
-      (isTrampoline(function) ? runtime.loadsShared : runtime.isThere) = true;
-    }
-    if (!isTrampoline(function)) runtime.functions.push_back(function);
-  });
-  return runtime;
-}
-
-// Whether the dynamic linker gives the object what it imports by this name.
-bool imports(const Elf& elf, std::string_view name) {
-  bool found = false;
-  elf.forEachSymbol(".dynsym", [&](const Elf::Symbol& symbol) { found |= !symbol.isDefined && symbol.name == name; });
-  return found;
-}
-
-// A runtime loads NVIDIA's driver with dlsym, so an object that imports no dlsym has none.
-bool mayHaveRuntime(const Elf& elf) { return imports(elf, "dlsym"); }
 
 void redirectAll(std::vector<RuntimeFunction> functions, uint64_t base, const char* path) {
   for (RuntimeFunction& function : functions) function.address += base;
@@ -213,21 +153,14 @@ void inspect(const char* path, uint64_t base, bool isProgram) {
   if (isProgram) path = program_invocation_name;
   const auto elf = Elf::open(file.bytes());
   if (!elf || elf->machine() != Elf::machineX86_64) return;
-  NamedRuntime named = runtimeBySymbols(*elf);
-  if (named.isThere) return redirectAll(std::move(named.functions), base, path);
-  if (named.loadsShared) return;
-  StaticRuntime found;
-  if (mayHaveRuntime(*elf)) found = findStaticRuntime(*elf);
-  if (!found.functions.empty()) return redirectAll(std::move(found.functions), base, path);
-  if (found.problem.empty()) {
-    if (!elf->section(".nv_fatbin") || imports(*elf, "__cudaRegisterFatBinary")) return;
-    found.problem = "it shows no function names";
-  }
+  RuntimeInside inside = runtimeInside(*elf);
+  if (!inside.functions.empty()) return redirectAll(std::move(inside.functions), base, path);
+  if (inside.problem.empty()) return;
   constexpr const char* reason =
       "it carries a static CUDA runtime whose symbols were stripped and whose functions cannot be recognised (%s); "
       "build it with -cudart shared, or do not strip it";
   char text[512];
-  snprintf(text, sizeof(text), reason, found.problem.c_str());
+  snprintf(text, sizeof(text), reason, inside.problem.c_str());
   if (isProgram) fail("%s cannot be run: %s", path, text);
   dprintf(STDERR_FILENO, "mulciber: CUDA calls inside %s are not redirected: %s\n", path, text);
 }

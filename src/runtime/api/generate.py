@@ -4,6 +4,7 @@
 usage: generate.py stubs SONAME OUT_CPP OUT_VERSION_SCRIPT    entries for what is not implemented, and the export list
        generate.py table OUT_CPP                              the name table behind cuGetProcAddress
        generate.py names OUT_INC                              every runtime function with its callback ids, for tools/redirect
+       generate.py missing OUT_INC                            every exported name that is not implemented, for `mulciber check`
        generate.py coverage                                   docs/api-coverage.md, on standard output
 """
 import pathlib
@@ -118,6 +119,12 @@ def runtime_names(out_inc):
         "".join(f'{{"{name}", {majors[name]}, {{{ids.get(name, "")}}}}},\n' for name in sorted(majors)))
 
 
+def missing(out_inc):
+    pathlib.Path(out_inc).write_text("".join(
+        f'{{"{soname}", "{name}"}},\n'
+        for soname in ("libcuda.so.1", *RUNTIMES) for name in sorted(set(exports(soname)) - implemented(soname))))
+
+
 def coverage():
     print("# Which API functions exist\n")
     print("Every name that CUDA's own libraries export is there. Those not listed as implemented return")
@@ -148,6 +155,8 @@ def main():
         table(command[1])
     elif len(command) == 2 and command[0] == "names":
         runtime_names(command[1])
+    elif len(command) == 2 and command[0] == "missing":
+        missing(command[1])
     elif command == ["coverage"]:
         coverage()
     else:

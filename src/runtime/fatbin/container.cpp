@@ -134,8 +134,9 @@ std::optional<std::vector<Entry>> readContainer(Bytes bytes, uint64_t& used, Err
   return entries;
 }
 
-std::optional<std::string> ptxText(const Entry& entry, Error& error) {
-  if (!entry.isCompressed()) return std::string(textOf(entry.payload));
+std::optional<std::string> contentsOf(const Entry& entry, Error& error) {
+  if (!entry.isCompressed())
+    return std::string(reinterpret_cast<const char*>(entry.payload.data()), entry.payload.size());
   if (entry.textBytes == 0 || entry.textBytes > maxTextBytes) {
     return invalid(error,
                    fmt::format("an entry claims {} bytes of text (the limit is {})", entry.textBytes, maxTextBytes));
@@ -144,9 +145,15 @@ std::optional<std::string> ptxText(const Entry& entry, Error& error) {
   if (!(entry.flags & Entry::zstd) && entry.textBytes / 255 > entry.payload.size()) {
     return invalid(error, "an entry's stated size does not fit its compressed bytes");
   }
-  std::string text(entry.textBytes, '\0');
-  if (!decompress(entry, text)) return invalid(error, "an entry does not decompress");
-  if (auto end = text.find('\0'); end != std::string::npos) text.resize(end);
+  std::string contents(entry.textBytes, '\0');
+  if (!decompress(entry, contents)) return invalid(error, "an entry does not decompress");
+  return contents;
+}
+
+std::optional<std::string> ptxText(const Entry& entry, Error& error) {
+  auto text = contentsOf(entry, error);
+  if (!text) return std::nullopt;
+  if (auto end = text->find('\0'); end != std::string::npos) text->resize(end);
   return text;
 }
 

@@ -54,6 +54,13 @@ struct Error {
 // The entries of one container at the start of `bytes`; `used` gets its length.
 std::optional<std::vector<Entry>> readContainer(Bytes bytes, uint64_t& used, Error& error);
 
+// The entries of each container of a section such as .nv_fatbin: they stand one after another, with zeros between them
+// where the linker padded.
+std::optional<std::vector<std::vector<Entry>>> readContainers(Bytes section, Error& error);
+
+// The bytes of an entry, decompressed.
+std::optional<std::string> contentsOf(const Entry& entry, Error& error);
+
 // The PTX text of an entry, without padding.
 std::optional<std::string> ptxText(const Entry& entry, Error& error);
 

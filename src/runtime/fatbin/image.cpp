@@ -31,19 +31,22 @@ Bytes containerAt(const void* container) {
   return {static_cast<const std::byte*>(container), header.headerBytes + header.entryBytes};
 }
 
-std::optional<PtxModule> moduleOf(Bytes container, uint32_t computeCapability, uint64_t& used, Error& error) {
-  auto entries = readContainer(container, used, error);
-  if (!entries) return std::nullopt;
-  const Entry* entry = choosePtx(*entries, computeCapability, error);
+std::optional<PtxModule> moduleOf(const std::vector<Entry>& entries, uint32_t computeCapability, Error& error) {
+  const Entry* entry = choosePtx(entries, computeCapability, error);
   if (!entry) return std::nullopt;
   auto text = ptxText(*entry, error);
   if (!text) return std::nullopt;
   return PtxModule{std::move(*text), std::string(entry->name), std::string(entry->options), entry->architecture};
 }
 
-std::optional<PtxModules> readOne(const void* container, uint32_t computeCapability, Error& error) {
+std::optional<PtxModule> moduleOf(Bytes container, uint32_t computeCapability, Error& error) {
   uint64_t used = 0;
-  auto module = moduleOf(containerAt(container), computeCapability, used, error);
+  auto entries = readContainer(container, used, error);
+  return entries ? moduleOf(*entries, computeCapability, error) : std::nullopt;
+}
+
+std::optional<PtxModules> readOne(const void* container, uint32_t computeCapability, Error& error) {
+  auto module = moduleOf(containerAt(container), computeCapability, error);
   if (!module) return std::nullopt;
   return PtxModules{std::move(*module)};
 }
@@ -69,26 +72,16 @@ std::optional<PtxModules> readWrapper(const Wrapper& wrapper, uint32_t computeCa
   return readOne(wrapper.container, computeCapability, error);
 }
 
-// All containers of a section, one after another, with zeros between them where the linker padded.
 std::optional<PtxModules> readSection(Bytes section, uint32_t computeCapability, Error& error) {
+  const auto containers = readContainers(section, error);
+  if (!containers) return std::nullopt;
   PtxModules modules;
-  while (!section.empty()) {
-    uint32_t magic = 0;
-    if (!readAt(section, 0, magic)) break;
-    if (magic == 0) {
-      section = section.subspan(sizeof(magic));
-      continue;
-    }
-    uint64_t used = 0;
-    auto entries = readContainer(section, used, error);
-    if (!entries) return std::nullopt;
-    // Containers without any usable PTX stand beside others, such as the device linker's: skip them here.
-    if (choosePtx(*entries, computeCapability, error)) {
-      auto module = moduleOf(section, computeCapability, used, error);
-      if (!module) return std::nullopt;
-      modules.push_back(std::move(*module));
-    }
-    section = section.subspan(used);
+  for (const std::vector<Entry>& entries : *containers) {
+    // Containers without any PTX stand beside others, such as the device linker's: skip them here.
+    if (!choosePtx(entries, computeCapability, error)) continue;
+    auto module = moduleOf(entries, computeCapability, error);
+    if (!module) return std::nullopt;
+    modules.push_back(std::move(*module));
   }
   return modules;
 }
@@ -144,6 +137,22 @@ std::optional<std::vector<PtxModules>> readArchive(Bytes file, uint32_t computeC
 
 }  // namespace
 
+std::optional<std::vector<std::vector<Entry>>> readContainers(Bytes section, Error& error) {
+  std::vector<std::vector<Entry>> containers;
+  while (!section.empty()) {
+    uint32_t magic = 0;
+    if (!readAt(section, 0, magic)) break;
+    uint64_t used = sizeof(magic);
+    if (magic != 0) {
+      auto entries = readContainer(section, used, error);
+      if (!entries) return std::nullopt;
+      containers.push_back(std::move(*entries));
+    }
+    section = section.subspan(used);
+  }
+  return containers;
+}
+
 std::optional<PtxModules> readImage(const void* image, uint32_t computeCapability, Error& error) {
   error = {};
   if (!image) return fail(error, Error::Code::InvalidImage, "a null image");
@@ -175,8 +184,7 @@ std::optional<std::vector<PtxModules>> readFile(Bytes file, uint32_t computeCapa
   }
   uint32_t magic = 0;
   if (readAt(file, 0, magic) && magic == containerMagic) {
-    uint64_t used = 0;
-    auto module = moduleOf(file, computeCapability, used, error);
+    auto module = moduleOf(file, computeCapability, error);
     if (!module) return std::nullopt;
     return std::vector<PtxModules>{{std::move(*module)}};
   }
