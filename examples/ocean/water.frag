@@ -22,7 +22,7 @@ void main() {
   const float through = pow(max(dot(view, -sun), 0), 3) * crest;
   const vec3 deep = vec3(0.003, 0.022, 0.040), shallow = vec3(0.015, 0.13, 0.13);
   vec3 light = mix(mix(deep, shallow, 0.35 * crest * facing + 0.5 * through), sky(mirrored), reflected);
-  const vec3 between = normalize(sun + view);
+  const vec3 between = (sun + view) / max(length(sun + view), 0.01);  // against the sun there is nothing between
   light += vec3(1.0, 0.75, 0.45) * 5 * pow(max(dot(n, between), 0), 420);
   light = mix(light, vec3(0.80, 0.74, 0.70), foam * foam * 0.75);
   // Into the haze of the horizon.
