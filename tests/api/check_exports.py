@@ -18,7 +18,7 @@ def main():
     source, libraries = map(pathlib.Path, sys.argv[1:])
     api = source / "src/runtime/api"
     problems = []
-    for soname in ("libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"):
+    for soname in ("libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1"):
         library = libraries / soname
         wanted = set((api / "exports" / f"{soname}.txt").read_text().split())
         found, nodes = set(), set()

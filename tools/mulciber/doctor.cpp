@@ -71,7 +71,8 @@ Finding checkLibraries() {
   if (folder.empty()) {
     return {Verdict::Bad, "libraries", fmt::format("{} is missing", auditLibrary), "build or install Mulciber again"};
   }
-  for (const char* name : {"libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", auditLibrary}) {
+  for (const char* name :
+       {"libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1", auditLibrary}) {
     const std::string path = folder + "/" + name;
     if (access(path.c_str(), R_OK) != 0) {
       return {Verdict::Bad, "libraries", fmt::format("{} is missing", path), "build or install Mulciber again"};

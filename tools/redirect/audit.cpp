@@ -236,9 +236,9 @@ extern "C" __attribute__((visibility("default"))) unsigned la_version(unsigned) 
 extern "C" __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
   static char path[4096];
   const std::string_view file = fileName(name);
-  if (flag != LA_SER_ORIG || (file != "libcuda.so.1" && file != "libcuda.so" && !file.starts_with("libcudart.so."))) {
-    return const_cast<char*>(name);
-  }
+  const bool isReplaced = file == "libcuda.so.1" || file == "libcuda.so" || file == "libnvidia-ml.so.1" ||
+                          file.starts_with("libcudart.so.");
+  if (flag != LA_SER_ORIG || !isReplaced) return const_cast<char*>(name);
   Dl_info self;
   if (!dladdr(reinterpret_cast<void*>(&la_version), &self)) return const_cast<char*>(name);
   const std::string_view own = self.dli_fname;

@@ -13,6 +13,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXPORTS = HERE / "exports"
+NVML = "libnvidia-ml.so.1"
 RUNTIMES = {"libcudart.so.11.0": 11, "libcudart.so.12": 12, "libcudart.so.13": 13}
 ENTRY = re.compile(r"^CUDA_API(_PTSZ|_PTDS)?\((?:[\w\s]+\**), (\w+)\)", re.M)
 MISSING = [
@@ -35,6 +36,8 @@ MISSING = [
     ("`cuMemBatchDecompressAsync`", "no device decompresses", "`MEM_DECOMPRESS_ALGORITHM_MASK` is 0"),
     ("`*Discard*`, `*PrefetchBatch*`", "managed memory stays where it is", "calling it answers so"),
     ("`*Checkpoint*`, `*Coredump*`, `*Logs*`, `*AsyncNotification*`, `*AtomicCapabilities`", "tools of NVIDIA's driver",
+     "calling it answers so"),
+    ("`nvml*`: temperatures, clocks, power, utilisation, processes, NVLink, MIG", "Vulkan does not know them",
      "calling it answers so"),
     ("names without `_v2` beside one with it", "32-bit forms of before CUDA 3.2", "headers name the newer form"),
 ]
@@ -69,13 +72,15 @@ def entries(folder, major=None):
 
 
 def implemented(soname):
-    return entries("driver") if soname == "libcuda.so.1" else entries("runtime", RUNTIMES[soname])
+    if soname in RUNTIMES:
+        return entries("runtime", RUNTIMES[soname])
+    return entries("driver" if soname == "libcuda.so.1" else "nvml")
 
 
 def stubs(soname, out_cpp, out_script):
     names, have = exports(soname), implemented(soname)
     # A function too new for an older runtime is compiled all the same, and not exported.
-    known = set(names) if soname == "libcuda.so.1" else set().union(*(exports(runtime) for runtime in RUNTIMES))
+    known = set().union(*(exports(runtime) for runtime in RUNTIMES)) if soname in RUNTIMES else set(names)
     unknown = sorted(have - known)
     if unknown:
         sys.exit(f"{soname} has no {', '.join(unknown)}")
@@ -128,17 +133,17 @@ def missing(out_inc):
 def coverage():
     print("# Which API functions exist\n")
     print("Every name that CUDA's own libraries export is there. Those not listed as implemented return")
-    print("`CUDA_ERROR_NOT_SUPPORTED` or `cudaErrorNotSupported`, and say so once in the log. This page is made by")
+    print("`CUDA_ERROR_NOT_SUPPORTED`, `cudaErrorNotSupported` or `NVML_ERROR_NOT_SUPPORTED`, and say so once in the log. This page is made by")
     print("`src/runtime/api/generate.py coverage`; a test compares it with the sources.\n")
     print("| library | exported | implemented |\n| --- | --- | --- |")
-    sonames = ["libcuda.so.1", *reversed(RUNTIMES)]
+    sonames = ["libcuda.so.1", *reversed(RUNTIMES), NVML]
     for soname in sonames:
         names = exports(soname)
         print(f"| {soname} | {len(names)} | {len(implemented(soname) & set(names))} |")
     print("\n## Why, and how a program can ask first\n\n| what is not there | why | what says so beforehand |\n| --- | --- | --- |")
     for row in MISSING:
         print("| " + " | ".join(row) + " |")
-    for soname in ("libcuda.so.1", "libcudart.so.13"):
+    for soname in ("libcuda.so.1", "libcudart.so.13", NVML):
         names, have = exports(soname), implemented(soname)
         plain = lambda chosen: sorted({re.sub(r"_(ptsz|ptds)$", "", name) for name in chosen})
         print(f"\n## {soname}\n\nPer-thread variants (`_ptsz`, `_ptds`) go with the plain name.\n\n### Implemented\n")
