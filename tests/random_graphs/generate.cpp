@@ -76,7 +76,12 @@ Node makeNode(Random& random, Kind kind) {
   work.to = partOf(random, to, words);
   if (kind != Kind::Fill) work.from = partOf(random, from, words);
   chooseNumbers(random, work);
-  if (kind == Kind::Copy) chooseBytes(random, work);
+  if (kind == Kind::Copy) {
+    chooseBytes(random, work);
+    do from = rangeFor(random, kind);  // for updates: perhaps in another kind of memory
+    while (from.overlaps(to));
+    node.reads.push_back(from);
+  }
   if (kind == Kind::Fill) work.valueBytes = 1u << random.below(3);
   if (kind == Kind::Copy || kind == Kind::Fill) chooseRows(random, work);
   node.isUnified = random.chance(30);
@@ -182,10 +187,10 @@ Work variantOf(const Node& node, uint64_t seed) {
   chooseNumbers(random, work);
   if (work.rows > 1) return work;
   const Range& to = node.writes.front();
-  const unsigned most = work.kind == Kind::Fill ? to.words : std::min(to.words, node.reads.front().words);
-  const unsigned words = 1 + random.below(most);
+  const Range from = work.kind == Kind::Fill ? to : random.pick(node.reads);
+  const unsigned words = 1 + random.below(std::min(to.words, from.words));
   work.to = partOf(random, to, words);
-  if (work.kind != Kind::Fill) work.from = partOf(random, node.reads.front(), words);
+  if (work.kind != Kind::Fill) work.from = partOf(random, from, words);
   if (work.kind == Kind::Copy) chooseBytes(random, work);
   return work;
 }

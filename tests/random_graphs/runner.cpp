@@ -141,8 +141,8 @@ class Run {
         const Instance next = instanceOf(program_, program_.executables[step.executable].graph, step.seed);
         const Built built = build(device_, next);
         CUgraphExecUpdateResultInfo info{};
-        succeed(cuGraphExecUpdate(one.handle, built.graph, &info),
-                ("cuGraphExecUpdate, result " + std::to_string(info.result)).c_str());
+        const CUresult updated = cuGraphExecUpdate(one.handle, built.graph, &info);
+        succeed(updated, ("cuGraphExecUpdate, result " + std::to_string(info.result)).c_str());
         SUCCEED(cuGraphDestroy(built.graph));
         replaceWorks(one.instance, next);
         break;

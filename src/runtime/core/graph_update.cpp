@@ -6,7 +6,6 @@
 #include "runtime/core/executable_graph.h"
 #include "runtime/core/function.h"
 #include "runtime/core/module.h"
-#include "runtime/core/platform.h"
 
 namespace mulciber::core {
 
@@ -22,8 +21,11 @@ bool isSame(const KernelNode& one, const KernelNode& other) {
          one.attributes == other.attributes;
 }
 
+// How the program names the memory says nothing about a copy between the same addresses.
 bool isSame(const CopyNode& one, const CopyNode& other) {
-  return one.context == other.context && one.copy == other.copy;
+  Copy copy = one.copy;
+  copy.kind = other.copy.kind;
+  return one.context == other.context && copy == other.copy;
 }
 
 bool isSame(const FillNode& one, const FillNode& other) {
@@ -38,14 +40,6 @@ bool isSame(const EventWaitNode& one, const EventWaitNode& other) { return one.e
 bool isSame(const EventRecordNode& one, const EventRecordNode& other) { return one.event == other.event; }
 bool isSame(const EmptyNode&, const EmptyNode&) { return true; }
 
-// Of the memory behind an address, what a node must keep: whether the host or a device has it, and which device.
-bool isAlike(uint64_t one, uint64_t other) {
-  const MemoryMap& memory = Platform::get().memory();
-  const AllocationRef first = memory.find(one), second = memory.find(other);
-  if (!first || !second) return !first && !second;
-  return first->isHostVisible() == second->isHostVisible() && first->device == second->device;
-}
-
 UpdateResult check(const KernelNode& one, const KernelNode& other) {
   if (&one.function->module().context() != &other.function->module().context())
     return UpdateResult::UnsupportedFunctionChange;
@@ -53,21 +47,18 @@ UpdateResult check(const KernelNode& one, const KernelNode& other) {
                                                                 : UpdateResult::AttributesChanged;
 }
 
+// Another kind of memory may take the place of the one that there was: it is only a matter of other steps.
 UpdateResult check(const CopyNode& one, const CopyNode& other) {
   const bool isFlat = one.copy.height == 1 && one.copy.depth == 1 && other.copy.height == 1 && other.copy.depth == 1;
-  return isFlat && one.context == other.context && isAlike(one.copy.destination, other.copy.destination) &&
-                 isAlike(one.copy.source, other.copy.source)
-             ? UpdateResult::Success
-             : UpdateResult::ParametersChanged;
+  return isFlat && one.context == other.context ? UpdateResult::Success : UpdateResult::ParametersChanged;
 }
 
 UpdateResult check(const FillNode& one, const FillNode& other) {
   const bool isFlat = one.fill.height == 1 && other.fill.height == 1;
   const bool keepsShape = one.fill.width == other.fill.width && one.fill.height == other.fill.height &&
                           one.fill.pitch == other.fill.pitch && one.fill.valueBytes == other.fill.valueBytes;
-  return (isFlat || keepsShape) && one.context == other.context && isAlike(one.fill.destination, other.fill.destination)
-             ? UpdateResult::Success
-             : UpdateResult::ParametersChanged;
+  return (isFlat || keepsShape) && one.context == other.context ? UpdateResult::Success
+                                                                : UpdateResult::ParametersChanged;
 }
 
 template <class Node>

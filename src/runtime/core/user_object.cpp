@@ -37,9 +37,9 @@ UserObjectRef UserReferences::find(const UserObject* object) const {
 
 Error UserReferences::drop(const UserObject* object, uint64_t count) {
   const auto held = held_.find(object);
-  if (held == held_.end() || held->second.count < count) return Error::InvalidValue;
-  held->second.count -= count;
-  if (held->second.count == 0) held_.erase(held);
+  if (held == held_.end()) return Error::InvalidValue;
+  if (held->second.count <= count) held_.erase(held);
+  else held->second.count -= count;
   return Error::Success;
 }
 

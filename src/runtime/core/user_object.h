@@ -27,7 +27,7 @@ using UserObjectRef = std::shared_ptr<UserObject>;
 class UserReferences {
  public:
   void add(const UserObjectRef& object, uint64_t count);
-  // InvalidValue when there are not so many.
+  // InvalidValue when there is none; of more than there are, all.
   Error drop(const UserObject* object, uint64_t count);
   UserObjectRef find(const UserObject* object) const;  // null when there is no reference
   bool isEmpty() const { return held_.empty(); }
