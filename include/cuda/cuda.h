@@ -532,6 +532,7 @@ CUresult CUDAAPI cuProfilerStop(void);
 }
 #endif
 
+#include "cuda_external.h"
 #include "cuda_graph.h"
 
 #endif

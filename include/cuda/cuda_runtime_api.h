@@ -361,6 +361,7 @@ cudaError_t CUDARTAPI cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFu
 }
 #endif
 
+#include "cuda_runtime_external.h"
 #include "cuda_runtime_graph.h"
 
 #undef MULCIBER_DEFAULT

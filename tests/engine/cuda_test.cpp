@@ -1,33 +1,10 @@
 // An engine's context beside the CUDA libraries, and in them.
-#include <cuda.h>
-#include <dlfcn.h>
-
-#include <filesystem>
-
-#include "engine/test_engine.h"
+#include "engine/cuda_library.h"
 
 namespace mulciber::test {
 
 namespace {
-
-class CudaTest : public EngineTest {
- protected:
-  // Of the library that lies beside Mulciber's own.
-  template <class Function>
-  static Function* find(const char* name) {
-    static void* const library = [] {
-      Dl_info info{};
-      dladdr(reinterpret_cast<void*>(mulciberCreateContext), &info);
-      const auto path = std::filesystem::path(info.dli_fname).parent_path() / "libcuda.so.1";
-      return dlopen(path.c_str(), RTLD_NOW);
-    }();
-    EXPECT_NE(library, nullptr) << dlerror();
-    return reinterpret_cast<Function*>(dlsym(library, name));
-  }
-};
-
-#define CUDA(function) find<decltype(function)>(#function)
-
+class CudaTest : public EngineTest {};
 }  // namespace
 
 TEST_F(CudaTest, TheLibrariesUseAnEnginesContext) {

@@ -34,10 +34,11 @@ bool isShape(const ArrayDescription& wanted) {
   return wanted.height != 0 || wanted.depth == 0;
 }
 
-Error check(const ArrayDescription& wanted) {
+Error check(const ArrayDescription& wanted, bool isImported) {
   if (!isShape(wanted)) return Error::InvalidValue;
   // Formats for depth and for rendering come from graphics alone.
-  if ((wanted.flags & (ArrayDepthTexture | ArrayColorAttachment)) != 0) return Error::InvalidValue;
+  if ((wanted.flags & ArrayDepthTexture) != 0 || ((wanted.flags & ArrayColorAttachment) != 0 && !isImported))
+    return Error::InvalidValue;
   const uint32_t memoryLater = wanted.flags & (ArraySparse | ArrayDeferredMapping);
   if (memoryLater == (ArraySparse | ArrayDeferredMapping) || (memoryLater == ArraySparse && wanted.dimensions() == 1))
     return Error::InvalidValue;
@@ -53,14 +54,12 @@ Error check(const ArrayDescription& wanted) {
   if ((wanted.flags & ArrayTextureGather) != 0 && !isPlain) return Error::InvalidValue;
   if (wanted.format->isCompressed() && (wanted.dimensions() != 2 || (wanted.flags & ArraySurfaceLoadStore) != 0))
     return Error::InvalidValue;
+  // Beyond what any device has; Vulkan's numbers have 32 bits.
+  if (std::max({wanted.width, wanted.height, wanted.depth}) > INT32_MAX) return Error::InvalidValue;
   return Error::Success;
 }
 
-Error createImage(Context& context, const ArrayDescription& wanted, uint32_t levels, std::shared_ptr<vk::Image>& out) {
-  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
-  if (const Error error = check(wanted); error != Error::Success) return error;
-  // Beyond what any device has; Vulkan's numbers have 32 bits.
-  if (std::max({wanted.width, wanted.height, wanted.depth}) > INT32_MAX) return Error::InvalidValue;
+vk::ImageShape shapeOf(const ArrayDescription& wanted, uint32_t levels) {
   constexpr VkImageType types[] = {VK_IMAGE_TYPE_1D, VK_IMAGE_TYPE_2D, VK_IMAGE_TYPE_3D};
   vk::ImageShape shape;
   shape.type = types[wanted.dimensions() - 1];
@@ -72,8 +71,16 @@ Error createImage(Context& context, const ArrayDescription& wanted, uint32_t lev
   shape.block = wanted.format->block;
   shape.isCube = wanted.isCube();
   shape.isStorage = (wanted.flags & ArraySurfaceLoadStore) != 0;
+  shape.isAttachment = (wanted.flags & ArrayColorAttachment) != 0;
   shape.levels =
       std::min(levels, static_cast<uint32_t>(std::bit_width(std::max({shape.width, shape.height, shape.depth}))));
+  return shape;
+}
+
+Error createImage(Context& context, const ArrayDescription& wanted, uint32_t levels, std::shared_ptr<vk::Image>& out) {
+  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
+  if (const Error error = check(wanted, false); error != Error::Success) return error;
+  const vk::ImageShape shape = shapeOf(wanted, levels);
   vk::Status status = vk::Image::create(context.vulkan(), shape, out);
   if (status == vk::Status::OutOfMemory && context.device().trimPools(0))  // pools hold memory back
     status = vk::Image::create(context.vulkan(), shape, out);
@@ -149,6 +156,18 @@ Error createMipmappedArray(Context& context, const ArrayDescription& description
                            MipmappedArray*& out) {
   std::shared_ptr<vk::Image> image;
   if (const Error error = createImage(context, description, levels, image); error != Error::Success) return error;
+  out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(image), description));
+  return Error::Success;
+}
+
+Error importMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
+                           const vk::ExternalMemory& memory, uint64_t offset, MipmappedArray*& out) {
+  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
+  if (const Error error = check(description, true); error != Error::Success) return error;
+  std::shared_ptr<vk::Image> image;
+  const vk::Status status = vk::Image::import(context.vulkan(), shapeOf(description, levels), memory, offset, image);
+  if (status == vk::Status::Unsupported) return Error::InvalidValue;
+  if (status != vk::Status::Ok) return errorFrom(status);
   out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(image), description));
   return Error::Success;
 }

@@ -6,6 +6,7 @@
 #include "runtime/core/array.h"
 #include "runtime/core/capture.h"
 #include "runtime/core/device.h"
+#include "runtime/core/external.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
@@ -76,6 +77,8 @@ void Context::destroy() {
   mipmappedArrays_.clear();
   textures_->clear();
   arrays_.clear();
+  externalMemory_.clear();
+  externalSemaphores_.clear();
   decltype(allocations_) allocations;
   decltype(perThread_) perThread;
   {

@@ -27,6 +27,8 @@ namespace mulciber::core {
 
 class Array;
 class Device;
+class ExternalMemory;
+class ExternalSemaphore;
 class MipmappedArray;
 class Module;
 class KernelServices;
@@ -122,6 +124,8 @@ class Context : public std::enable_shared_from_this<Context> {
 
   HandleTable<Array>& arrays() { return arrays_; }
   HandleTable<MipmappedArray>& mipmappedArrays() { return mipmappedArrays_; }
+  HandleTable<ExternalMemory>& externalMemory() { return externalMemory_; }
+  HandleTable<ExternalSemaphore>& externalSemaphores() { return externalSemaphores_; }
 
   Error limit(Limit limit, size_t& value) const;
   Error setLimit(Limit limit, size_t value);
@@ -157,6 +161,8 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<Module> modules_;
   HandleTable<Array> arrays_;
   HandleTable<MipmappedArray> mipmappedArrays_;
+  HandleTable<ExternalMemory> externalMemory_;
+  HandleTable<ExternalSemaphore> externalSemaphores_;
   mutable std::shared_mutex mutex_;  // guards what is below, up to the limits
   std::unordered_map<std::thread::id, StreamRef> perThread_;
   std::unordered_set<AllocationRef> allocations_;

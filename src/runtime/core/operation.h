@@ -15,6 +15,7 @@
 #include "runtime/core/memory_map.h"
 #include "runtime/core/memory_operations.h"
 #include "runtime/vk/commands.h"
+#include "runtime/vk/external.h"
 #include "runtime/vk/image.h"
 #include "runtime/vk/queue.h"
 
@@ -110,7 +111,14 @@ struct SemaphoreExchange {
   std::shared_ptr<const void> owner;
 };
 
+// What follows comes after a semaphore of another interface has the value. The stream is kept back until then: queues
+// wait for nothing that work behind them may have to bring about.
+struct WaitForSemaphore {
+  std::shared_ptr<vk::ImportedSemaphore> semaphore;
+  uint64_t value;
+};
+
 using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice,
-                               WaitForWord, SemaphoreExchange>;
+                               WaitForWord, SemaphoreExchange, WaitForSemaphore>;
 
 }  // namespace mulciber::core

@@ -234,6 +234,14 @@ Error findMipmappedArray(MipmappedArray* handle, MipmappedArrayRef& out) {
   return findInContexts([&](Context& context) { return findIn(context.mipmappedArrays(), handle, out); });
 }
 
+Error findExternalMemory(ExternalMemory* handle, std::shared_ptr<ExternalMemory>& out) {
+  return findInContexts([&](Context& context) { return findIn(context.externalMemory(), handle, out); });
+}
+
+Error findExternalSemaphore(ExternalSemaphore* handle, std::shared_ptr<ExternalSemaphore>& out) {
+  return findInContexts([&](Context& context) { return findIn(context.externalSemaphores(), handle, out); });
+}
+
 void pushContext(ContextRef context) { thread().stack.push_back(std::move(context)); }
 
 Error popContext(ContextRef& out) {

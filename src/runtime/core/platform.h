@@ -56,13 +56,15 @@ Error popContext(ContextRef& out);
 // When the calling thread ends, every context is told (Context::endThread).
 void watchThreadEnd();
 
-// Streams, events, modules and arrays by their handles, whatever context is current: the thread's own is looked at
-// first.
+// Streams, events, modules, arrays and the like by their handles, whatever context is current: the thread's own is
+// looked at first.
 Error findStream(uintptr_t handle, StreamRef& out);
 Error findEvent(Event* handle, EventRef& out);
 Error findModule(Module* handle, ModuleRef& out);
 Error findArray(Array* handle, ArrayRef& out);
 Error findMipmappedArray(MipmappedArray* handle, MipmappedArrayRef& out);
+Error findExternalMemory(ExternalMemory* handle, std::shared_ptr<ExternalMemory>& out);
+Error findExternalSemaphore(ExternalSemaphore* handle, std::shared_ptr<ExternalSemaphore>& out);
 
 // Memory of whatever context, current or not.
 Error freeAnywhere(uint64_t address);

@@ -101,6 +101,11 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
     status = run(**recorded, queue_, position_);
   } else if (const auto* semaphores = std::get_if<SemaphoreExchange>(&operation)) {
     status = queue_.exchange(position_, semaphores->waits, semaphores->signals, semaphores->owner);
+  } else if (const auto* external = std::get_if<WaitForSemaphore>(&operation)) {
+    if (!external->semaphore->hasReached(external->value)) return false;
+    // What was done before the signal is visible only to what waits for it on the device.
+    const vk::SemaphorePoint point{external->semaphore->handle(), external->value};
+    status = queue_.exchange(position_, {&point, 1}, {}, external->semaphore);
   } else if (const auto* wait = std::get_if<WaitForMarker>(&operation)) {
     if (!wait->marker->isResolved()) return false;
     position_.after(wait->marker->point());
@@ -347,6 +352,9 @@ Stream::Progress Stream::advance() {
       if (status != vk::Status::Ok) context_.setError(errorFrom(status));
     } else if (std::holds_alternative<WaitForMarker>(first)) {
       return blocked();
+    } else if (std::holds_alternative<WaitForSemaphore>(first) && context_.error() == Error::Success) {
+      (void)isDone();  // what the stream did before must not wait with it
+      return blocked();
     } else if (auto* call = std::get_if<HostCall>(&first)) {
       if (!isDone()) return blocked();
       const auto function = std::move(call->function);
@@ -381,6 +389,7 @@ bool Stream::isHeldUp() {
   if (pending_.empty()) return true;
   const Operation& first = pending_.front();
   if (const auto* wait = std::get_if<WaitForMarker>(&first)) return !wait->marker->isResolved();
+  if (const auto* wait = std::get_if<WaitForSemaphore>(&first)) return !wait->semaphore->hasReached(wait->value);
   return std::holds_alternative<WaitForWord>(first) && isDone() && mustWait(first, context_);
 }
 

@@ -44,6 +44,18 @@ void pipelineBarrier(const VolkDeviceTable& api, VkCommandBuffer commandBuffer, 
   api.vkCmdPipelineBarrier2(commandBuffer, &dependency);
 }
 
+// What is common to the ways an image comes into layout GENERAL.
+VkImageMemoryBarrier2 toGeneral(VkImage image) {
+  VkImageMemoryBarrier2 barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
+  barrier.dstStageMask = computeStage | copyStage;
+  barrier.dstAccessMask = accesses(barrier.dstStageMask);
+  barrier.newLayout = VK_IMAGE_LAYOUT_GENERAL;
+  barrier.image = image;
+  barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS};
+  return barrier;
+}
+
 }  // namespace
 
 Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_ptr<Commands>& out) {
@@ -240,18 +252,25 @@ void Commands::copyBuffer(const Memory& destination, uint64_t destinationOffset,
 }
 
 void Commands::makeGeneral(VkImage image) {
-  ++count_;
-  VkImageMemoryBarrier2 barrier{};
-  barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
+  VkImageMemoryBarrier2 barrier = toGeneral(image);
   // Its memory may have been another image's.
-  barrier.srcStageMask = barrier.dstStageMask = computeStage | copyStage;
+  barrier.srcStageMask = barrier.dstStageMask;
   barrier.srcAccessMask = writes(barrier.srcStageMask);
-  barrier.dstAccessMask = accesses(barrier.dstStageMask);
   barrier.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-  barrier.newLayout = VK_IMAGE_LAYOUT_GENERAL;
   barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-  barrier.image = image;
-  barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS};
+  recordBarrier(barrier);
+}
+
+void Commands::acquireGeneral(VkImage image, uint32_t family) {
+  VkImageMemoryBarrier2 barrier = toGeneral(image);
+  barrier.oldLayout = VK_IMAGE_LAYOUT_GENERAL;
+  barrier.srcQueueFamilyIndex = VK_QUEUE_FAMILY_EXTERNAL;
+  barrier.dstQueueFamilyIndex = family;
+  recordBarrier(barrier);
+}
+
+void Commands::recordBarrier(const VkImageMemoryBarrier2& barrier) {
+  ++count_;
   VkDependencyInfo dependency{};
   dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
   dependency.imageMemoryBarrierCount = 1;

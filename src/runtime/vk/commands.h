@@ -86,6 +86,8 @@ class Commands {
   Status copyImage(const ImageBox& destination, const ImageBox& source);  // of the same size, elements too
   // A new image's layout. All that is recorded from here on may use the image.
   void makeGeneral(VkImage image);
+  // The same of an image whose memory is somebody else's, and what it holds stays; `family`: of this command buffer.
+  void acquireGeneral(VkImage image, uint32_t family);
   // Written once all before it is done and the host can see what that wrote.
   void write(const TimestampRef& timestamp);
   void mark() { ++count_; }                        // counts as a command and is none
@@ -113,6 +115,7 @@ class Commands {
   void bindTextures();
   VkCommandBuffer beginTransfer();
   Status packedCopyOf(const ImageBox& whole, MemoryBox& out);  // in memory that lasts until reset()
+  void recordBarrier(const VkImageMemoryBarrier2& barrier);
   void finishWrites(VkPipelineStageFlags2 before);
   template <typename Body>
   void inParts(uint32_t unitsPerGroup, uint64_t width, uint64_t height, uint64_t depth, Body&& body);

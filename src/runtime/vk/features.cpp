@@ -62,6 +62,8 @@ const Feature table[] = {
 // None of them is required.
 constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_EXT_external_memory_host",
+                                            "VK_KHR_external_memory_fd",
+                                            "VK_KHR_external_semaphore_fd",
                                             "VK_EXT_shader_atomic_float",
                                             "VK_EXT_shader_atomic_float2",
                                             "VK_KHR_workgroup_memory_explicit_layout",

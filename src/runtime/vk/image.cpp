@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/vk/device.h"
+#include "util/log.h"
 
 namespace mulciber::vk {
 
@@ -22,14 +23,34 @@ VkImageCreateInfo createInfo(const ImageShape& shape) {
   info.tiling = VK_IMAGE_TILING_OPTIMAL;
   info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
   if (shape.isStorage) info.usage |= VK_IMAGE_USAGE_STORAGE_BIT;
+  if (shape.isAttachment) info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
   return info;
 }
 
-Status check(const Device& device, const VkImageCreateInfo& info) {
-  VkImageFormatProperties most{};
-  if (vkGetPhysicalDeviceImageFormatProperties(device.physical().handle, info.format, info.imageType, info.tiling,
-                                               info.usage, info.flags, &most) != VK_SUCCESS)
+Status check(const Device& device, const VkImageCreateInfo& info, bool isExternal) {
+  VkPhysicalDeviceExternalImageFormatInfo external{};
+  external.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO;
+  external.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  VkPhysicalDeviceImageFormatInfo2 wanted{};
+  wanted.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2;
+  if (isExternal) wanted.pNext = &external;
+  wanted.format = info.format;
+  wanted.type = info.imageType;
+  wanted.tiling = info.tiling;
+  wanted.usage = info.usage;
+  wanted.flags = info.flags;
+  VkExternalImageFormatProperties sharing{};
+  sharing.sType = VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES;
+  VkImageFormatProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2;
+  if (isExternal) properties.pNext = &sharing;
+  const PhysicalDevice& physical = device.physical();
+  if (physical.functions.vkGetPhysicalDeviceImageFormatProperties2(physical.handle, &wanted, &properties) != VK_SUCCESS)
     return Status::Unsupported;
+  if (isExternal &&
+      (sharing.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) == 0)
+    return Status::Unsupported;
+  const VkImageFormatProperties& most = properties.imageFormatProperties;
   const bool fits = info.extent.width <= most.maxExtent.width && info.extent.height <= most.maxExtent.height &&
                     info.extent.depth <= most.maxExtent.depth && info.mipLevels <= most.maxMipLevels &&
                     info.arrayLayers <= most.maxArrayLayers;
@@ -38,41 +59,68 @@ Status check(const Device& device, const VkImageCreateInfo& info) {
 
 }  // namespace
 
-Status Image::create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out) {
-  std::shared_ptr<Image> image(new Image(device, shape));
-  if (Status status = image->create(); status != Status::Ok) return status;
-  out = std::move(image);
-  return Status::Ok;
+Status Image::createHandle(bool isExternal) {
+  VkImageCreateInfo info = createInfo(shape_);
+  VkExternalMemoryImageCreateInfo external{};
+  external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO;
+  external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  if (isExternal) info.pNext = &external;
+  if (Status status = check(device_, info, isExternal); status != Status::Ok) return status;
+  const VkResult result = device_.api().vkCreateImage(device_.handle(), &info, device_.callbacks(), &handle_);
+  if (result != VK_SUCCESS) handle_ = VK_NULL_HANDLE;
+  return device_.status(result, "creating an image");
 }
 
-Status Image::create() {
-  const VolkDeviceTable& api = device_.api();
-  const VkImageCreateInfo info = createInfo(shape_);
-  if (Status status = check(device_, info); status != Status::Ok) return status;
-  const VkResult result = api.vkCreateImage(device_.handle(), &info, device_.callbacks(), &handle_);
-  if (result != VK_SUCCESS) handle_ = VK_NULL_HANDLE;
-  if (Status status = device_.status(result, "creating an image"); status != Status::Ok) return status;
-  VkMemoryRequirements needed{};
-  api.vkGetImageMemoryRequirements(device_.handle(), handle_, &needed);
-  alignment_ = needed.alignment;
-  if (Status status = device_.allocator().allocateImage(needed, memory_); status != Status::Ok) return status;
-  if (Status status = device_.status(
-          api.vkBindImageMemory(device_.handle(), handle_, Allocator::deviceMemory(memory_), memory_.offset),
-          "binding the memory of an image");
-      status != Status::Ok)
-    return status;
-  return makeGeneral();
+Status Image::bind(VkDeviceMemory memory, uint64_t offset) {
+  return device_.status(device_.api().vkBindImageMemory(device_.handle(), handle_, memory, offset),
+                        "binding the memory of an image");
 }
 
 // The host waits: kernels of any queue may use the image next, and nothing tells which.
-Status Image::makeGeneral() {
+template <class Record>
+Status Image::recordAndWait(Record&& record) {
   Queue& queue = device_.idleQueue();
   Position position(queue);
   const Status status = queue.record(position, [&](Commands& commands) {
-    commands.makeGeneral(handle_);
+    record(commands, queue);
     return Status::Ok;
   });
   return status == Status::Ok ? queue.wait(position.last.value, WaitMode::Auto) : status;
+}
+
+Status Image::create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out) {
+  std::shared_ptr<Image> image(new Image(device, shape));
+  if (Status status = image->createHandle(false); status != Status::Ok) return status;
+  VkMemoryRequirements needed{};
+  device.api().vkGetImageMemoryRequirements(device.handle(), image->handle_, &needed);
+  image->alignment_ = needed.alignment;
+  Status status = device.allocator().allocateImage(needed, image->memory_);
+  if (status == Status::Ok) status = image->bind(Allocator::deviceMemory(image->memory_), image->memory_.offset);
+  if (status == Status::Ok)
+    status = image->recordAndWait([&](Commands& commands, Queue&) { commands.makeGeneral(image->handle_); });
+  if (status == Status::Ok) out = std::move(image);
+  return status;
+}
+
+Status Image::import(Device& device, const ImageShape& shape, const ExternalMemory& memory, uint64_t offset,
+                     std::shared_ptr<Image>& out) {
+  std::shared_ptr<Image> image(new Image(device, shape));
+  if (Status status = image->createHandle(true); status != Status::Ok) return status;
+  VkMemoryRequirements needed{};
+  device.api().vkGetImageMemoryRequirements(device.handle(), image->handle_, &needed);
+  image->alignment_ = needed.alignment;
+  if (offset % needed.alignment != 0 || offset > memory.size || needed.size > memory.size - offset) {
+    util::log().warn("an image of that shape takes {} bytes at a multiple of {}, and the imported memory has {} at {}",
+                     needed.size, needed.alignment, memory.size - std::min(memory.size, offset), offset);
+    return Status::Unsupported;
+  }
+  Status status = importImageMemory(device, memory, image->handle_, image->imported_);
+  if (status == Status::Ok) status = image->bind(image->imported_, offset);
+  if (status == Status::Ok)
+    status = image->recordAndWait(
+        [&](Commands& commands, Queue& queue) { commands.acquireGeneral(image->handle_, queue.family()); });
+  if (status == Status::Ok) out = std::move(image);
+  return status;
 }
 
 Image::~Image() {
@@ -80,6 +128,7 @@ Image::~Image() {
   const VolkDeviceTable& api = device_.api();
   for (const View& view : views_) api.vkDestroyImageView(device_.handle(), view.handle, device_.callbacks());
   if (handle_ != VK_NULL_HANDLE) api.vkDestroyImage(device_.handle(), handle_, device_.callbacks());
+  if (imported_ != VK_NULL_HANDLE) api.vkFreeMemory(device_.handle(), imported_, device_.callbacks());
   device_.allocator().free(memory_);
 }
 

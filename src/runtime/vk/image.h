@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/vk/external.h"
 #include "runtime/vk/memory.h"
 #include "runtime/vk/status.h"
 #include "runtime/vk/volk.h"
@@ -23,12 +24,16 @@ struct ImageShape {
   uint32_t elementBytes = 4, block = 1;  // of a texel, or of a block of block x block texels
   bool isCube = false;                   // layers may be taken as faces
   bool isStorage = true;                 // kernels may write it
+  bool isAttachment = false;             // somebody else renders to it
 };
 
 class Image {
  public:
   // Waits until the image can be used. Unsupported when the device has no image of that shape.
   static Status create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out);
+  // An image over memory of somebody else's, who has one of that shape there, and has it in layout GENERAL too.
+  static Status import(Device& device, const ImageShape& shape, const ExternalMemory& memory, uint64_t offset,
+                       std::shared_ptr<Image>& out);
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
@@ -52,13 +57,16 @@ class Image {
 
  private:
   Image(Device& device, const ImageShape& shape) : device_(device), shape_(shape) {}
-  Status create();
-  Status makeGeneral();
+  Status createHandle(bool isExternal);
+  Status bind(VkDeviceMemory memory, uint64_t offset);
+  template <class Record>
+  Status recordAndWait(Record&& record);
 
   Device& device_;
   const ImageShape shape_;
   VkImage handle_ = VK_NULL_HANDLE;
   Memory memory_;
+  VkDeviceMemory imported_ = VK_NULL_HANDLE;  // in place of memory_
   uint64_t alignment_ = 0;
 
   struct View {

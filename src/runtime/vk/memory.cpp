@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/vk/address_space.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/free_ranges.h"
 #include "util/log.h"
@@ -54,17 +55,6 @@ constexpr uint64_t chunkBytes(MemoryUse use) { return use == MemoryUse::Device ?
 constexpr bool isLarge(uint64_t bytes, MemoryUse use) { return bytes > chunkBytes(use) / 2; }
 // Of a kept chunk beyond what is asked for, at most: that much stays free where it is of little use.
 constexpr uint64_t slackFor(uint64_t bytes) { return std::max(2 * chunkGranularity, bytes / 16); }
-
-// A range of addresses that nothing else in the process may take. Null when something has it already.
-void* reserveAddresses(uint64_t address, uint64_t bytes) {
-  void* const wanted = reinterpret_cast<void*>(address);  // NOLINT: addresses are numbers here
-  void* const got =
-      mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == MAP_FAILED) return nullptr;
-  if (got == wanted) return got;
-  munmap(got, bytes);  // kernels before 4.17 do not know the flag
-  return nullptr;
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "runtime/vk/address_space.h"
 #include "runtime/vk/device.h"
 
 namespace mulciber::vk {
@@ -20,19 +21,6 @@ Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
   const VkResult result = device.api().vkCreateBuffer(device.handle(), &info, device.callbacks(), &out);
   if (result != VK_SUCCESS) out = VK_NULL_HANDLE;
   return device.status(result, "reserving addresses");
-}
-
-// False when the process has something at the same addresses.
-bool keepFree(AddressRange& range) {
-  void* const wanted = reinterpret_cast<void*>(range.address);  // NOLINT: addresses are numbers here
-  void* const got =
-      mmap(wanted, range.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == wanted) {
-    range.reserved = got;
-    return true;
-  }
-  if (got != MAP_FAILED) munmap(got, range.size);
-  return false;
 }
 
 }  // namespace
@@ -59,7 +47,7 @@ Status createRange(Device& device, uint64_t size, AddressRange& out) {
     address.buffer = range.buffer;
     range.address = device.api().vkGetBufferDeviceAddress(device.handle(), &address);
     // A CPU device's addresses are the process's own.
-    if (device.physical().isCpu() || keepFree(range)) {
+    if (device.physical().isCpu() || (range.reserved = reserveAddresses(range.address, size))) {
       out = range;
       break;
     }

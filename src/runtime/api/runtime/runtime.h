@@ -91,6 +91,9 @@ cudaError_t withEvent(cudaEvent_t handle, Body&& body) {
   });
 }
 
+// The default stream of functions with the suffix _ptsz, where it is not known when they are compiled.
+inline cudaStream_t orPerThread(cudaStream_t stream) { return stream ? stream : cudaStreamPerThread; }
+
 // A kernel by its host function, or by a cudaKernel_t: registration.cpp keeps both.
 Error findFunction(const void* entry, core::Context& context, core::Function*& out);
 Kernel* findKernel(const void* entry);

@@ -39,8 +39,6 @@ constexpr int runtimeVersion = MULCIBER_CUDART_MAJOR == 11   ? 11080
                                                              : CUDART_VERSION;
 
 #if MULCIBER_CUDART_MAJOR >= 12
-cudaStream_t orPerThread(cudaStream_t stream) { return stream ? stream : cudaStreamPerThread; }
-
 cudaError_t copyPieces(const void* const* to, const void* const* from, const size_t* sizes, size_t count,
                        const cudaMemcpyAttributes* attributes, const size_t* firsts, size_t attributeCount,
                        size_t* failed, cudaStream_t handle) {

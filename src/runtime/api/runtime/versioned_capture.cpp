@@ -16,8 +16,6 @@ namespace core = mulciber::core;
 
 namespace {
 
-cudaStream_t orPerThread(cudaStream_t stream) { return stream ? stream : cudaStreamPerThread; }
-
 cudaError_t tell(cudaStream_t handle, cudaStreamCaptureStatus* status, const CaptureInformation& out) {
   return withStream(
       handle, [&](core::Stream& stream) { return captureInformation(stream, reinterpret_cast<int*>(status), out); });

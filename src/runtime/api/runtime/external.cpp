@@ -1,0 +1,84 @@
+// Memory and semaphores of other interfaces.
+#include "runtime/core/external.h"
+
+#include "runtime/api/runtime/channels.h"
+#include "runtime/api/runtime/runtime.h"
+#include "runtime/core/array.h"
+
+using namespace mulciber::api;
+namespace core = mulciber::core;
+
+namespace {
+
+core::ExternalMemory* memoryOf(cudaExternalMemory_t handle) { return reinterpret_cast<core::ExternalMemory*>(handle); }
+
+template <class Body>
+cudaError_t withMemory(cudaExternalMemory_t handle, Body&& body) {
+  return withContext([&](core::Context&) {
+    core::ExternalMemoryRef memory;
+    if (Error error = core::findExternalMemory(memoryOf(handle), memory); error != Error::Success) return error;
+    return body(*memory);
+  });
+}
+
+}  // namespace
+
+CUDA_API(cudaError_t, cudaImportExternalMemory)
+(cudaExternalMemory_t* out, const cudaExternalMemoryHandleDesc* given) {
+  return withContext([&](core::Context& context) {
+    if (!out || !given) return Error::InvalidValue;
+    core::ExternalMemory* memory = nullptr;
+    const Error error = core::importMemory(
+        context, {static_cast<core::ExternalMemoryType>(given->type), given->handle.fd, given->size, given->flags},
+        memory);
+    if (error == Error::Success) *out = reinterpret_cast<cudaExternalMemory_t>(memory);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaExternalMemoryGetMappedBuffer)
+(void** out, cudaExternalMemory_t handle, const cudaExternalMemoryBufferDesc* wanted) {
+  return withMemory(handle, [&](const core::ExternalMemory& memory) {
+    if (!out || !wanted) return Error::InvalidValue;
+    uint64_t address = 0;
+    const Error error = memory.mapBuffer(wanted->offset, wanted->size, wanted->flags, address);
+    if (error == Error::Success) *out = reinterpret_cast<void*>(address);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaExternalMemoryGetMappedMipmappedArray)
+(cudaMipmappedArray_t* out, cudaExternalMemory_t handle, const cudaExternalMemoryMipmappedArrayDesc* wanted) {
+  return withMemory(handle, [&](const core::ExternalMemory& memory) {
+    if (!out || !wanted) return Error::InvalidValue;
+    const cudaExtent& extent = wanted->extent;
+    core::MipmappedArray* made = nullptr;
+    const Error error = memory.mapArray(
+        wanted->offset, {extent.width, extent.height, extent.depth, formatOf(wanted->formatDesc), wanted->flags},
+        wanted->numLevels, made);
+    if (error == Error::Success) *out = reinterpret_cast<cudaMipmappedArray_t>(made);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaDestroyExternalMemory)(cudaExternalMemory_t handle) {
+  return withContext([&](core::Context&) { return core::destroyExternalMemory(memoryOf(handle)); });
+}
+
+CUDA_API(cudaError_t, cudaImportExternalSemaphore)
+(cudaExternalSemaphore_t* out, const cudaExternalSemaphoreHandleDesc* given) {
+  return withContext([&](core::Context& context) {
+    if (!out || !given) return Error::InvalidValue;
+    core::ExternalSemaphore* semaphore = nullptr;
+    const Error error = core::importSemaphore(
+        context, {static_cast<core::ExternalSemaphoreType>(given->type), given->handle.fd, given->flags}, semaphore);
+    if (error == Error::Success) *out = reinterpret_cast<cudaExternalSemaphore_t>(semaphore);
+    return error;
+  });
+}
+
+CUDA_API(cudaError_t, cudaDestroyExternalSemaphore)(cudaExternalSemaphore_t handle) {
+  return withContext([&](core::Context&) {
+    return core::destroyExternalSemaphore(reinterpret_cast<core::ExternalSemaphore*>(handle));
+  });
+}

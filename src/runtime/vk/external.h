@@ -1,0 +1,57 @@
+// Memory and semaphores that somebody else has made, on another device or in another process, taken over by file
+// descriptors; and ours given away so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/vk/memory.h"
+#include "runtime/vk/status.h"
+#include "runtime/vk/volk.h"
+
+namespace mulciber::vk {
+
+class Device;
+struct PhysicalDevice;
+
+// A VkDeviceMemory of somebody else's. Whoever describes it owns the descriptor: it is not closed here.
+struct ExternalMemory {
+  int descriptor = -1;
+  uint64_t size = 0;
+  bool isDedicated = false;  // made for one buffer or image
+};
+
+bool canImportMemory(const PhysicalDevice& physical);
+bool canImportSemaphores(const PhysicalDevice& physical);
+
+// The bytes from `offset` on at addresses of their own, even where they have been imported before. The last reference
+// to them is the allocator's: Allocator::free() lets them go. Failed when the driver does not know the memory.
+Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offset, uint64_t size, Memory& out);
+
+// The memory behind an image made for it; the caller frees it.
+Status importImageMemory(Device& device, const ExternalMemory& memory, VkImage image, VkDeviceMemory& out);
+
+class ImportedSemaphore {
+ public:
+  // Takes the descriptor over when it succeeds. Failed when the driver does not know the semaphore.
+  static Status create(std::shared_ptr<Device> device, int descriptor, bool isTimeline,
+                       std::shared_ptr<ImportedSemaphore>& out);
+  ~ImportedSemaphore();
+  ImportedSemaphore(const ImportedSemaphore&) = delete;
+  ImportedSemaphore& operator=(const ImportedSemaphore&) = delete;
+
+  VkSemaphore handle() const { return handle_; }
+  bool isTimeline() const { return isTimeline_; }
+  // Whether a wait for the value takes no time. Of a binary semaphore nothing can be seen beforehand: its signal has
+  // been submitted, as Vulkan wants it, and the answer is yes.
+  bool hasReached(uint64_t value) const;
+
+ private:
+  ImportedSemaphore(std::shared_ptr<Device> device, bool isTimeline);
+
+  const std::shared_ptr<Device> device_;
+  const bool isTimeline_;
+  VkSemaphore handle_ = VK_NULL_HANDLE;
+};
+
+}  // namespace mulciber::vk
