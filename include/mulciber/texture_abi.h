@@ -58,7 +58,7 @@ struct TextureRecord {
   uint32_t channelBits, channels;
   uint32_t flags;            // TextureFlag
   uint32_t addressModes[3];  // AddressMode
-  float border[4];
+  uint32_t border[4];        // the bits of its channels, as those of a texel
   float levelBias, minLevel, maxLevel;
   uint32_t image, sampler;  // in the arrays of descriptors
   ImageShape shape;         // of `image`

@@ -205,7 +205,7 @@ TEST_F(TexturePtx, QueriesReadTheRecord) {
   EXPECT_EQ(words, (std::vector<uint32_t>{13, 5, 1, 3}));
 }
 
-// A model of addressing and filtering in floats, whose products and sums are exact here.
+// A model of addressing and filtering. Weights are whole numbers of 256ths, of planes too; sums are exact here.
 struct Model {
   const TextureRecord& record;
   const float* texels;
@@ -216,7 +216,7 @@ struct Model {
     for (int axis = 0; axis < 2; ++axis) {
       const auto mode = static_cast<AddressMode>(record.addressModes[axis]);
       int& at = place[axis];
-      if (mode == AddressMode::Border && (at < 0 || at >= sizes[axis])) return record.border[0];
+      if (mode == AddressMode::Border && (at < 0 || at >= sizes[axis])) return std::bit_cast<float>(record.border[0]);
       if (mode == AddressMode::Wrap) at = ((at % sizes[axis]) + sizes[axis]) % sizes[axis];
       at = std::clamp(at, 0, sizes[axis] - 1);
     }
@@ -232,19 +232,24 @@ struct Model {
   float sample(float x, float y) const {
     const bool isLinear = (record.flags & abi::LinearFilter) != 0;
     const float sizes[] = {static_cast<float>(record.width), static_cast<float>(record.height)};
-    float coordinates[] = {x, y}, weights[2];
-    int places[2];
+    float coordinates[] = {x, y};
+    int places[2], weights[2];
     for (int axis = 0; axis < 2; ++axis) {
       float place = reduce(coordinates[axis], axis);
       if (record.flags & abi::NormalizedCoordinates) place *= sizes[axis];
       if (isLinear) place -= 0.5f;
-      places[axis] = static_cast<int>(std::floor(place));
-      weights[axis] = std::floor((place - std::floor(place)) * 256 + 0.5f) / 256;
+      // Of two texels that meet at a mirrored place it is the one that the place itself has.
+      const bool isMirrored = record.addressModes[axis] == static_cast<uint32_t>(AddressMode::Mirror) &&
+                              std::fmod(std::floor(coordinates[axis]), 2.f) != 0;
+      places[axis] = static_cast<int>(isMirrored && !isLinear ? std::ceil(place) - 1 : std::floor(place));
+      weights[axis] = static_cast<int>(std::floor((place - std::floor(place)) * 256 + 0.5f));
     }
     if (!isLinear) return texel(places[0], places[1]);
-    const float a = weights[0], b = weights[1];
-    return (1 - a) * (1 - b) * texel(places[0], places[1]) + a * (1 - b) * texel(places[0] + 1, places[1]) +
-           (1 - a) * b * texel(places[0], places[1] + 1) + a * b * texel(places[0] + 1, places[1] + 1);
+    const int a = weights[0], b = weights[1], both = (a * b + 128) >> 8;
+    const auto part = [&](int weight, int stepX, int stepY) {
+      return static_cast<float>(weight) * texel(places[0] + stepX, places[1] + stepY);
+    };
+    return (part(256 - a - b + both, 0, 0) + part(a - both, 1, 0) + part(b - both, 0, 1) + part(both, 1, 1)) / 256;
   }
 };
 
@@ -257,7 +262,7 @@ TEST_F(TexturePtx, PitchedTexturesAreAddressedAndFiltered) {
       for (const uint32_t coordinates : {0u, uint32_t(abi::NormalizedCoordinates)}) {
         if (!coordinates && (mode == AddressMode::Wrap || mode == AddressMode::Mirror)) continue;
         TextureRecord record = pitched(texels, width, height, pitch, filter | coordinates, mode);
-        record.border[0] = 100;
+        record.border[0] = std::bit_cast<uint32_t>(100.f);
         describe(record);
         for (uint32_t i = 0; i < threads; ++i) {
           const float scale = coordinates ? 1.f : width;

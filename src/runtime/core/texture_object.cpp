@@ -1,6 +1,8 @@
 #include "runtime/core/texture_object.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
@@ -68,6 +70,28 @@ ImageShape rawShapeOf(ImageShape shape) {
   return shape == ImageShape::Line || shape == ImageShape::Lines ? ImageShape::Lines : ImageShape::Planes;
 }
 
+// Toward zero, and not beyond the largest one.
+uint32_t halfBits(float number) {
+  const float magnitude = std::min(std::fabs(number), 65504.f);
+  const uint32_t sign = std::bit_cast<uint32_t>(number) >> 16 & 0x8000;
+  if (magnitude < 0x1p-14f) return sign | static_cast<uint32_t>(magnitude * 0x1p24f);
+  return sign | ((std::bit_cast<uint32_t>(magnitude) >> 13) - (112u << 10));
+}
+
+// A border's channel as those of a texel are: fractions are rounded, halves toward zero; of integers the low bits
+// count.
+uint32_t borderBits(const abi::TextureRecord& record, float border) {
+  const uint32_t bits = std::bit_cast<uint32_t>(border),
+                 mask = record.channelBits == 32 ? ~0u : (1u << record.channelBits) - 1;
+  if (record.channelType == ChannelType::Float) return record.channelBits == 32 ? bits : halfBits(border);
+  if ((record.flags & abi::ReadsNormalized) == 0) return bits & mask;
+  const bool isSigned = record.channelType == ChannelType::Signed;
+  const auto largest = static_cast<float>(isSigned ? mask >> 1 : mask);
+  const float fraction = std::isnan(border) ? 0 : std::clamp(border, isSigned ? -1.f : 0.f, 1.f);
+  const float magnitude = std::ceil(std::fabs(fraction) * largest - 0.5f);
+  return static_cast<uint32_t>(static_cast<int32_t>(std::copysign(magnitude, fraction))) & mask;
+}
+
 }  // namespace
 
 TextureObject::~TextureObject() {
@@ -133,7 +157,7 @@ Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) 
     record.addressModes[i] =
         static_cast<uint32_t>(hasPeriod && !asked.hasNormalizedCoordinates ? abi::AddressMode::Clamp : mode);
   }
-  std::copy_n(asked.border, 4, record.border);
+  for (int i = 0; i < 4; ++i) record.border[i] = borderBits(record, asked.border[i]);
   record.levelBias = asked.levelBias;
   record.minLevel = asked.minLevel;
   record.maxLevel = asked.maxLevel;
@@ -151,7 +175,7 @@ Error TextureObject::describeMemory(abi::TextureRecord& record) const {
     record.width = static_cast<uint32_t>(texels);
     // What lies outside is zero, whatever the program asks for.
     std::ranges::fill(record.addressModes, static_cast<uint32_t>(abi::AddressMode::Border));
-    std::ranges::fill(record.border, 0.f);
+    std::ranges::fill(record.border, 0);
     return Error::Success;
   }
   if (asked.width == 0 || asked.height == 0 || asked.width > mostColumns || asked.height > mostRows ||
@@ -227,7 +251,11 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   if (!context_.vulkan().profile().samplesLikeCuda) return Error::Success;
   if (texels.type != ChannelType::Float && !isNormalized) return Error::Success;
   if (!description_.hasNormalizedCoordinates && !isPlain) return Error::Success;
-  if (hasBorder && std::ranges::any_of(record.border, [](float channel) { return channel != 0; }))
+  if (hasBorder && std::ranges::any_of(record.border, [](uint32_t channel) { return channel != 0; }))
+    return Error::Success;
+  // To CUDA a line is a plane of one row, which lies at the edge of its border.
+  if (record.shape == ImageShape::Line && filters &&
+      record.addressModes[1] == static_cast<uint32_t>(abi::AddressMode::Border))
     return Error::Success;
   // Vulkan filters across the edges of a cube.
   if (isCube && filters && !description_.isSeamless) return Error::Success;

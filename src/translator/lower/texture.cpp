@@ -104,7 +104,12 @@ Channels sampleOrFilter(FunctionLowering& f, const TextureRecord& record, const 
   if (sample.layer) operands.push_back(b.convert(Op::UToF, ir::F32, sample.layer));
   Value sampled = b.emit(Op::ImageSample, ir::F32.withLanes(4), {}, shape);
   sampled->operands = std::move(operands);
-  for (unsigned i = 0; i < 4; ++i) b.write(results[i], b.bitcast(ir::I32, b.extract(sampled, i)));
+  // A fourth channel that the texture has not is one to Vulkan, and zero to CUDA.
+  const Value hasFourth = b.compare(Op::IEq, record.word(offsetof(abi::TextureRecord, channels)), b.i32(4));
+  for (unsigned i = 0; i < 4; ++i) {
+    Value channel = b.bitcast(ir::I32, b.extract(sampled, i));
+    b.write(results[i], i < 3 ? channel : b.select(hasFourth, channel, b.i32(0)));
+  }
   f.beginElse();
   const Channels filtered = TextureFilter(f, record, sample).sample();
   for (unsigned i = 0; i < 4; ++i) b.write(results[i], filtered[i]);

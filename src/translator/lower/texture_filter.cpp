@@ -19,14 +19,10 @@ Value times(ir::Builder& b, Value x, Value y) { return b.floating(Op::FMul, plai
 Value plus(ir::Builder& b, Value x, Value y) { return b.floating(Op::FAdd, plain, {x, y}); }
 Value minus(ir::Builder& b, Value x, Value y) { return b.floating(Op::FSub, plain, {x, y}); }
 Value floorOf(ir::Builder& b, Value x) { return b.unary(Op::FFloor, x); }
-// A number that is one of the integers from `low` to `high`, `low` for a NaN.
-Value toInteger(ir::Builder& b, Value x, Value low, Value high) {
-  return b.convert(Op::FToS, ir::I32, b.binary(Op::FMin, b.binary(Op::FMax, x, low), high));
-}
 
-// To multiples of 1/256.
-Value roundWeight(ir::Builder& b, Value x) {
-  return times(b, floorOf(b, b.floating(Op::Fma, plain, {x, b.f32(256), b.f32(0.5f)})), b.f32(1 / 256.f));
+// What `share` 256ths of an integer are, halves upwards.
+Value portion(ir::Builder& b, Value whole, Value share) {
+  return b.lshr(b.add(b.mul(whole, share), b.i32(128)), b.i32(8));
 }
 
 }  // namespace
@@ -44,7 +40,12 @@ ImageShape TextureGeometry::sampled() const {
 }
 
 TextureFilter::TextureFilter(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample)
-    : f_(f), b_(f.b), record_(record), sample_(sample), reader_(f, record, sample.geometry.fetched()) {}
+    : f_(f),
+      b_(f.b),
+      record_(record),
+      sample_(sample),
+      format_(f, record),
+      reader_(f, record, format_, sample.geometry.fetched()) {}
 
 Value TextureFilter::sizeOf(size_t extent, Value level) {
   return b_.binary(Op::UMax, b_.lshr(record_.word(extent), level), b_.i32(1));
@@ -88,37 +89,160 @@ void TextureFilter::prepareAxes() {
   for (size_t i = 0; i < sample_.coordinates.size(); ++i) {
     // A cube's height is its width; its faces end where others begin.
     Value mode = face_ ? clamp : record_.word(offsetof(abi::TextureRecord, addressModes) + 4 * i);
-    axes_.push_back({reduce(sample_.coordinates[i], mode), mode, extents[i]});
+    axes_.push_back({sample_.coordinates[i], mode, extents[i]});
   }
+  const TextureGeometry& geometry = sample_.geometry;
+  if (geometry.dimensions == 1 && !geometry.isLayered)
+    axes_.push_back({nullptr, record_.word(offsetof(abi::TextureRecord, addressModes) + 4), extents[1]});
 }
 
-// Wrapped and mirrored coordinates, which are always normalised, become those of the first period.
-Value TextureFilter::reduce(Value coordinate, Value mode) {
-  Value whole = floorOf(b_, coordinate);
-  Value fraction = minus(b_, coordinate, whole);
-  Value half = times(b_, whole, b_.f32(0.5f));
-  Value isOdd = b_.compare(Op::FNe, floorOf(b_, half), half);
-  Value mirrored = b_.select(isOdd, minus(b_, b_.f32(1), fraction), fraction);
-  return b_.select(isMode(b_, mode, AddressMode::Wrap), fraction,
-                   b_.select(isMode(b_, mode, AddressMode::Mirror), mirrored, coordinate));
+// Of normalised coordinates the hardware takes 21 bits behind the point, or as many as the size has and 8 more.
+TextureFilter::Place TextureFilter::place(const Axis& axis, Value size) {
+  const ir::VariableId floor = b_.function().addVariable(ir::I32, "place");
+  const ir::VariableId rounded = b_.function().addVariable(ir::I32, "place");
+  const Value coordinate = b_.select(b_.unary(Op::FIsNan, axis.coordinate), b_.f32(0), axis.coordinate);
+  const Value isNormalized = record_.flag(abi::NormalizedCoordinates);
+  auto within = [&](Value number, Value low, Value high) {
+    return b_.binary(Op::FMin, b_.binary(Op::FMax, number, low), high);
+  };
+  // The period that a mirrored or wrapped coordinate is in. Between -1 and 1 a difference might be rounded.
+  const Value period = floorOf(b_, coordinate), half = times(b_, period, b_.f32(0.5f));
+  const Value mirrors = isMode(b_, axis.mode, AddressMode::Mirror);
+  const Value repeats = b_.bitOr(isMode(b_, axis.mode, AddressMode::Wrap), mirrors);
+  const Value isMirrored = b_.bitAnd(b_.bitAnd(isNormalized, mirrors), b_.compare(Op::FNe, floorOf(b_, half), half));
+  f_.beginIf(isNormalized);
+  {
+    Value bitsOfSize = b_.add(b_.convert(Op::FindMsbU, ir::I32, b_.sub(size, b_.i32(1))), b_.i32(1));
+    Value shift = b_.binary(Op::SMax, b_.add(bitsOfSize, b_.i32(8)), b_.i32(21));
+    Value one = b_.bitcast(ir::F32, b_.shl(b_.add(shift, b_.i32(127)), b_.i32(23)));
+    Value isSmall = b_.compare(Op::FLt, b_.unary(Op::FAbs, coordinate), b_.f32(1));
+    Value inPeriod = b_.select(isSmall, coordinate, minus(b_, coordinate, period));
+    Value number = within(b_.select(repeats, inPeriod, coordinate), b_.f32(-2), b_.f32(3));
+    Value fixed = b_.convert(Op::FToS, ir::I32, floorOf(b_, times(b_, number, one)));
+    Value mask = b_.sub(b_.shl(b_.i32(1), shift), b_.i32(1));
+    fixed = b_.select(repeats, b_.bitAnd(fixed, mask), fixed);
+    Value product = b_.mul(b_.convert(Op::SExt, ir::I64, fixed), b_.convert(Op::ZExt, ir::I64, size));
+    Value twice = b_.convert(Op::Trunc, ir::I32, b_.ashr(product, b_.sub(shift, b_.i32(9))));
+    Value down = b_.ashr(twice, b_.i32(1)), nearest = b_.ashr(b_.add(twice, b_.i32(1)), b_.i32(1));
+    Value end = b_.shl(size, b_.i32(8));
+    b_.write(floor, b_.select(isMirrored, b_.sub(b_.sub(end, b_.i32(1)), down), down));
+    b_.write(rounded, b_.select(isMirrored, b_.sub(end, nearest), nearest));
+  }
+  f_.beginElse();
+  {
+    Value behind = plus(b_, b_.convert(Op::UToF, ir::F32, size), b_.f32(2));
+    Value fine = times(b_, within(coordinate, b_.f32(-2), behind), b_.f32(256));
+    Value whole = floorOf(b_, fine);
+    Value isUpper = b_.compare(Op::FLe, b_.f32(0.5f), minus(b_, fine, whole));
+    Value down = b_.convert(Op::FToS, ir::I32, whole);
+    b_.write(floor, down);
+    b_.write(rounded, b_.add(down, b_.convert(Op::ZExt, ir::I32, isUpper)));
+  }
+  f_.endIf();
+  return {b_.read(floor), b_.read(rounded), isMirrored};
 }
 
 TextureFilter::Position TextureFilter::locate(const Axis& axis, Value level, Value isLinear) {
-  Position position;
-  position.size = sizeOf(axis.extent, level);
-  Value size = b_.convert(Op::UToF, ir::F32, position.size);
-  Value place = b_.select(record_.flag(abi::NormalizedCoordinates), times(b_, axis.coordinate, size), axis.coordinate);
-  place = b_.select(b_.unary(Op::FIsNan, place), b_.f32(0), place);
-  place = b_.select(isLinear, minus(b_, place, b_.f32(0.5f)), place);
-  Value whole = floorOf(b_, place);
-  Value weight = roundWeight(b_, minus(b_, place, whole));
-  // The weight may be rounded up to one.
-  Value isNext = b_.bitAnd(isLinear, b_.compare(Op::FEq, weight, b_.f32(1)));
-  weight = b_.select(b_.compare(Op::FLt, weight, b_.f32(1)), weight, b_.f32(0));  // 0 for a NaN
-  position.weight = weight;
-  position.index = toInteger(b_, whole, b_.f32(-2), plus(b_, size, b_.f32(1)));
-  position.index = b_.add(position.index, b_.convert(Op::ZExt, ir::I32, isNext));
-  return position;
+  if (!axis.coordinate) {  // that of a line, which lies at the edge of its border
+    Value isAtEdge = b_.bitAnd(isLinear, isMode(b_, axis.mode, AddressMode::Border));
+    return {b_.select(isAtEdge, b_.i32(~0u), b_.i32(0)), b_.select(isAtEdge, b_.i32(128), b_.i32(0)),
+            b_.boolean(false)};
+  }
+  const Place at = place(axis, sizeOf(axis.extent, level));
+  // A texel's middle is half of one behind its edge.
+  Value middle = b_.sub(at.rounded, b_.i32(128));
+  return {b_.ashr(b_.select(isLinear, middle, at.floor), b_.i32(8)),
+          b_.select(isLinear, b_.bitAnd(middle, b_.i32(255)), b_.i32(0)), at.isMirrored};
+}
+
+std::vector<TextureFilter::Position> TextureFilter::locate(Value level, Value isLinear) {
+  std::vector<Position> positions;
+  for (const Axis& axis : axes_) positions.push_back(locate(axis, level, isLinear));
+  return positions;
+}
+
+// The hardware divides the whole weight along the third axis first, then along the first and the second, and rounds
+// each part: of the two along the second axis the one that lies on the same side as along the first.
+std::vector<TextureFilter::Corner> TextureFilter::corners(const std::vector<Position>& positions, Value whole) {
+  std::vector<Corner> result = {{{false, false, false}, whole}};
+  auto divide = [&](size_t axis, auto&& farWeight) {
+    if (axis >= positions.size()) return;
+    std::vector<Corner> halves;
+    for (const Corner& corner : result) {
+      Corner far = corner, near = corner;
+      far.isFar[axis] = true;
+      far.weight = farWeight(corner, positions[axis].weight);
+      near.weight = b_.sub(corner.weight, far.weight);
+      halves.push_back(near);
+      halves.push_back(far);
+    }
+    result = std::move(halves);
+  };
+  auto rounded = [&](const Corner& corner, Value weight) { return portion(b_, corner.weight, weight); };
+  divide(2, rounded);
+  divide(0, rounded);
+  divide(1, [&](const Corner& corner, Value weight) {
+    if (corner.isFar[0]) return rounded(corner, weight);
+    return b_.sub(corner.weight, rounded(corner, b_.sub(b_.i32(256), weight)));
+  });
+  return result;
+}
+
+std::vector<Plane> TextureFilter::planes(Value level, Value weight, Value isLinear) {
+  std::vector<Position> positions = locate(level, isLinear);
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    // Beyond the middle of the first and the last texel nothing is mixed in.
+    Value hasEdge =
+        b_.bitOr(isMode(b_, axes_[i].mode, AddressMode::Clamp), isMode(b_, axes_[i].mode, AddressMode::Mirror));
+    Value isBetween = b_.compare(Op::ULt, positions[i].index, b_.sub(sizeOf(axes_[i].extent, level), b_.i32(1)));
+    positions[i].weight = b_.select(b_.bitOr(isBetween, b_.bitNot(hasEdge)), positions[i].weight, b_.i32(0));
+  }
+  const std::vector<Corner> all = corners(positions, weight);
+  std::vector<std::vector<Value>> indices;
+  for (const Corner& corner : all) {
+    std::vector<Value> index;
+    for (size_t axis = 0; axis < positions.size(); ++axis)
+      index.push_back(corner.isFar[axis] ? b_.add(positions[axis].index, b_.i32(1)) : positions[axis].index);
+    indices.push_back(std::move(index));
+  }
+  const std::vector<Channels> fields = readAt(indices, level);
+  std::vector<Plane> result(axes_.size() == 3 ? 2 : 1);
+  for (size_t i = 0; i < all.size(); ++i) result[all[i].isFar[2] ? 1 : 0].push_back({fields[i], all[i].weight});
+  return result;
+}
+
+// Where the condition does not hold all is zero.
+std::vector<Plane> TextureFilter::planesIf(Value condition, Value level, Value weight, Value isLinear) {
+  struct Variables {
+    std::array<ir::VariableId, 4> fields;
+    ir::VariableId weight;
+  };
+  auto zero = [&] {
+    const ir::VariableId variable = b_.function().addVariable(ir::I32, "tap");
+    b_.write(variable, b_.i32(0));
+    return variable;
+  };
+  std::vector<std::vector<Variables>> variables(axes_.size() == 3 ? 2 : 1);
+  for (auto& plane : variables)
+    for (size_t tap = 0; tap < size_t{1} << std::min<size_t>(axes_.size(), 2); ++tap)
+      plane.push_back({{zero(), zero(), zero(), zero()}, zero()});
+  f_.beginIf(condition);
+  const std::vector<Plane> all = planes(level, weight, isLinear);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t tap = 0; tap < all[i].size(); ++tap) {
+      for (unsigned channel = 0; channel < 4; ++channel)
+        b_.write(variables[i][tap].fields[channel], all[i][tap].fields[channel]);
+      b_.write(variables[i][tap].weight, all[i][tap].weight);
+    }
+  f_.endIf();
+  std::vector<Plane> result;
+  for (const auto& plane : variables) {
+    result.emplace_back();
+    for (const auto& [fields, share] : plane)
+      result.back().push_back(
+          {{b_.read(fields[0]), b_.read(fields[1]), b_.read(fields[2]), b_.read(fields[3])}, b_.read(share)});
+  }
+  return result;
 }
 
 // The index of a texel that the texture has.
@@ -135,97 +259,80 @@ Value TextureFilter::resolve(Value index, Value size, Value mode, Value& isInsid
   return b_.select(isMode(b_, mode, AddressMode::Wrap), wrapped, clamped);
 }
 
-Channels TextureFilter::readAt(const std::vector<Value>& indices, const std::vector<Value>& sizes, Value level) {
-  Value isInside = b_.bitNot(record_.isKind(abi::TextureKind::None));
-  std::vector<Value> resolved;
-  for (size_t i = 0; i < axes_.size(); ++i) {
-    Value index = sample_.offsets.empty() ? indices[i] : b_.add(indices[i], sample_.offsets[i]);
-    resolved.push_back(resolve(index, sizes[i], axes_[i].mode, isInside));
+std::vector<Channels> TextureFilter::readAt(const std::vector<std::vector<Value>>& indices, Value level) {
+  const Value isSomething = b_.bitNot(record_.isKind(abi::TextureKind::None));
+  std::vector<Value> sizes;
+  for (const Axis& axis : axes_) sizes.push_back(sizeOf(axis.extent, level));
+  std::vector<TexelReader::Place> places;
+  std::vector<Value> areInside;
+  for (const std::vector<Value>& indicesOfOne : indices) {
+    Value isInside = b_.boolean(true);
+    std::vector<Value> resolved;
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      Value index = sample_.offsets.empty() ? indicesOfOne[i] : b_.add(indicesOfOne[i], sample_.offsets[i]);
+      resolved.push_back(resolve(index, sizes[i], axes_[i].mode, isInside));
+    }
+    const Value y = resolved.size() > 1 ? resolved[1] : b_.i32(0);
+    const Value z = resolved.size() > 2 ? resolved[2] : layerIndex();
+    places.push_back({resolved[0], y, z, level});
+    areInside.push_back(isInside);
   }
-  const Value y = resolved.size() > 1 ? resolved[1] : b_.i32(0);
-  const Value z = resolved.size() > 2 ? resolved[2] : layerIndex();
-  Channels channels = reader_.read({resolved[0], y, z, level});
-  const Value isNothing = record_.isKind(abi::TextureKind::None);
-  for (unsigned i = 0; i < channels.size(); ++i) {
-    Value border = record_.word(offsetof(abi::TextureRecord, border) + 4 * i);
-    Value outside = b_.select(b_.bitOr(isNothing, b_.bitNot(reader_.hasChannel(i))), b_.i32(0), border);
-    channels[i] = b_.select(isInside, channels[i], outside);
-  }
-  return channels;
+  std::vector<Channels> texels = reader_.read(places);
+  for (size_t i = 0; i < texels.size(); ++i)
+    for (unsigned channel = 0; channel < 4; ++channel) {
+      Value border = record_.word(offsetof(abi::TextureRecord, border) + 4 * channel);
+      border = b_.select(isSomething, border, b_.i32(0));
+      texels[i][channel] = b_.select(areInside[i], texels[i][channel], border);
+    }
+  return texels;
 }
 
 Channels TextureFilter::texel() {
   const Value none = b_.i32(0);
   const Value levels = record_.word(offsetof(abi::TextureRecord, levels));
   const Value level = sample_.level ? b_.binary(Op::UMin, sample_.level, b_.sub(levels, b_.i32(1))) : none;
-  std::vector<Value> sizes;
-  for (size_t i = 0; i < sample_.coordinates.size(); ++i) {
+  for (size_t i = 0; i < sample_.coordinates.size(); ++i)
     axes_.push_back({nullptr, record_.word(offsetof(abi::TextureRecord, addressModes) + 4 * i), extents[i]});
-    sizes.push_back(sizeOf(extents[i], level));
-  }
-  return readAt(sample_.coordinates, sizes, level);
+  return reader_.convert(readAt({sample_.coordinates}, level)[0]);
 }
 
-// One loop over all the texels that count: two for each axis that is filtered, of two levels where these are.
 Channels TextureFilter::sample() {
   prepareAxes();
   const Value isLinear = record_.flag(abi::LinearFilter), mixesLevels = record_.flag(abi::LinearMipFilter);
-  const Value lastLevel =
-      b_.convert(Op::UToF, ir::F32, b_.sub(record_.word(offsetof(abi::TextureRecord, levels)), b_.i32(1)));
-  Value level = sample_.level ? sample_.level : b_.f32(0);
-  level = plus(b_, level, record_.number(offsetof(abi::TextureRecord, levelBias)));
-  level = b_.binary(Op::FMax, level, record_.number(offsetof(abi::TextureRecord, minLevel)));
-  level = b_.binary(Op::FMin, level, record_.number(offsetof(abi::TextureRecord, maxLevel)));
-  level = b_.binary(Op::FMin, b_.binary(Op::FMax, level, b_.f32(0)), lastLevel);
-  Value place = b_.select(mixesLevels, level, plus(b_, level, b_.f32(0.5f)));
-  Value whole = floorOf(b_, place);
-  const Value levelWeight = b_.select(mixesLevels, roundWeight(b_, minus(b_, place, whole)), b_.f32(0));
-  const Value firstLevel = toInteger(b_, whole, b_.f32(0), lastLevel);
-  const Value secondLevel = toInteger(b_, plus(b_, whole, b_.f32(1)), b_.f32(0), lastLevel);
+  // Levels count in 256ths; what is less is dropped.
+  auto fixed = [&](Value number) {
+    Value within = b_.binary(Op::FMin, b_.binary(Op::FMax, number, b_.f32(-64)), b_.f32(64));
+    return b_.convert(Op::FToS, ir::I32, floorOf(b_, times(b_, within, b_.f32(256))));
+  };
+  auto bound = [&](size_t offset) { return fixed(record_.number(offset)); };
+  Value fine = bound(offsetof(abi::TextureRecord, levelBias));
+  if (sample_.level) fine = b_.add(fine, fixed(sample_.level));
+  fine = b_.binary(Op::SMax, fine, bound(offsetof(abi::TextureRecord, minLevel)));
+  fine = b_.binary(Op::SMin, fine, bound(offsetof(abi::TextureRecord, maxLevel)));
+  const Value last = b_.sub(record_.word(offsetof(abi::TextureRecord, levels)), b_.i32(1));
+  fine = b_.binary(Op::SMin, b_.binary(Op::SMax, fine, b_.i32(0)), b_.shl(last, b_.i32(8)));
+  fine = b_.select(mixesLevels, fine, b_.add(fine, b_.i32(128)));
+  const Value firstLevel = b_.lshr(fine, b_.i32(8));
+  const Value secondWeight = b_.select(mixesLevels, b_.bitAnd(fine, b_.i32(255)), b_.i32(0));
+  const Value isMixed = b_.compare(Op::INe, secondWeight, b_.i32(0));
 
-  const auto axisCount = static_cast<uint32_t>(axes_.size());
-  const Value bitsOfLevel = b_.select(isLinear, b_.i32(axisCount), b_.i32(0));
-  const Value isMixed = b_.compare(Op::FLt, b_.f32(0), levelWeight);
-  const Value taps = b_.shl(b_.i32(1), b_.add(bitsOfLevel, b_.convert(Op::ZExt, ir::I32, isMixed)));
-
-  const ir::VariableId tapVariable = b_.function().addVariable(ir::I32, "tap");
-  std::array<ir::VariableId, 4> sums, last;
-  for (unsigned i = 0; i < 4; ++i) {
-    sums[i] = b_.function().addVariable(ir::F32, "sum");
-    last[i] = b_.function().addVariable(ir::I32, "texel");
-    b_.write(sums[i], b_.f32(0));
-  }
-  b_.write(tapVariable, b_.i32(0));
-  f_.beginLoop();
-  const Value tap = b_.read(tapVariable);
-  const Value isSecond = b_.compare(Op::INe, b_.lshr(tap, bitsOfLevel), b_.i32(0));
-  const Value tapLevel = b_.select(isSecond, secondLevel, firstLevel);
-  Value weight = b_.select(isSecond, levelWeight, minus(b_, b_.f32(1), levelWeight));
-  std::vector<Value> indices, sizes;
-  for (uint32_t i = 0; i < axisCount; ++i) {
-    const Position position = locate(axes_[i], tapLevel, isLinear);
-    const Value step = b_.select(isLinear, b_.bitAnd(b_.lshr(tap, b_.i32(i)), b_.i32(1)), b_.i32(0));
-    const Value isFar = b_.compare(Op::INe, step, b_.i32(0));
-    const Value share = b_.select(isFar, position.weight, minus(b_, b_.f32(1), position.weight));
-    weight = b_.select(isLinear, times(b_, weight, share), weight);
-    indices.push_back(b_.add(position.index, step));
-    sizes.push_back(position.size);
-  }
-  const Channels channels = readAt(indices, sizes, tapLevel);
-  for (unsigned i = 0; i < 4; ++i) {
-    b_.write(last[i], channels[i]);
-    const Value texel = b_.bitcast(ir::F32, channels[i]);
-    b_.write(sums[i], b_.floating(Op::Fma, plain, {weight, texel, b_.read(sums[i])}));
-  }
-  const Value next = b_.add(tap, b_.i32(1));
-  b_.write(tapVariable, next);
-  f_.endLoop(b_.compare(Op::ULt, next, taps));
-
-  const Value isFiltered = b_.bitOr(isLinear, isMixed);
-  Channels result;
-  for (unsigned i = 0; i < 4; ++i)
-    result[i] = b_.select(isFiltered, b_.bitcast(ir::I32, b_.read(sums[i])), b_.read(last[i]));
-  return result;
+  std::array<ir::VariableId, 4> results;
+  for (ir::VariableId& result : results) result = b_.function().addVariable(ir::I32, "sampled");
+  auto write = [&](const Channels& channels) {
+    for (size_t i = 0; i < channels.size(); ++i) b_.write(results[i], channels[i]);
+  };
+  const Value hasFractions = b_.bitOr(format_.isFloat, format_.isNormalized);
+  f_.beginIf(b_.bitAnd(b_.bitOr(isLinear, mixesLevels), hasFractions));
+  std::vector<Plane> all = planes(firstLevel, b_.sub(b_.i32(256), secondWeight), isLinear);
+  const Value secondLevel = b_.add(firstLevel, b_.i32(1));
+  for (Plane& plane : planesIf(isMixed, secondLevel, secondWeight, isLinear)) all.push_back(std::move(plane));
+  write(TexelSum(f_, format_).of(all));
+  f_.beginElse();
+  std::vector<Value> nearest;
+  for (const Position& position : locate(firstLevel, b_.boolean(false))) nearest.push_back(position.index);
+  write(reader_.convert(readAt({nearest}, firstLevel)[0]));
+  f_.endIf();
+  return {b_.read(results[0]), b_.read(results[1]), b_.read(results[2]), b_.read(results[3])};
 }
 
 // Counter-clockwise from the lower left one, as PTX has it.
@@ -233,11 +340,22 @@ Channels TextureFilter::gather(unsigned channel) {
   prepareAxes();
   constexpr uint32_t columns[] = {0, 1, 1, 0}, rows[] = {1, 1, 0, 0};
   const Value level = b_.i32(0);
-  const Position x = locate(axes_[0], level, b_.boolean(true)), y = locate(axes_[1], level, b_.boolean(true));
+  const std::vector<Position> first = locate(level, b_.boolean(true));
+  auto along = [&](size_t axis, uint32_t step) {
+    return b_.add(first[axis].index, b_.select(first[axis].isMirrored, b_.i32(1 - step), b_.i32(step)));
+  };
+  std::vector<std::vector<Value>> indices;
+  for (unsigned i = 0; i < 4; ++i) indices.push_back({along(0, columns[i]), along(1, rows[i])});
+  const std::vector<Channels> texels = readAt(indices, level);
+  TexelSum sum(f_, format_);
   Channels result;
-  for (unsigned i = 0; i < 4; ++i)
-    result[i] = readAt({b_.add(x.index, b_.i32(columns[i])), b_.add(y.index, b_.i32(rows[i]))}, {x.size, y.size},
-                       level)[channel];
+  for (unsigned i = 0; i < 4; ++i) {
+    // Fractions come through the filter.
+    Value fraction = sum.ofFractions({{{texels[i], b_.i32(256)}}}, channel);
+    Value isFraction = b_.bitAnd(format_.isNormalized, b_.bitNot(format_.isFloat));
+    Value hasChannel = b_.compare(Op::ULt, b_.i32(channel), format_.channels);
+    result[i] = b_.select(b_.bitAnd(isFraction, hasChannel), fraction, reader_.convert(texels[i])[channel]);
+  }
   return result;
 }
 

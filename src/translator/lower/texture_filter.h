@@ -1,11 +1,11 @@
-// Samples a texture in the shader: addressing, and filtering with the weights of NVIDIA's hardware, which have 8 bits
-// behind the point. For devices whose samplers give other results, and for what no sampler of Vulkan takes.
+// Samples a texture in the shader: addressing, and filtering with the weights of NVIDIA's hardware, which are whole
+// numbers of 256ths. For devices whose samplers give other results, and for what no sampler of Vulkan takes.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "translator/lower/texel.h"
+#include "translator/lower/texel_sum.h"
 
 namespace mulciber::lower {
 
@@ -38,25 +38,37 @@ class TextureFilter {
 
  private:
   struct Axis {
-    Value coordinate;  // within the texture's period
+    Value coordinate;  // none: the hardware takes a line for a plane of one row
     Value mode;
     size_t extent;  // offset of the size in the record
   };
+  // From the texture's beginning, in 256ths of a texel.
+  struct Place {
+    Value floor, rounded;  // down, and to the nearest, halves upwards
+    Value isMirrored;
+  };
   struct Position {
     Value index;   // of the first texel, i32
-    Value weight;  // of the second one, f32
-    Value size;
+    Value weight;  // of the second one, in 256ths
+    Value isMirrored;
   };
-  struct Taps {
-    Value channels[4];
+  // One of the texels that a filter takes: the first or the second one along each axis.
+  struct Corner {
+    bool isFar[3];
+    Value weight;
   };
 
   void selectFace();
   void prepareAxes();
-  Value reduce(Value coordinate, Value mode);
+  Place place(const Axis& axis, Value size);
   Position locate(const Axis& axis, Value level, Value isLinear);
+  std::vector<Position> locate(Value level, Value isLinear);
+  std::vector<Corner> corners(const std::vector<Position>& positions, Value whole);
+  std::vector<Plane> planes(Value level, Value weight, Value isLinear);
+  std::vector<Plane> planesIf(Value condition, Value level, Value weight, Value isLinear);
   Value resolve(Value index, Value size, Value mode, Value& isInside);
-  Channels readAt(const std::vector<Value>& indices, const std::vector<Value>& sizes, Value level);
+  // Each of `indices` has one for each axis.
+  std::vector<Channels> readAt(const std::vector<std::vector<Value>>& indices, Value level);
   Value sizeOf(size_t extent, Value level);
   Value layerIndex();
 
@@ -64,6 +76,7 @@ class TextureFilter {
   ir::Builder& b_;
   const TextureRecord& record_;
   TextureSample sample_;
+  TexelFormat format_;
   TexelReader reader_;
   std::vector<Axis> axes_;
   Value face_ = nullptr;
