@@ -40,6 +40,9 @@ struct TargetProfile {
   bool shaderSubgroupClock = false, shaderDeviceClock = false;
   bool smBuiltins = false;  // VK_NV_shader_sm_builtins: which multiprocessor, and how many
   bool integerDotProduct = false;
+  // Products of cooperative matrices (VK_KHR_cooperative_matrix) whose components lie as those of mma, as probed: of 16
+  // rows and 32 bytes along k by 8 columns. By the types of the factors and of the sums.
+  bool matricesF16F32 = false, matricesF16F16 = false, matricesS8 = false, matricesU8 = false;
   bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
   bool textures = false;         // arrays of images and samplers that a kernel chooses from (texture_abi.h)
   bool samplesLikeCuda = false;  // samplers of the device give what CUDA gives
@@ -87,6 +90,8 @@ struct TranslateOptions {
   // Shared or private memory in LaunchState::scratch: for launches with more than the device has, by their dynamic
   // shared memory or their stack. Kernels that alone ask for more have it there in any case.
   bool sharedInScratch = false, localInScratch = false;
+  // For launches whose blocks end in a warp of less than 32 threads, in which there are no cooperative matrices.
+  bool partialWarps = false;
   // So many instructions may a kernel have with all calls inlined; beyond, calls of large functions share a body.
   uint32_t inlineLimit = 32768;
   bool validate = false;  // run spirv-val on the result
@@ -151,6 +156,7 @@ struct KernelInfo {
   bool sharedInScratch = false, localInScratch = false;
   uint32_t stackCount = 0;  // so many times SpecializationConstant::StackBytes follow the local bytes
   bool usesWarpOperations = false;
+  bool usesMatrixUnits = false;  // only for launches of whole warps: see TranslateOptions::partialWarps
   bool readsHostWrites = false;  // may wait for what the host writes while it runs
 };
 

@@ -39,6 +39,14 @@ namespace {
 
 bool isWarpOperation(ir::Op op) { return op >= ir::Op::WarpBarrier && op <= ir::Op::Elect; }
 
+bool usesMatrixUnits(const ir::Program& program) {
+  for (const auto& function : program.functions)
+    for (const ir::Block* block : function->blocks)
+      for (const ir::Instruction* instruction : block->instructions)
+        if (instruction->op == ir::Op::MatrixProduct) return true;
+  return false;
+}
+
 // A load of the whole system's scope, as volatile ones are, or a fence before other loads.
 bool readsHostWrites(const ir::Instruction& instruction) {
   const ir::MemoryAccess& memory = instruction.memory;
@@ -73,6 +81,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   info.localInScratch = program.localInScratch;
   info.usesLocks = program.usesLocks;
   info.usesTextures = program.usesTextures;
+  info.usesMatrixUnits = usesMatrixUnits(program);
   info.stackCount = program.functions.front()->stackCount;
   for (const auto& function : program.functions)
     for (const ir::Block* block : function->blocks)
@@ -152,6 +161,8 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   dump("ptx", [&] { return ptx::print(holder.module); });
 
   TargetProfile target = profile;
+  if (options.partialWarps)
+    target.matricesF16F32 = target.matricesF16F16 = target.matricesS8 = target.matricesU8 = false;
   auto program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
   if (!program) return std::nullopt;
   // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes
@@ -168,9 +179,10 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     if (!target.hasWarps() && passes::usesWarps(*program)) passes::yieldInLocks(*program);
     return inStep || waits;
   };
-  if (takeTurns()) {
-    if (passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
-    program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, true);
+  const bool turns = takeTurns();
+  if (turns || (!target.hasWarps() && usesMatrixUnits(*program))) {
+    if (turns && passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
+    program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, turns);
     if (!program) return std::nullopt;
     takeTurns();
   }

@@ -20,10 +20,13 @@ b0 "entry":
   %4 = input i64 ModuleData
   %5 = load <4 x f32> %4 [global volatile acquire device align 16]
   %6 = extract f32 %5, 2
+  %7 = vec <4 x i32> %0, %0, %0, %0
+  %8 = vec <2 x i32> %0, %0
+  %9 = matrix.product <4 x f32> f16, %7, %8, %5
   fence [seq_cst system]
   call @f %0 returns v0
-  %7 = const bool true
-  br %7, b1, b2
+  %10 = const bool true
+  br %10, b1, b2
 b1:
   switch %0, b2 [1: b2, 70000: b1]
 b2 "exit":

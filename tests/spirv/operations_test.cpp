@@ -81,8 +81,9 @@ struct OneBlock {
   }
 };
 
-void expectValid(const std::string& what, const std::function<void(OneBlock&)>& body) {
-  for (const TargetProfile& profile : {plainProfile(), storageProfile(), fullProfile()}) {
+void expectValid(const std::string& what, const std::function<void(OneBlock&)>& body,
+                 const std::vector<TargetProfile>& profiles = {plainProfile(), storageProfile(), fullProfile()}) {
+  for (const TargetProfile& profile : profiles) {
     OneBlock kernel;
     body(kernel);
     kernel.b.ret();
@@ -342,6 +343,21 @@ TEST(SpirvOperations, BetweenThreads) {
   expectValid("elect", [](OneBlock& k) { k.keep(k.b.emit(Op::Elect, Bool, {})); });
   for (Op op : {Op::ClockSubgroup, Op::ClockDevice})
     expectValid(describe(op, I64), [&](OneBlock& k) { k.keep(k.b.emit(op, I64, {})); });
+}
+
+TEST(SpirvOperations, ProductsOfMatrices) {
+  for (auto [matrices, sum] : {std::pair{MatrixType::Halves, F32},
+                               {MatrixType::Halves, F16},
+                               {MatrixType::SignedBytes, I32},
+                               {MatrixType::UnsignedBytes, I32}}) {
+    const Type sums = sum.withLanes(4);
+    auto body = [&](OneBlock& k) {
+      k.keep(k.b.emit(Op::MatrixProduct, sums,
+                      {k.unknown(I32.withLanes(4)), k.unknown(I32.withLanes(2)), k.unknown(sums)},
+                      static_cast<uint64_t>(matrices)));
+    };
+    expectValid(describe(Op::MatrixProduct, sums), body, {fullProfile()});
+  }
 }
 
 TEST(SpirvOperations, Inputs) {

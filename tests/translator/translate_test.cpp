@@ -83,6 +83,33 @@ TEST(Translate, DescribesTheKernel) {
   EXPECT_EQ(info.staticSharedBytes, 0u);
 }
 
+// A warp of less than 32 threads has no cooperative matrices.
+TEST(Translate, KeepsMatrixUnitsToWholeWarps) {
+  constexpr std::string_view text = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<2>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, %r0;
+  mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r0, %r1}, {%r0}, {%r1}, {%r0, %r1};
+  st.global.v2.u32 [%out], {%r0, %r1};
+  ret;
+}
+)";
+  Translated whole = translateText(text, "k", *builtinProfile("nvidia"));
+  ASSERT_TRUE(whole.kernel) << whole.messages;
+  EXPECT_TRUE(whole.kernel->info.usesMatrixUnits);
+  EXPECT_EQ(spirv::validate(whole.kernel->spirv), "");
+  TranslateOptions options;
+  options.partialWarps = true;
+  Translated partial = translateText(text, "k", *builtinProfile("nvidia"), options);
+  ASSERT_TRUE(partial.kernel) << partial.messages;
+  EXPECT_FALSE(partial.kernel->info.usesMatrixUnits);
+}
+
 TEST(Translate, SameInputGivesSameBytes) {
   Translated first = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));
   Translated second = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));

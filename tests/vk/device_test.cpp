@@ -1,3 +1,5 @@
+#include "runtime/vk/matrix_probe.h"
+
 #include "vulkan_test.h"
 
 namespace mulciber::vk {
@@ -36,6 +38,17 @@ TEST_F(DeviceTest, OneStepFromExactEstimatesIsEnough) {
   EXPECT_EQ(wrong.refinements, 0u);
   EXPECT_EQ(wrong.divisors, 2u);
   EXPECT_FALSE(device->probes().refinesInOneStep32);  // it was not asked
+}
+
+// What it expects of matrix units is what mma gives.
+TEST_F(DeviceTest, ProbesMatrixUnitsWithProductsThatAreRight) {
+  if (!device->probes().lanesLikeCuda) GTEST_SKIP() << "skipped: it has no warps of 32 lanes";
+  ProbeResults results;
+  probeMatrices(*device, results, false);
+  EXPECT_TRUE(results.matricesF16F32);
+  EXPECT_TRUE(results.matricesF16F16);
+  EXPECT_TRUE(results.matricesS8);
+  EXPECT_TRUE(results.matricesU8);
 }
 
 TEST_F(DeviceTest, IsOpenedWithoutProbingWhenTheResultsAreKnown) {

@@ -41,7 +41,7 @@ enum Attribute : int {  // CUfunction_attribute
 }  // namespace
 
 size_t Function::VariantHash::operator()(const PipelineVariant& variant) const {
-  uint64_t hash = variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ variant.inScratch.index() << 62;
+  uint64_t hash = variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ variant.needs.index() << 61;
   for (const uint32_t size : variant.block) hash = (hash ^ size) * 0x9E3779B97F4A7C15u;
   return hash;
 }
@@ -53,8 +53,8 @@ Function::Function(Module& module, std::string name)
 
 Function::~Function() = default;
 
-Function::Translation& Function::translateOnce(InScratch inScratch) {
-  Translation& result = translations_[inScratch.index()];
+Function::Translation& Function::translateOnce(LaunchNeeds needs) {
+  Translation& result = translations_[needs.index()];
   if (result.isDone.load(std::memory_order_acquire)) return result;
   std::lock_guard lock(translating_);
   if (result.isDone.load(std::memory_order_acquire)) return result;
@@ -66,14 +66,15 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
   options.debugInfo = util::environment().debugInfo;
   options.inlineLimit = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().inlineLimit, 0, UINT32_MAX));
   options.validate = util::environment().validateSpirv;
-  options.sharedInScratch = inScratch.shared;
-  options.localInScratch = inScratch.local;
+  options.sharedInScratch = needs.sharedInScratch;
+  options.localInScratch = needs.localInScratch;
+  options.partialWarps = needs.partialWarps;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden; and how it is written into the cache.
   result.cacheKey =
       fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(), recordHash,
                   vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals,
-                  options.debugInfo, options.inlineLimit, inScratch.index());
+                  options.debugInfo, options.inlineLimit, needs.index());
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
@@ -97,8 +98,8 @@ Function::Translation& Function::translateOnce(InScratch inScratch) {
   return result;
 }
 
-Error Function::info(const KernelInfo*& out, std::string* messages, InScratch inScratch) {
-  const Translation& translation = translateOnce(inScratch);
+Error Function::info(const KernelInfo*& out, std::string* messages, LaunchNeeds needs) {
+  const Translation& translation = translateOnce(needs);
   if (messages) *messages = translation.messages;
   out = &translation.kernel.info;
   return translation.error;
@@ -113,7 +114,7 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
       return Error::Success;
     }
   }
-  const Translation& translation = translateOnce(variant.inScratch);
+  const Translation& translation = translateOnce(variant.needs);
   if (translation.error != Error::Success) return translation.error;
   std::unique_lock lock(mutex_);
   std::shared_ptr<const vk::Pipeline>& made = pipelines_[variant];

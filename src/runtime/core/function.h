@@ -22,11 +22,12 @@ namespace mulciber::core {
 
 class Module;
 
-// Which memory lies in device memory, because a launch needs more of it than the device has.
-struct InScratch {
-  bool shared = false, local = false;
-  bool operator==(const InScratch&) const = default;
-  size_t index() const { return size_t(shared) + 2 * size_t(local); }
+// What a launch needs of a translation: memory in device memory, because there is more of it than the device has, and
+// no operations of whole warps, because the last warp of each block is none.
+struct LaunchNeeds {
+  bool sharedInScratch = false, localInScratch = false, partialWarps = false;
+  bool operator==(const LaunchNeeds&) const = default;
+  size_t index() const { return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps); }
 };
 
 // Everything about a launch that the pipeline depends on.
@@ -34,7 +35,7 @@ struct PipelineVariant {
   uint32_t block[3];
   uint32_t dynamicSharedBytes;
   uint32_t stackBytes = 0;  // of each thread, for kernels that use a stack
-  InScratch inScratch{};
+  LaunchNeeds needs{};
   bool operator==(const PipelineVariant&) const = default;
 };
 
@@ -55,7 +56,7 @@ class Function {
   Module& module() const { return module_; }
 
   // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
-  Error info(const KernelInfo*& out, std::string* messages = nullptr, InScratch inScratch = {});
+  Error info(const KernelInfo*& out, std::string* messages = nullptr, LaunchNeeds needs = {});
   Error pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out);
 
   // By CUfunction_attribute number.
@@ -82,12 +83,12 @@ class Function {
     std::string messages, cacheKey;
     Kernel kernel;
   };
-  Translation& translateOnce(InScratch inScratch);
+  Translation& translateOnce(LaunchNeeds needs);
 
   Module& module_;
   const std::string name_;
   std::mutex translating_;
-  Translation translations_[4];  // by InScratch::index
+  Translation translations_[8];  // by LaunchNeeds::index
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};

@@ -72,6 +72,7 @@ void fields(Archive& archive, KernelType& kernel) {
   archive.value(kernel.info.localInScratch);
   archive.value(kernel.info.stackCount);
   archive.value(kernel.info.usesWarpOperations);
+  archive.value(kernel.info.usesMatrixUnits);
   archive.value(kernel.info.readsHostWrites);
 }
 

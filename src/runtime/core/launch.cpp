@@ -48,14 +48,17 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   return Error::Success;
 }
 
-// Takes the kernel as it is when what the device has too little of lies in scratch.
-Error placeMemory(const Launch& launch, Function& function, const TargetProfile& profile, PipelineVariant& variant,
-                  const KernelInfo*& kernel) {
+// Takes the kernel as it is when what the device has too little of lies in scratch, and for blocks of whole warps or
+// not.
+Error chooseTranslation(const Launch& launch, Function& function, const TargetProfile& profile,
+                        PipelineVariant& variant, const KernelInfo*& kernel) {
   const uint64_t shared = uint64_t(kernel->dynamicSharedOffset) + launch.dynamicSharedBytes;
   const uint64_t local = abi::scratchThreadBytes(kernel->localBytes, kernel->stackCount, variant.stackBytes);
-  variant.inScratch = {shared > profile.maxSharedBytes && !kernel->sharedInScratch,
-                       local > profile.maxLocalBytes && !kernel->localInScratch};
-  return variant.inScratch == InScratch{} ? Error::Success : function.info(kernel, nullptr, variant.inScratch);
+  const uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+  variant.needs = {shared > profile.maxSharedBytes && !kernel->sharedInScratch,
+                   local > profile.maxLocalBytes && !kernel->localInScratch,
+                   threads % 32 != 0 && kernel->usesMatrixUnits};
+  return variant.needs == LaunchNeeds{} ? Error::Success : function.info(kernel, nullptr, variant.needs);
 }
 
 uint64_t scratchBytes(const Launch& launch, const KernelInfo& kernel, uint32_t stackBytes) {
@@ -158,7 +161,7 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
     if (const Error error = context.limit(Limit::StackSize, limit); error != Error::Success) return error;
     variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 31) / 32 * 32;
   }
-  if (const Error error = placeMemory(launch, function, context.vulkan().profile(), variant, kernel);
+  if (const Error error = chooseTranslation(launch, function, context.vulkan().profile(), variant, kernel);
       error != Error::Success)
     return error;
   if (const Error error = function.pipeline(variant, out.pipeline); error != Error::Success) return error;

@@ -262,6 +262,10 @@ void Device::fillProfile() {
   profile.shaderDeviceClock = physical_.shaderClock.shaderDeviceClock;
   profile.smBuiltins = physical_.smBuiltins.shaderSMBuiltins;
   profile.integerDotProduct = physical_.features13.shaderIntegerDotProduct;
+  profile.matricesF16F32 = probes_.matricesF16F32;
+  profile.matricesF16F16 = probes_.matricesF16F16;
+  profile.matricesS8 = probes_.matricesS8;
+  profile.matricesU8 = probes_.matricesU8;
   profile.textures = descriptors_ != nullptr;
   profile.roundingRtz16 = physical_.properties12.shaderRoundingModeRTZFloat16;
   profile.roundingRtz32 = physical_.properties12.shaderRoundingModeRTZFloat32;

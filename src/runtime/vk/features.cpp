@@ -27,6 +27,7 @@ TYPE(VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, SHADER_MAXIMAL_RECON
 TYPE(VkPhysicalDeviceShaderClockFeaturesKHR, SHADER_CLOCK_FEATURES_KHR)
 TYPE(VkPhysicalDeviceShaderSMBuiltinsFeaturesNV, SHADER_SM_BUILTINS_FEATURES_NV)
 TYPE(VkPhysicalDeviceMapMemoryPlacedFeaturesEXT, MAP_MEMORY_PLACED_FEATURES_EXT)
+TYPE(VkPhysicalDeviceCooperativeMatrixFeaturesKHR, COOPERATIVE_MATRIX_FEATURES_KHR)
 #undef TYPE
 
 // Without the structure that it lies in.
@@ -72,6 +73,7 @@ constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_EXT_memory_budget",
                                             "VK_NV_shader_sm_builtins",
                                             "VK_KHR_push_descriptor",
+                                            "VK_KHR_cooperative_matrix",
                                             "VK_KHR_map_memory2",
                                             "VK_EXT_map_memory_placed"};
 

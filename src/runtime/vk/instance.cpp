@@ -87,6 +87,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
   features.add(shaderClock, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, has("VK_KHR_shader_clock"));
   features.add(smBuiltins, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                has("VK_NV_shader_sm_builtins"));
+  features.add(cooperativeMatrix, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+               has("VK_KHR_cooperative_matrix"));
   features.add(mapPlaced, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT,
                has("VK_EXT_map_memory_placed"));
   functions.vkGetPhysicalDeviceFeatures2(handle, &features2);
@@ -96,6 +98,19 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
   queueFamilies.resize(count);
   functions.vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, queueFamilies.data());
   keepListed(*this);
+  listMatrices();
+}
+
+void PhysicalDevice::listMatrices() {
+  const auto list = reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+      functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR);
+  uint32_t count = 0;
+  if (cooperativeMatrix.cooperativeMatrix == VK_FALSE || !list || list(handle, &count, nullptr) != VK_SUCCESS) return;
+  matrices.resize(count);
+  for (VkCooperativeMatrixPropertiesKHR& one : matrices)
+    one.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  if (list(handle, &count, matrices.data()) < VK_SUCCESS) count = 0;
+  matrices.resize(count);
 }
 
 std::string PhysicalDevice::whyUnusable() const {

@@ -41,10 +41,12 @@ struct PhysicalDevice {
   VkPhysicalDeviceShaderClockFeaturesKHR shaderClock{};
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV smBuiltins{};
   VkPhysicalDeviceMapMemoryPlacedFeaturesEXT mapPlaced{};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix{};
 
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;
-  std::set<std::string, std::less<>> extensions;  // less those of MULCIBER_DISABLE_EXTENSIONS
+  std::vector<VkCooperativeMatrixPropertiesKHR> matrices;  // the products of cooperative matrices
+  std::set<std::string, std::less<>> extensions;           // less those of MULCIBER_DISABLE_EXTENSIONS
 
   const VkPhysicalDeviceProperties& properties() const { return properties2.properties; }
   const VkPhysicalDeviceLimits& limits() const { return properties2.properties.limits; }
@@ -55,6 +57,9 @@ struct PhysicalDevice {
   std::string whyUnusable() const;
   // Names device and driver so that what one made is never given to another: part of every cache key.
   std::string identity() const;
+
+ private:
+  void listMatrices();
 };
 
 class Instance {

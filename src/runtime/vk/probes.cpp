@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "runtime/vk/device.h"
+#include "runtime/vk/matrix_probe.h"
+#include "runtime/vk/probe_run.h"
 #include "shaders/probe_conversions.h"
 #include "shaders/probe_exit.h"
 #include "shaders/probe_float32.h"
@@ -34,29 +36,11 @@ class Probe {
 
   // Runs one shader over `bytes` of data; what it leaves replaces them.
   Status run(std::span<const uint32_t> spirv, uint32_t threads, uint32_t groups, bool warps, void* data, size_t bytes) {
-    Memory memory;
-    if (Status status = device_.allocator().allocate(MemoryUse::Host, bytes, memory); status != Status::Ok)
-      return status;
-    std::memcpy(memory.host, data, bytes);
     PipelineDescription description;
     description.spirv = spirv;
     description.block[0] = threads;
     description.needsWarps = warps;
-    std::vector<uint8_t> cache;
-    std::unique_ptr<Pipeline> pipeline;
-    Status status = Pipeline::create(device_, description, cache, pipeline);
-    if (status == Status::Ok) {
-      Queue& queue = device_.queue(0);
-      Position position(queue);
-      status = queue.record(position, [&](Commands& commands) {
-        commands.dispatch(*pipeline, &memory.address, sizeof(memory.address), {groups, 1, 1});
-        return Status::Ok;
-      });
-      if (status == Status::Ok) status = queue.wait(position.last.value, WaitMode::Block);
-    }
-    if (status == Status::Ok) std::memcpy(data, memory.host, bytes);
-    device_.allocator().free(memory);
-    return status;
+    return runProbe(device_, description, groups, 0, data, bytes);
   }
 
   bool allThreadsSayYes(std::span<const uint32_t> spirv, bool (*isExpected)(uint32_t thread)) {
@@ -258,6 +242,29 @@ bool triesUnadvertisedModes(const PhysicalDevice& physical) {
 
 }  // namespace
 
+Status runProbe(Device& device, const PipelineDescription& description, uint32_t groups, uint32_t addressOffset,
+                void* data, size_t bytes) {
+  Memory memory;
+  if (Status status = device.allocator().allocate(MemoryUse::Host, bytes, memory); status != Status::Ok) return status;
+  std::memcpy(memory.host, data, bytes);
+  std::vector<uint8_t> push(addressOffset + sizeof(memory.address)), cache;
+  std::memcpy(push.data() + addressOffset, &memory.address, sizeof(memory.address));
+  std::unique_ptr<Pipeline> pipeline;
+  Status status = Pipeline::create(device, description, cache, pipeline);
+  if (status == Status::Ok) {
+    Queue& queue = device.queue(0);
+    Position position(queue);
+    status = queue.record(position, [&](Commands& commands) {
+      commands.dispatch(*pipeline, push.data(), static_cast<uint32_t>(push.size()), {groups, 1, 1});
+      return Status::Ok;
+    });
+    if (status == Status::Ok) status = queue.wait(position.last.value, WaitMode::Block);
+  }
+  if (status == Status::Ok) std::memcpy(data, memory.host, bytes);
+  device.allocator().free(memory);
+  return status;
+}
+
 Status probe(Device& device, ProbeResults& out) {
   const PhysicalDevice& physical = device.physical();
   const auto& properties12 = physical.properties12;
@@ -301,6 +308,7 @@ Status probe(Device& device, ProbeResults& out) {
     out.exactFma64 = wide.ran && wide.fused;
     out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
   }
+  if (out.lanesLikeCuda) probeMatrices(device, out);
   util::log().info(
       "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, steps {} {}, "
       "f64 fma {}, div {}, conversions saturate {}, f16 folds {}",

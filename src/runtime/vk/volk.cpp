@@ -23,6 +23,7 @@ bool InstanceFunctions::load(VkInstance instance, PFN_vkGetInstanceProcAddr find
   LOAD(vkCreateDevice);
   LOAD(vkGetDeviceProcAddr);
 #undef LOAD
+  get(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
   return all;
 }
 

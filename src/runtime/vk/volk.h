@@ -21,8 +21,10 @@ struct InstanceFunctions {
   PFN_vkGetPhysicalDeviceQueueFamilyProperties vkGetPhysicalDeviceQueueFamilyProperties = nullptr;
   PFN_vkCreateDevice vkCreateDevice = nullptr;
   PFN_vkGetDeviceProcAddr vkGetDeviceProcAddr = nullptr;
+  // Null where the driver does not know it. Files that see older Vulkan headers do not know its type.
+  PFN_vkVoidFunction vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 
-  // False when one is missing.
+  // False when one is missing that every loader has.
   bool load(VkInstance instance, PFN_vkGetInstanceProcAddr find);
 };
 

@@ -32,6 +32,7 @@ bool isConvergent(Op op) {
     case Op::Ballot:
     case Op::VoteAll:
     case Op::VoteAny:
+    case Op::MatrixProduct:
     case Op::Elect:
     case Op::Call: return true;
     default: return false;

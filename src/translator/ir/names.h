@@ -25,6 +25,9 @@ inline constexpr std::array<std::string_view, 7> shapeNames = {"line",  "plane",
                                                                "lines", "planes", "cubes"};
 static_assert(shapeNames.size() == static_cast<size_t>(abi::ImageShape::Cubes) + 1);
 
+inline constexpr std::array<std::string_view, 3> matrixNames = {"f16", "s8", "u8"};
+static_assert(matrixNames.size() == static_cast<size_t>(MatrixType::UnsignedBytes) + 1);
+
 inline bool isImage(Op op) { return op == Op::ImageFetch || op == Op::ImageSample; }
 inline bool accessesMemory(Op op) { return op >= Op::Load && op <= Op::Fence; }
 inline bool hasAddress(Op op) { return op >= Op::Load && op < Op::Fence; }

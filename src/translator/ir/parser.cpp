@@ -313,6 +313,15 @@ class FunctionParser {
     if (accessesMemory(instruction->op) && lexer_.accept("[")) memoryAttributes(instruction->memory);
   }
 
+  template <typename Names>
+  uint64_t kindAmong(const Names& names, const char* what) {
+    auto kind = indexOf(names, lexer_.peek());
+    if (!kind) lexer_.fail("'" + std::string(lexer_.peek()) + "' is no " + what);
+    lexer_.take();
+    lexer_.expect(",");
+    return *kind;
+  }
+
   void operands(Instruction& instruction) {
     switch (instruction.op) {
       case Op::Constant: instruction.payload = constant(instruction.type); return;
@@ -329,14 +338,8 @@ class FunctionParser {
         return;
       }
       case Op::ImageFetch:
-      case Op::ImageSample: {
-        auto shape = indexOf(shapeNames, lexer_.peek());
-        if (!shape) lexer_.fail("'" + std::string(lexer_.peek()) + "' is no shape of an image");
-        instruction.payload = *shape;
-        lexer_.take();
-        lexer_.expect(",");
-        break;
-      }
+      case Op::ImageSample: instruction.payload = kindAmong(shapeNames, "shape of an image"); break;
+      case Op::MatrixProduct: instruction.payload = kindAmong(matrixNames, "type of matrices"); break;
       case Op::Call: calls_.push_back({&instruction, std::string(lexer_.take())}); break;
       case Op::Phi: phiOperands(instruction); return;
       case Op::Barrier: instruction.payload = lexer_.accept("apart"); return;

@@ -141,6 +141,7 @@ class Printer {
       case Op::Input: text_ += " " + std::string(inputNames[instruction.payload]); break;
       case Op::ImageFetch:
       case Op::ImageSample: text_ += " " + std::string(shapeNames[instruction.payload]) + ","; break;
+      case Op::MatrixProduct: text_ += " " + std::string(matrixNames[instruction.payload]) + ","; break;
       case Op::Call: text_ += " @" + (instruction.callee ? instruction.callee->name : "?"); break;
       default: break;
     }

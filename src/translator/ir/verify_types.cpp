@@ -157,6 +157,16 @@ std::string checkValue(const Instruction& instruction, const Function& function)
   }
 }
 
+std::string checkMatrixProduct(const Instruction& product) {
+  if (product.payload >= matrixNames.size()) return "names a type of matrices";
+  const bool isFloat = static_cast<MatrixType>(product.payload) == MatrixType::Halves;
+  const Type sum = product.type.scalar();
+  if (product.type.lanes != 4 || (isFloat ? sum != F32 && sum != F16 : sum != I32)) return "gives four sums";
+  const bool fits = product.operands[0]->type == I32.withLanes(4) && product.operands[1]->type == I32.withLanes(2) &&
+                    product.operands[2]->type == product.type;
+  return fits ? "" : "takes four words of A, two of B, and four sums";
+}
+
 std::string checkThreads(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.op) {
@@ -166,6 +176,7 @@ std::string checkThreads(const Instruction& instruction) {
     case Op::Ballot: return operands[0]->type == Bool && instruction.type == I32 ? "" : "takes a boolean and gives i32";
     case Op::VoteAll:
     case Op::VoteAny: return operands[0]->type == Bool ? "" : "takes a boolean";
+    case Op::MatrixProduct: return checkMatrixProduct(instruction);
     default: return {};
   }
 }

@@ -4,6 +4,7 @@
 
 #include "translator/lower/families.h"
 #include "translator/lower/matrix_shape.h"
+#include "translator/lower/matrix_units.h"
 #include "translator/lower/matrix_words.h"
 #include "translator/lower/warp_tools.h"
 
@@ -30,7 +31,14 @@ class MatrixProduct {
 
   void lower() {
     const bool isOfQuadPairs = instruction.opcode == ptx::Opcode::Mma && shape_.k == 4 && types_.a == Type::F16;
-    return isOfQuadPairs ? multiplyByQuadPairs() : multiply();
+    if (isOfQuadPairs) return multiplyByQuadPairs();
+    const bool sumsHalves = types_.c == Type::F16 && types_.d == Type::F16;
+    std::optional<MatrixUnit> unit;
+    if (!isSparse()) {
+      if (sumsHalves) unit = MatrixUnit::find(f.profile(), types_.a, types_.b, ir::F16);
+      if (!unit) unit = MatrixUnit::find(f.profile(), types_.a, types_.b, words_.sumType());
+    }
+    return unit ? multiplyOn(*unit) : multiply();
   }
 
  private:
@@ -45,6 +53,19 @@ class MatrixProduct {
     std::vector<Value> result;
     for (const ptx::Operand& element : fragment(operand)) result.push_back(f.value(element, words_.type()));
     return result;
+  }
+
+  void multiplyOn(const MatrixUnit& unit) {
+    const unsigned inner = shape_.k / (4 * packedValues(types_.a));
+    std::vector<Value> a = readWords(instruction.operands[1]), columns = readWords(instruction.operands[2]);
+    a.resize(inner * shape_.rowBlocks());  // fragments of wmma repeat what they hold
+    columns.resize(inner * shape_.columnBlocks());
+    std::vector<Value> c = words_.readSums(instruction.operands[3], types_.c, unit.sumType());
+    const bool isSaturating = words_.sumType() == ir::I32 && instruction.has(Mod::satfinite);
+    std::vector<Value> sums = isSaturating ? std::vector<Value>(c.size(), b.i32(0)) : c;
+    unit.addProducts(b, shape_, words_.unitWords(a, shape_.rowBlocks()), words_.unitWords(columns, 1), sums);
+    for (size_t i = 0; isSaturating && i < c.size(); i++) sums[i] = words_.addSaturated(c[i], sums[i]);
+    words_.writeSums(instruction.operands[0], types_.d, sums);
   }
 
   // In step s each lane takes from lane s of a quad what that holds of a row of A and of a column of B.

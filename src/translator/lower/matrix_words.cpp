@@ -87,7 +87,19 @@ Value MatrixWords::compress(Value low, Value high, Value metadata) {
   return result;
 }
 
-std::vector<Value> MatrixWords::readSums(const ptx::Operand& operand, Type type) {
+std::vector<Value> MatrixWords::unitWords(const std::vector<Value>& registers, unsigned rows) {
+  if (ptx::bitWidth(a_) != 4) return registers;
+  std::vector<Value> result;
+  for (size_t i = 0; i < registers.size(); i += rows) {
+    std::vector<Parts> blocks;
+    for (unsigned row = 0; row < rows; row++) blocks.push_back(partsOfA(registers[i + row]));
+    for (size_t part = 0; part < blocks[0].size(); part++)
+      for (const Parts& block : blocks) result.push_back(block[part]);
+  }
+  return result;
+}
+
+std::vector<Value> MatrixWords::readSums(const ptx::Operand& operand, Type type, ir::Type sum) {
   std::vector<Value> sums;
   for (const ptx::Operand& element : fragment(operand)) {
     if (type != Type::F16) {
@@ -95,7 +107,10 @@ std::vector<Value> MatrixWords::readSums(const ptx::Operand& operand, Type type)
       continue;
     }
     Value halves = b.bitcast(ir::F16.withLanes(2), f.value(element, ir::I32));
-    for (unsigned i = 0; i < 2; i++) sums.push_back(b.convert(Op::FConvert, ir::F32, b.extract(halves, i)));
+    for (unsigned i = 0; i < 2; i++) {
+      Value number = b.extract(halves, i);
+      sums.push_back(sum == ir::F16 ? number : b.convert(Op::FConvert, ir::F32, number));
+    }
   }
   return sums;
 }
@@ -110,9 +125,14 @@ Value MatrixWords::saturateFinite(Value sum, Type type) {
 
 void MatrixWords::writeSums(const ptx::Operand& operand, Type type, const std::vector<Value>& sums) {
   std::vector<Value> values = sums;
-  if (sumType() == ir::F32 && instruction.has(Mod::satfinite))
-    for (Value& value : values) value = saturateFinite(value, type);
-  if (type == Type::F16)
+  const bool saturates = sumType() == ir::F32 && instruction.has(Mod::satfinite);
+  const bool isRounded = values[0]->type == ir::F16 && !saturates;  // by a matrix unit
+  if (saturates)
+    for (Value& value : values) {
+      if (value->type == ir::F16) value = b.convert(Op::FConvert, ir::F32, value);
+      value = saturateFinite(value, type);
+    }
+  if (type == Type::F16 && !isRounded)
     for (Value& value : values) value = orNan(b, isNan(b, value), b.convert(Op::FConvert, ir::F16, value));
   std::span<const ptx::Operand> registers = fragment(operand);
   const size_t each = values.size() / registers.size();

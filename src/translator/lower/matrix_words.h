@@ -26,8 +26,15 @@ class MatrixWords {
   Value compress(Value low, Value high, Value metadata);
   unsigned pieceBits() const { return ptx::bitWidth(a_) > 8 ? 16 : 8; }
 
+  // Registers of A, of `rows` blocks of rows, or of B as a matrix unit takes them: 4 bytes along k in each word. Those
+  // of four bits become bytes; A and B in the same order.
+  std::vector<Value> unitWords(const std::vector<Value>& registers, unsigned rows);
+
   // C and D as they are summed in: of f16, one register holds two.
-  std::vector<Value> readSums(const ptx::Operand& operand, ptx::Type type);
+  std::vector<Value> readSums(const ptx::Operand& operand, ptx::Type type) {
+    return readSums(operand, type, sumType());
+  }
+  std::vector<Value> readSums(const ptx::Operand& operand, ptx::Type type, ir::Type sum);
   void writeSums(const ptx::Operand& operand, ptx::Type type, const std::vector<Value>& sums);
   Value addSaturated(Value sum, Value products);
 

@@ -21,6 +21,7 @@ Id (*familyOf(ir::Op op))(Emitter&, const ir::Instruction&) {
   if (within(Op::ImageFetch, Op::ImageSample)) return emitImage;
   if (op == Op::Load || op == Op::Store) return emitMemory;
   if (within(Op::AtomicAdd, Op::AtomicFMax)) return emitAtomic;
+  if (op == Op::MatrixProduct) return emitMatrixProduct;
   if (within(Op::Fence, Op::ClockDevice)) return emitSubgroup;
   return nullptr;
 }

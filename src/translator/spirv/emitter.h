@@ -134,5 +134,6 @@ Id emitImage(Emitter& e, const ir::Instruction& i);
 Id emitMemory(Emitter& e, const ir::Instruction& i);
 Id emitAtomic(Emitter& e, const ir::Instruction& i);
 Id emitSubgroup(Emitter& e, const ir::Instruction& i);
+Id emitMatrixProduct(Emitter& e, const ir::Instruction& i);
 
 }  // namespace mulciber::spirv

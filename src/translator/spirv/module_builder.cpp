@@ -130,6 +130,12 @@ Id ModuleBuilder::imageType(Id texel, spv::Dim dim, bool isArrayed) {
                                        static_cast<uint32_t>(spv::ImageFormat::Unknown)});
 }
 
+Id ModuleBuilder::matrixType(Id component, uint32_t rows, uint32_t columns, spv::CooperativeMatrixUse use) {
+  Id scope = constant32(static_cast<uint32_t>(spv::Scope::Subgroup)), useId = constant32(static_cast<uint32_t>(use));
+  return global(spv::Op::OpTypeCooperativeMatrixKHR,
+                {component, scope, constant32(rows), constant32(columns), useId});
+}
+
 Id ModuleBuilder::scalarConstant(Id type, uint32_t bits, uint64_t value) {
   if (bits <= 32) return global(spv::Op::OpConstant, {static_cast<uint32_t>(value)}, type);
   return global(spv::Op::OpConstant, {static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)}, type);

@@ -49,6 +49,7 @@ class ModuleBuilder {
   Id imageType(Id texel, spv::Dim dim, bool isArrayed);  // to be sampled and fetched from
   Id samplerType() { return global(spv::Op::OpTypeSampler, {}); }
   Id sampledImageType(Id image) { return global(spv::Op::OpTypeSampledImage, {image}); }
+  Id matrixType(Id component, uint32_t rows, uint32_t columns, spv::CooperativeMatrixUse use);  // of a subgroup
   Id runtimeArrayType(Id element) { return global(spv::Op::OpTypeRuntimeArray, {element}); }
 
   // Constants

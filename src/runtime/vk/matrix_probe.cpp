@@ -1,0 +1,180 @@
+#include "runtime/vk/matrix_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "mulciber/kernel_abi.h"
+#include "mulciber/translator.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/probe_run.h"
+#include "util/log.h"
+
+namespace mulciber::vk {
+
+namespace {
+
+constexpr unsigned lanes = 32, rows = 16, columns = 8, mostDepth = 32;
+
+// What one lane has: the fragments of mma, C and then D in the same place.
+struct Fragments {
+  uint32_t a[4] = {}, b[2] = {}, unused[2] = {}, sums[4] = {};
+};
+
+struct Product {
+  VkComponentTypeKHR factor, sum;
+  bool TargetProfile::*unit;
+  uint8_t ProbeResults::*found;
+  const char* instruction;
+};
+
+constexpr Product products[] = {
+    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, &TargetProfile::matricesF16F32,
+     &ProbeResults::matricesF16F32, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
+    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR, &TargetProfile::matricesF16F16,
+     &ProbeResults::matricesF16F16, "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"},
+    {VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR, &TargetProfile::matricesS8, &ProbeResults::matricesS8,
+     "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
+    {VK_COMPONENT_TYPE_UINT8_KHR, VK_COMPONENT_TYPE_UINT32_KHR, &TargetProfile::matricesU8, &ProbeResults::matricesU8,
+     "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"},
+};
+
+unsigned bitsOf(VkComponentTypeKHR type) {
+  switch (type) {
+    case VK_COMPONENT_TYPE_FLOAT32_KHR:
+    case VK_COMPONENT_TYPE_SINT32_KHR:
+    case VK_COMPONENT_TYPE_UINT32_KHR: return 32;
+    case VK_COMPONENT_TYPE_FLOAT16_KHR: return 16;
+    default: return 8;
+  }
+}
+
+bool isListed(const PhysicalDevice& physical, const Product& product) {
+  if (physical.cooperativeMatrix.cooperativeMatrix == VK_FALSE) return false;  // an engine may not have switched it on
+  return std::ranges::any_of(physical.matrices, [&](const VkCooperativeMatrixPropertiesKHR& one) {
+    return one.scope == VK_SCOPE_SUBGROUP_KHR && one.saturatingAccumulation == VK_FALSE && one.MSize == rows &&
+           one.NSize == columns && one.KSize * bitsOf(product.factor) == mostDepth * 8 && one.AType == product.factor &&
+           one.BType == product.factor && one.CType == product.sum && one.ResultType == product.sum;
+  });
+}
+
+// A small whole number as one of that type.
+uint32_t encode(int number, VkComponentTypeKHR type) {
+  if (type == VK_COMPONENT_TYPE_FLOAT32_KHR) return std::bit_cast<uint32_t>(static_cast<float>(number));
+  if (type != VK_COMPONENT_TYPE_FLOAT16_KHR)
+    return bitsOf(type) == 8 ? static_cast<uint8_t>(number) : static_cast<uint32_t>(number);
+  if (number == 0) return 0;
+  const auto magnitude = static_cast<unsigned>(number < 0 ? -number : number);
+  const auto exponent = static_cast<unsigned>(std::bit_width(magnitude)) - 1;
+  return (number < 0 ? 0x8000u : 0u) | (exponent + 15) << 10 | ((magnitude << (10 - exponent)) & 0x3FF);
+}
+
+// Whole numbers that differ from place to place, so that no component can be another one's, and whose sums are exact.
+struct Matrices {
+  std::array<std::array<int, mostDepth>, rows> a;
+  std::array<std::array<int, columns>, mostDepth> b;
+  std::array<std::array<int, columns>, rows> c, d;
+
+  explicit Matrices(const Product& product) {
+    uint32_t state = 1;
+    auto next = [&](int lowest, int highest) {
+      state = state * 1664525 + 1013904223;
+      return lowest + static_cast<int>((state >> 8) % static_cast<uint32_t>(highest - lowest + 1));
+    };
+    const bool isByte = bitsOf(product.factor) == 8, isSigned = product.factor != VK_COMPONENT_TYPE_UINT8_KHR;
+    const int highest = isByte ? (isSigned ? 127 : 255) : 7, lowest = isSigned ? -highest : 0;
+    const unsigned depth = mostDepth * 8 / bitsOf(product.factor);
+    for (auto& row : a)
+      for (int& number : row) number = next(lowest, highest);
+    for (auto& row : b)
+      for (int& number : row) number = next(lowest, highest);
+    for (unsigned i = 0; i < rows; ++i)
+      for (unsigned j = 0; j < columns; ++j) {
+        d[i][j] = c[i][j] = next(-99, 99);
+        for (unsigned k = 0; k < depth; ++k) d[i][j] += a[i][k] * b[k][j];
+      }
+  }
+
+  // The fragments of a lane, as PTX lays them out.
+  Fragments fragments(unsigned lane, const Product& product, bool isResult) const {
+    const unsigned bits = bitsOf(product.factor), packed = 32 / bits, g = lane / 4, t = lane % 4;
+    Fragments one;
+    for (unsigned word = 0; word < 4; ++word)
+      for (unsigned i = 0; i < packed; ++i) {
+        const unsigned k = packed * (t + 4 * (word / 2)) + i;
+        one.a[word] |= encode(a[g + 8 * (word % 2)][k], product.factor) << (i * bits);
+        if (word % 2 == 0) one.b[word / 2] |= encode(b[k][g], product.factor) << (i * bits);
+      }
+    const unsigned sumBits = bitsOf(product.sum);
+    for (unsigned i = 0; i < 4; ++i) {
+      const int number = (isResult ? d : c)[g + 8 * (i / 2)][2 * t + i % 2];
+      one.sums[i * sumBits / 32] |= encode(number, product.sum) << (i * sumBits % 32);
+    }
+    return one;
+  }
+};
+
+std::string probeText(const Product& product) {
+  const char* sums = bitsOf(product.sum) == 16 ? "{%c0, %c1}" : "{%c0, %c1, %c2, %c3}";
+  return fmt::format(R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry probe(.param .u64 data) {{
+  .reg .b32 %a<4>, %b<2>, %c<4>, %lane;
+  .reg .b64 %at, %offset;
+  ld.param.u64 %at, [data];
+  mov.u32 %lane, %tid.x;
+  mul.wide.u32 %offset, %lane, {0};
+  add.u64 %at, %at, %offset;
+  ld.global.v4.b32 {{%a0, %a1, %a2, %a3}}, [%at];
+  ld.global.v2.b32 {{%b0, %b1}}, [%at + 16];
+  ld.global.v4.b32 {{%c0, %c1, %c2, %c3}}, [%at + 32];
+  {1} {2}, {{%a0, %a1, %a2, %a3}}, {{%b0, %b1}}, {2};
+  st.global.v4.b32 [%at + 32], {{%c0, %c1, %c2, %c3}};
+  ret;
+}}
+)",
+                     sizeof(Fragments), product.instruction, sums);
+}
+
+// Through the translator, as kernels get it.
+bool multipliesAsMma(Device& device, const Product& product, bool onUnits) {
+  TargetProfile profile;
+  profile.int8 = device.physical().features12.shaderInt8;
+  profile.float16 = device.physical().features12.shaderFloat16;
+  profile.*product.unit = onUnits;
+  Diagnostics diagnostics;
+  const ModulePtr module = parseModule(probeText(product), "matrix probe", diagnostics);
+  const auto kernel = module ? translate(*module, "probe", profile, {}, diagnostics) : std::nullopt;
+  if (!kernel) {
+    util::log().error("the probe of matrices cannot be translated\n{}", diagnostics.toString());
+    return false;
+  }
+  const Matrices matrices(product);
+  std::array<Fragments, lanes> data;
+  for (unsigned lane = 0; lane < lanes; ++lane) data[lane] = matrices.fragments(lane, product, false);
+  PipelineDescription description;
+  description.spirv = kernel->spirv;
+  description.isKernel = description.needsWarps = true;
+  description.block[0] = lanes;
+  if (runProbe(device, description, 1, abi::parameterOffset, data.data(), sizeof(data)) != Status::Ok) return false;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    if (!std::ranges::equal(data[lane].sums, matrices.fragments(lane, product, true).sums)) return false;
+  return true;
+}
+
+}  // namespace
+
+void probeMatrices(Device& device, ProbeResults& out, bool onUnits) {
+  for (const Product& product : products) {
+    if (onUnits && !isListed(device.physical(), product)) continue;
+    out.*product.found = multipliesAsMma(device, product, onUnits);
+    util::log().info("probed {}: {} {}", device.physical().properties().deviceName, product.instruction,
+                     out.*product.found ? "lies as PTX says" : "lies otherwise");
+  }
+}
+
+}  // namespace mulciber::vk
