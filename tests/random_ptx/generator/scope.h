@@ -67,6 +67,8 @@ Node carryChain(Scope& scope);
 Node pointerStatement(Scope& scope);
 // A load or store of any width at any place of a window.
 Node windowAccess(Scope& scope);
+// Some instructions that compilers take together: moved bytes, signs of narrow numbers, arrays in private memory.
+Node patternStatement(Scope& scope);
 // A load from constant memory, from variables that nothing writes or from parameters.
 Node tableLoad(Scope& scope);
 // Changes one of the words that all threads share.

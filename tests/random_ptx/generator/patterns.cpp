@@ -1,0 +1,126 @@
+// What compilers recognise and replace: bytes moved within words, signs of narrow numbers, roots and quotients that are
+// whole routines, and arrays in private memory.
+#include "random_ptx/generator/scope.h"
+
+namespace mulciber::random_ptx {
+namespace {
+
+std::string hex(uint32_t value) {
+  std::ostringstream stream;
+  stream << "0x" << std::hex << std::uppercase << value;
+  return stream.str();
+}
+
+// Bytes of one or two words to other places of a word, whose rest is zeros, a constant, or of a third word.
+Node byteMoves(Scope& scope) {
+  Random& random = scope.random;
+  static constexpr std::array<const char*, 4> kJoins = {"or.b32", "or.b32", "xor.b32", "add.u32"};
+  const std::string first = scope.reg('r'), second = random.chance(50) ? first : scope.reg('r');
+  std::string code = "{\n.reg .b32 %all, %part;\nmov.b32 %all, 0;\n";
+  const std::string join = cat(random.pick(kJoins), " %all, %all, %part;\n");
+  uint32_t rest = ~0u;
+  for (unsigned moves = 1 + random.below(4), i = 0; i < moves; ++i) {
+    const unsigned from = random.below(4), to = random.below(4), mask = 0xFFu << 8 * to;
+    if ((rest & mask) == 0) continue;  // has its byte
+    rest &= ~mask;
+    const std::string word = random.chance(50) ? first : second;
+    const char* shift = to > from ? "shl.b32" : "shr.u32";
+    const unsigned distance = 8 * (to > from ? to - from : from - to);
+    if (random.chance(60)) {
+      code += cat(shift, " %part, ", word, ", ", distance, ";\nand.b32 %part, %part, ", hex(mask), ";\n");
+    } else {
+      code += cat("bfe.u32 %part, ", word, ", ", 8 * from, ", 8;\nshl.b32 %part, %part, ", 8 * to, ";\n");
+    }
+    code += join;
+  }
+  if (random.chance(70)) {
+    if (random.chance(50)) code += cat("mov.b32 %part, ", hex(static_cast<uint32_t>(random.bits()) & rest), ";\n");
+    else code += cat("and.b32 %part, ", scope.reg('r'), ", ", hex(rest), ";\n");
+    code += join;
+  }
+  return {code + cat("mov.b32 ", scope.reg('r'), ", %all;\n}\n"), {}};
+}
+
+// A sum, difference or the like of which a conversion takes 8 or 16 bits.
+Node narrowSigns(Scope& scope) {
+  Random& random = scope.random;
+  const bool isHalf = random.chance(60);
+  const char pool = isHalf ? 'h' : 'r';
+  const std::string bits = isHalf ? "16" : "32", x = scope.reg(pool), y = scope.reg(pool);
+  std::string code = "{\n.reg .b" + bits + " %all;\n";
+  switch (random.below(8)) {
+    case 0:
+    case 1: code += cat("neg.s", bits, " %all, ", x, ";\n"); break;
+    case 2: code += cat("sub.s", bits, " %all, ", x, ", ", y, ";\n"); break;
+    case 3: code += cat("not.b", bits, " %all, ", x, ";\nadd.s", bits, " %all, %all, ", random.below(3), ";\n"); break;
+    case 4: code += cat("mul.lo.s", bits, " %all, ", x, ", ", random.chance(50) ? "-1" : y, ";\n"); break;
+    case 5: code += cat("abs.s", bits, " %all, ", x, ";\n"); break;
+    case 6: code += cat("shl.b", bits, " %all, ", x, ", ", random.below(9), ";\n"); break;
+    default: code += cat("min.s", bits, " %all, ", x, ", ", y, ";\n"); break;
+  }
+  const bool isWide = random.chance(40);
+  const char* kind = random.chance(75) ? "s" : "u";
+  const char* narrow = random.chance(70) ? "8" : "16";
+  return {
+      code + cat("cvt.", kind, isWide ? 64 : 32, '.', kind, narrow, ' ', scope.reg(isWide ? 'v' : 'r'), ", %all;\n}\n"),
+      {}};
+}
+
+// Drivers call routines for these.
+Node routineCall(Scope& scope) {
+  Random& random = scope.random;
+  static constexpr std::array<const char*, 5> kOnes = {"sqrt.rn", "rcp.rn", "sqrt.rz", "sqrt.rp", "rcp.rm"};
+  const bool isDouble = random.chance(60);
+  const char pool = isDouble ? 'g' : 'f';
+  const std::string type = isDouble ? ".f64 " : ".f32 ", to = scope.reg(pool), x = scope.reg(pool);
+  if (random.chance(40)) return {cat("div.rn", type, to, ", ", x, ", ", scope.reg(pool), ";\n"), {}};
+  return {cat(random.pick(kOnes), type, to, ", ", x, ";\n"), {}};
+}
+
+// An array of 16 bytes: filled, changed in parts by a loop, read again.
+Node privateArray(Scope& scope) {
+  Random& random = scope.random;
+  static constexpr std::array<unsigned, 3> kWidths = {8, 16, 32};
+  constexpr unsigned bytes = 16;
+  const std::string begin = scope.label(), end = scope.label(), first = scope.reg('v');
+  // The place of an element: constant, or one that a register picks.
+  const auto element = [&](unsigned bits, std::string& code) {
+    const unsigned count = bytes * 8 / bits;
+    if (random.chance(60)) return cat("[array+", random.below(count) * bits / 8, ']');
+    code += cat("and.b32 %index, ", scope.reg('r'), ", ", count - 1, ";\nmov.u64 %place, array;\nmad.wide.u32 %place, ",
+                "%index, ", bits / 8, ", %place;\n");
+    return std::string("[%place]");
+  };
+  std::string code = cat("{\n.local .align 8 .b8 array[", bytes,
+                         "];\n.reg .b64 %place;\n.reg .b32 %index, %turns;\n.reg .pred %more;\nst.local.b64 [array], ",
+                         first, ";\nst.local.b64 [array+8], ", random.chance(50) ? first : scope.reg('v'), ";\n");
+  code += random.chance(30) ? cat("mov.b32 %turns, ", 1 + random.below(4), ";\n")
+                            : cat("and.b32 %turns, ", scope.reg('r'), ", 3;\n");
+  code += begin + ":\nsub.s32 %turns, %turns, 1;\n";
+  if (random.chance(40))
+    code += cat("ld", random.chance(50) ? ".volatile" : "", ".global.b32 ", scope.reg('r'), ", [%global];\n");
+  if (random.chance(40)) code += cat('@', scope.condition(false), " bra ", end, ";\n");
+  for (unsigned i = 1 + random.below(2); i > 0; --i) {
+    const unsigned bits = random.pick(kWidths);
+    const std::string place = element(bits, code);
+    code += cat("st.local.b", bits, ' ', place, ", ", scope.reg(bits == 32 ? 'r' : 'h'), ";\n");
+  }
+  code += cat("setp.gt.s32 %more, %turns, 0;\n@%more bra ", begin, ";\n", end, ":\n");
+  const unsigned bits = random.pick(kWidths);
+  const std::string place = element(bits, code);
+  code += cat("ld.local.", random.chance(50) ? 's' : 'u', bits, ' ', scope.reg('r'), ", ", place, ";\nld.local.b64 ",
+              scope.reg('v'), ", [array", random.chance(50) ? "+8" : "", "];\n}\n");
+  return {code, {}};
+}
+
+}  // namespace
+
+Node patternStatement(Scope& scope) {
+  const unsigned kind = scope.random.below(10);
+  if (kind < 3) return byteMoves(scope);
+  if (kind < 5) return narrowSigns(scope);
+  if (kind < 7) return routineCall(scope);
+  return privateArray(scope);
+}
+
+}  // namespace mulciber::random_ptx
