@@ -1,4 +1,4 @@
-// Recursion within the stack that a launch provides, and beyond it.
+// Private memory: recursion within the stack that a launch provides, and beyond it; variables of a module's threads.
 #include "execute/ptx_test.h"
 
 namespace mulciber::test {
@@ -84,6 +84,35 @@ TEST_F(StackPtx, OverflowIsReportedByName) {
     EXPECT_EQ(error.error, static_cast<uint32_t>(abi::KernelError::OutOfStack)) << stackBytes;
     for (uint32_t result : results) EXPECT_EQ(result, 0u) << "the thread has ended";
   }
+}
+
+class ModuleScopePtx : public PtxTest {};
+
+// PTX before 3.0 declares registers and private memory there: each thread has its own.
+TEST_F(ModuleScopePtx, RegistersAndLocalVariablesBelongToTheThread) {
+  Buffer out(*device, 32 * 4);
+  Launch launch;
+  launch.add(out.address());
+  runPtx(R"(.version 2.3
+.target sm_20
+.address_size 64
+.reg .u32 %kept, %r<3>;
+.local .align 4 .u32 cells[4];
+.entry k(.param .u64 out)
+{
+  .reg .u64 %rd<3>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
+  mul.lo.u32 %kept, %r1, 3;
+  st.local.u32 [cells+8], %kept;
+  add.u32 %kept, %kept, 1;
+  ld.local.u32 %r2, [cells+8];
+  mad.lo.u32 %kept, %r2, 100, %kept;
+  st.global.u32 [%rd1], %kept;
+  exit;
+}
+)",
+         launch, device->profile());
+  for (uint32_t thread = 0; thread < 32; thread++) EXPECT_EQ(out.as<uint32_t>()[thread], thread * 303 + 1);
 }
 
 }  // namespace

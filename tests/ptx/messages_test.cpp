@@ -50,6 +50,12 @@ TEST(Messages, OfWholeTexts) {
       {".version 3.0\n.target sm_20\n.address_size 64\n.entry k() { .reg .b64 t; .reg .f32 x; .reg .b32 r<9>;\n"
        "tex.1d.v4.s32.f32 {r1, r2, r3, r4}, [t, {x}]; ret; }\n",
        "5: a texture or surface in a register needs PTX ISA version 3.1 or later"},
+      {".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 r;\n.func f() { ret; }\n.entry k() { ret; }\n",
+       "5: registers and .local variables at module scope, which functions share with the kernels that call them, are "
+       "supported where only kernels have bodies"},
+      {".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 ;\n.entry k() { ret; }\n",
+       "4: expected a register's name"},
+      {".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 r\n", "4: the declaration does not end"},
   };
   for (const Row& row : kRows) EXPECT_THAT(firstError(row.text), testing::StartsWith(row.message)) << row.text;
 }
@@ -75,7 +81,7 @@ TEST(Messages, OfDeclarations) {
       {".global .v4 .b64 v;", "a vector cannot be larger than 128 bits"},
       {".global .pred v;", "'v': .pred exists in registers only"},
       {".shared .texref v;", "'v': textures and surfaces are declared in the .global space"},
-      {".local .b32 v;", "'v': .local and .reg exist in functions only"},
+      {".local .b32 v;", "'.local' declarations belong into a function"},
       {".param .b32 v;", "'.param' declarations belong into a function"},
       {".common .shared .b32 v;", "'v': .common is for the .global space"},
       {".shared .attribute(.managed) .b32 v;", "'v': .managed is for the .global space"},

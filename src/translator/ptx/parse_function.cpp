@@ -251,6 +251,7 @@ void Parser::body(Function& made) {
   const SourceOffset start = token_.where;
   expect(Kind::LeftBrace, "'{'");
   openScopes_ = {start};
+  if (!kept_.empty()) declareKept();
   while (!openScopes_.empty() && !diagnostics_.isFull()) {
     if (token_.is(Kind::End)) {
       error(start, "the body of " + quoted(made.name) + " is not closed");
@@ -280,6 +281,27 @@ void Parser::body(Function& made) {
   made.registers = arena_.copy(registers_);
   made.body = arena_.copy(statements_);
   if (!oldParameters_.empty()) made.parameters = arena_.copy(oldParameters_);
+}
+
+void Parser::declareKept() {
+  if (!function_->isEntry)
+    return error(function_->where,
+                 "registers and .local variables at module scope, which functions share with the kernels that call "
+                 "them, are supported where only kernels have bodies",
+                 function_->name.size());
+  const Lexer lexer = lexer_;
+  const Token token = token_;
+  try {
+    for (const Kept& declaration : kept_) {
+      lexer_ = declaration.lexer;
+      token_ = declaration.token;
+      if (declaration.space == StateSpace::Reg) registers();
+      else variables({}, declaration.space);
+    }
+  } catch (const SyntaxError&) {  // has been reported
+  }
+  lexer_ = lexer;
+  token_ = token;
 }
 
 void Parser::enterScope(SourceOffset where) {

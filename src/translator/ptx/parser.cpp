@@ -253,11 +253,21 @@ void Parser::moduleStatement() {
   if (acceptDotted("func")) return function(link, false);
   const Token token = token_;
   if (auto space = acceptSpace()) {
-    if (*space == StateSpace::Reg || *space == StateSpace::Param)
+    const bool isOfThread = *space == StateSpace::Reg || *space == StateSpace::Local;
+    if (isOfThread && holder_.module.versionMajor < 3) return keepForBodies(token, *space);
+    if (isOfThread || *space == StateSpace::Param)
       fail(token, quoted(token.text) + " declarations belong into a function");
     return variables(link, *space);
   }
   unknownDirective(token_);
+}
+
+// Each kernel has its own of them, so its body declares them.
+void Parser::keepForBodies(const Token& start, StateSpace space) {
+  kept_.push_back({lexer_, token_, space});
+  while (!token_.is(Kind::Semicolon) && !token_.is(Kind::End)) advance();
+  if (token_.is(Kind::End)) error(start.where, "the declaration does not end");
+  advance();
 }
 
 void Parser::version() {

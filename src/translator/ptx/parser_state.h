@@ -81,6 +81,8 @@ class Parser {
   Linkage linkage();
   void attributes(bool& isManaged, bool& isUnified, uint64_t (&id)[2]);
   void finishModule();
+  void keepForBodies(const Token& start, StateSpace space);
+  void declareKept();
 
   // Declarations
   std::optional<StateSpace> acceptSpace();
@@ -180,6 +182,13 @@ class Parser {
   std::unordered_map<const Variable*, size_t> places_;  // in variables_, of those that were declared .extern
   std::vector<Module::File> files_;
   std::unordered_set<uint32_t> fileNumbers_;
+  // The .reg and .local declarations at module scope, which PTX before 3.0 has: where to read each again.
+  struct Kept {
+    Lexer lexer;
+    Token token;
+    StateSpace space;
+  };
+  std::vector<Kept> kept_;
   std::vector<std::string_view> sections_, modulePragmas_;
 
   // Of the function whose body is being parsed

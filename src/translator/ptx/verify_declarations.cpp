@@ -135,10 +135,6 @@ void verifyVariable(VerifierState& state, const Variable& variable) {
   }
   bool isModuleScope = variable.owner == nullptr;
   switch (variable.space) {
-    case StateSpace::Local:
-    case StateSpace::Reg:
-      if (isModuleScope) return state.error(where, name + ": .local and .reg exist in functions only");
-      break;
     case StateSpace::Param:
       if (isModuleScope) return state.error(where, name + ": parameters cannot be declared at module scope");
       break;
