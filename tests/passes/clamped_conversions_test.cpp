@@ -118,5 +118,44 @@ TEST(ClampedConversions, WhatTheDriverCannotKnowStays) {
             0);
 }
 
+TEST(ClampedConversions, WideResultsAreHidden) {
+  EXPECT_EQ(test::runPass(kernel(R"(b0:
+  %0 = input i64 LaunchState
+  %1 = load f32 %0 [global align 4]
+  %2 = ftou.clamp i64 %1
+  %3 = trunc i32 %2
+  %4 = ftou.clamp i32 %1
+  %5 = add i32 %3, %4
+  store %0, %5 [global align 4]
+  ret
+)"),
+                          [](ir::Function& function) {
+                            passes::hideWideResults(function);
+                            passes::removeCommonSubexpressions(function);
+                          }),
+            kernel(R"(b0:
+  %0 = input i32 GridDimY
+  %1 = input i32 GridDimZ
+  %2 = const i32 0xffff0000
+  %3 = and i32 %0, %2
+  %4 = const i32 16
+  %5 = shr.u i32 %1, %4
+  %6 = or i32 %3, %5
+  %7 = zext i64 %6
+  %8 = const i32 32
+  %9 = shl i64 %7, %8
+  %10 = or i64 %9, %7
+  %11 = input i64 LaunchState
+  %12 = load f32 %11 [global align 4]
+  %13 = ftou.clamp i64 %12
+  %14 = xor i64 %13, %10
+  %15 = trunc i32 %14
+  %16 = ftou.clamp i32 %12
+  %17 = add i32 %15, %16
+  store %11, %17 [global align 4]
+  ret
+)"));
+}
+
 }  // namespace
 }  // namespace mulciber

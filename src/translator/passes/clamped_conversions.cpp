@@ -5,6 +5,7 @@
 #include "translator/passes/dependencies.h"
 #include "translator/passes/hidden_values.h"
 #include "translator/passes/known_values.h"
+#include "translator/passes/rewrite.h"
 
 namespace mulciber::passes {
 namespace {
@@ -35,6 +36,25 @@ bool hideConverted(ir::Function& function) {
   return hidden.apply();
 }
 
-bool ClampedConversions::run(ir::Function& function, PassContext&) { return hideConverted(function); }
+bool hideWideResults(ir::Function& function) {
+  HiddenValues hidden(function);
+  Replacements replacements(function);
+  for (const ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions) {
+      if (!clamps(*i) || i->type != ir::I64) continue;
+      ir::Builder after = hidden.after(i);
+      Instruction* copy = function.clone(*i);
+      after.block()->instructions.push_back(copy);
+      replacements.replace(i, hidden.hide(after, copy));
+    }
+  if (!hidden.apply()) return false;
+  replacements.apply();
+  return true;
+}
+
+bool ClampedConversions::run(ir::Function& function, PassContext& context) {
+  const bool changed = hideConverted(function);
+  return (context.profile.saturatesToInteger && hideWideResults(function)) || changed;
+}
 
 }  // namespace mulciber::passes

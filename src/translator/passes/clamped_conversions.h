@@ -13,6 +13,9 @@
 namespace mulciber::passes {
 
 bool hideConverted(ir::Function& function);
+// Where the device clamps. NVIDIA's compiler converts to 32 bits where it sees that only the lower half of a 64-bit
+// result is used, or where the halves go apart: that half is clamped too. So all such results are hidden from it.
+bool hideWideResults(ir::Function& function);
 
 class ClampedConversions : public Pass {
  public:

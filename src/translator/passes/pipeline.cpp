@@ -9,6 +9,7 @@
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/aligned_addresses.h"
 #include "translator/passes/bounded_sums.h"
+#include "translator/passes/byte_swaps.h"
 #include "translator/passes/clamped_conversions.h"
 #include "translator/passes/constant_reads.h"
 #include "translator/passes/constant_zeros.h"
@@ -21,6 +22,7 @@
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/loop_flags.h"
+#include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
 #include "translator/passes/rounds.h"
 #include "translator/passes/scratch.h"
@@ -53,6 +55,8 @@ std::vector<std::unique_ptr<Pass>> passes() {
   list.push_back(std::make_unique<Dce>());
   list.push_back(std::make_unique<ClampedConversions>());
   list.push_back(std::make_unique<HalfRoundTrips>());
+  list.push_back(std::make_unique<ByteSwaps>());
+  list.push_back(std::make_unique<NegatedSigns>());
   list.push_back(std::make_unique<LoopFlags>());
   return list;
 }

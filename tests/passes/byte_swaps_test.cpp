@@ -1,0 +1,99 @@
+#include "translator/passes/byte_swaps.h"
+
+#include "support/run_pass.h"
+#include "translator/passes/cse.h"
+
+namespace mulciber {
+namespace {
+
+std::string hidden(const std::string& text) {
+  return test::runPass(text, [](ir::Function& function) {
+    passes::hideSwappedBytes(function);
+    passes::removeCommonSubexpressions(function);
+  });
+}
+
+// A kernel that reads %1, whose bytes `body` makes %9 of.
+std::string kernel(const std::string& type, const std::string& body) {
+  return "kernel @k structured ssa {\nb0:\n  %0 = input i64 LaunchState\n  %1 = load " + type +
+         " %0 [global align 4]\n  %2 = const i32 8\n" + body + "  store %0, %9 [global align 4]\n  ret\n}\n";
+}
+bool hides(const std::string& type, const std::string& body) {
+  return hidden(kernel(type, body)).find("GridDimY") != std::string::npos;
+}
+
+TEST(ByteSwaps, OneByteIsHidden) {
+  EXPECT_EQ(hidden(kernel("i16", R"(  %3 = shr.u i16 %1, %2
+  %4 = shl i16 %1, %2
+  %9 = or i16 %3, %4
+)")),
+            R"(kernel @k structured ssa {
+b0:
+  %0 = input i32 GridDimY
+  %1 = input i32 GridDimZ
+  %2 = const i32 0xffff0000
+  %3 = and i32 %0, %2
+  %4 = const i32 16
+  %5 = shr.u i32 %1, %4
+  %6 = or i32 %3, %5
+  %7 = trunc i16 %6
+  %8 = input i64 LaunchState
+  %9 = load i16 %8 [global align 4]
+  %10 = const i32 8
+  %11 = shr.u i16 %9, %10
+  %12 = shl i16 %9, %10
+  %13 = xor i16 %12, %7
+  %14 = or i16 %11, %13
+  store %8, %14 [global align 4]
+  ret
+}
+)");
+}
+
+TEST(ByteSwaps, OfWordsToo) {
+  const std::string bytes = R"(  %3 = shr.u i32 %1, %2
+  %4 = const i32 255
+  %5 = and i32 %3, %4
+  %6 = shl i32 %1, %2
+  %7 = const i32 65280
+  %8 = and i32 %6, %7
+)";
+  for (const char* join : {"or", "xor", "add"})
+    EXPECT_TRUE(hides("i32", bytes + "  %9 = " + join + " i32 %5, %8\n")) << join;
+  EXPECT_TRUE(hides("i32", bytes + "  %9 = or i32 %8, %5\n"));
+}
+
+// Of a sum, through extracted fields and other widths.
+TEST(ByteSwaps, WhereverTheBytesComeFrom) {
+  EXPECT_TRUE(hides("i32", R"(  %3 = add i32 %1, %1
+  %4 = trunc i16 %3
+  %5 = zext i32 %4
+  %6 = bits.u i32 %3, %2, %2
+  %7 = shl i32 %5, %2
+  %9 = or i32 %6, %7
+)"));
+}
+
+TEST(ByteSwaps, OtherBytesStay) {
+  // Of two values.
+  EXPECT_FALSE(hides("i16", R"(  %3 = shr.u i16 %1, %2
+  %4 = load i16 %0 [global align 4]
+  %5 = shl i16 %4, %2
+  %9 = or i16 %3, %5
+)"));
+  // In their own places.
+  EXPECT_FALSE(hides("i32", R"(  %3 = const i32 255
+  %4 = and i32 %1, %3
+  %5 = const i32 65280
+  %6 = and i32 %1, %5
+  %9 = or i32 %4, %6
+)"));
+  // Other bytes are added to the second one.
+  EXPECT_FALSE(hides("i32", R"(  %3 = shr.u i32 %1, %2
+  %4 = shl i32 %1, %2
+  %9 = add i32 %3, %4
+)"));
+}
+
+}  // namespace
+}  // namespace mulciber
