@@ -5,6 +5,7 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "builtin_types.h"
+#include "surface_types.h"
 #include "texture_types.h"
 
 #define CUDART_VERSION 13000
@@ -209,10 +210,14 @@ cudaError_t CUDARTAPI cudaCreateTextureObject(cudaTextureObject_t* pTexObject, c
 cudaError_t CUDARTAPI cudaDestroyTextureObject(cudaTextureObject_t texObject);
 cudaError_t CUDARTAPI cudaGetTextureObjectResourceDesc(struct cudaResourceDesc* pResDesc,
                                                        cudaTextureObject_t texObject);
-cudaError_t CUDARTAPI cudaGetTextureObjectTextureDesc(struct cudaTextureDesc* pTexDesc,
-                                                      cudaTextureObject_t texObject);
+cudaError_t CUDARTAPI cudaGetTextureObjectTextureDesc(struct cudaTextureDesc* pTexDesc, cudaTextureObject_t texObject);
 cudaError_t CUDARTAPI cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc* pResViewDesc,
                                                            cudaTextureObject_t texObject);
+cudaError_t CUDARTAPI cudaCreateSurfaceObject(cudaSurfaceObject_t* pSurfObject,
+                                              const struct cudaResourceDesc* pResDesc);
+cudaError_t CUDARTAPI cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject);
+cudaError_t CUDARTAPI cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc* pResDesc,
+                                                       cudaSurfaceObject_t surfObject);
 cudaError_t CUDARTAPI cudaArrayGetInfo(struct cudaChannelFormatDesc* desc, struct cudaExtent* extent,
                                        unsigned int* flags, cudaArray_t array);
 cudaError_t CUDARTAPI cudaArrayGetPlane(cudaArray_t* pPlaneArray, cudaArray_t hArray, unsigned int planeIdx);

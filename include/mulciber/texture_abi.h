@@ -22,6 +22,7 @@ enum class TextureKind : uint32_t {
   Image = 1,    // a CUDA array
   Linear = 2,   // a row of texels in device memory
   Pitched = 3,  // rows of texels in device memory
+  Surface = 4,  // a CUDA array that is read and written by bytes
 };
 
 // The type of an image as a shader declares it. `rawImage` is arrayed where it can be, and its texels are unsigned.

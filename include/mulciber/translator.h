@@ -45,6 +45,7 @@ struct TargetProfile {
   bool matricesF16F32 = false, matricesF16F16 = false, matricesS8 = false, matricesU8 = false;
   bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
   bool textures = false;         // arrays of images and samplers that a kernel chooses from (texture_abi.h)
+  bool surfaces = false;         // images among them that are written and read without their format
   bool samplesLikeCuda = false;  // samplers of the device give what CUDA gives
 
   // How floats behave, as probed on the device: not what it advertises.

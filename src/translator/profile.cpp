@@ -167,7 +167,7 @@ TargetProfile lavapipe() {
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
-  p.signedZeroPreserve = p.foldsZeros = p.textures = true;
+  p.signedZeroPreserve = p.foldsZeros = p.textures = p.surfaces = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;
 }
@@ -194,7 +194,7 @@ TargetProfile nvidia() {
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
   p.foldsHalfRoundTrips = p.saturatesToInteger = true;
   p.matricesF16F32 = p.matricesF16F16 = p.matricesS8 = p.matricesU8 = true;
-  p.textures = p.samplesLikeCuda = true;
+  p.textures = p.surfaces = p.samplesLikeCuda = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;
   return p;
 }

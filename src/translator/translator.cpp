@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "mulciber/references.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/apart_lanes.h"
@@ -112,6 +113,13 @@ ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnost
   if (!holder || !ptx::verify(holder->module, holder->source, diagnostics)) return nullptr;
   if (ptx::roundsEach(assemblerOptions)) ptx::markRoundedEach(*holder);
   return ModulePtr(new ParsedModule(std::move(holder)));
+}
+
+std::vector<Reference> references(const ParsedModule& module) {
+  std::vector<Reference> result;
+  for (const ptx::Variable* variable : module.layout.references())
+    result.push_back({std::string(variable->name), variable->type == ptx::Type::SurfRef});
+  return result;
 }
 
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics) {

@@ -365,6 +365,28 @@ TEST(SpirvOperations, Inputs) {
     expectValid("input " + std::to_string(int(kind)), [&](OneBlock& k) { k.keep(k.b.input(kind)); });
 }
 
+TEST(SpirvOperations, StorageImages) {
+  using abi::ImageShape;
+  for (const ImageShape shape :
+       {ImageShape::Line, ImageShape::Plane, ImageShape::Volume, ImageShape::Lines, ImageShape::Planes})
+    for (const Order order : {Order::Weak, Order::Relaxed})
+      for (auto op = Op::ImageRead; op <= Op::ImageAtomicSMax; op = Op(int(op) + 1)) {
+        const bool isWhole = op == Op::ImageRead || op == Op::ImageWrite;
+        const Type texel = isWhole ? I32.withLanes(4) : I32;
+        expectValid(describe(op, texel), [&](OneBlock& k) {
+          std::vector<Instruction*> operands;
+          for (unsigned i = 0; i <= coordinateCount(shape); ++i) operands.push_back(k.unknown(I32));
+          if (op != Op::ImageRead) operands.push_back(k.unknown(texel));
+          Instruction* made = k.b.emit(op, op == Op::ImageWrite ? Void : texel, {}, static_cast<uint64_t>(shape));
+          made->operands = operands;
+          made->memory.order = order;
+          made->memory.scope = Scope::Device;
+          k.keep(made);
+          k.b.emit(Op::Barrier, Void, {});
+        });
+      }
+}
+
 TEST(SpirvOperations, ParametersThatDoNotFitPushConstants) {
   expectValid("large parameters", [](OneBlock& k) {
     k.program.parameterBytes = 4000;

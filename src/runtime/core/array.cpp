@@ -80,10 +80,15 @@ vk::ImageShape shapeOf(const ArrayDescription& wanted, uint32_t levels) {
 Error createImage(Context& context, const ArrayDescription& wanted, uint32_t levels, std::shared_ptr<vk::Image>& out) {
   if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
   if (const Error error = check(wanted, false); error != Error::Success) return error;
-  const vk::ImageShape shape = shapeOf(wanted, levels);
+  vk::ImageShape shape = shapeOf(wanted, levels);
+  shape.isStorage = !wanted.format->isCompressed();  // CUDA makes surfaces of arrays without the flag as well
   vk::Status status = vk::Image::create(context.vulkan(), shape, out);
   if (status == vk::Status::OutOfMemory && context.device().trimPools(0))  // pools hold memory back
     status = vk::Image::create(context.vulkan(), shape, out);
+  if (status == vk::Status::Unsupported && shape.isStorage && (wanted.flags & ArraySurfaceLoadStore) == 0) {
+    shape.isStorage = false;
+    status = vk::Image::create(context.vulkan(), shape, out);
+  }
   return status == vk::Status::Unsupported ? Error::InvalidValue : errorFrom(status);
 }
 

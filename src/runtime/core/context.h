@@ -33,6 +33,8 @@ class MipmappedArray;
 class Module;
 class KernelServices;
 class StreamOrder;
+class SurfaceReference;
+class TextureReference;
 class TextureTable;
 class Worker;
 struct PtxSource;
@@ -40,6 +42,8 @@ struct JitLog;
 using ModuleRef = std::shared_ptr<Module>;
 using ArrayRef = std::shared_ptr<Array>;
 using MipmappedArrayRef = std::shared_ptr<MipmappedArray>;
+using TextureReferenceRef = std::shared_ptr<TextureReference>;
+using SurfaceReferenceRef = std::shared_ptr<SurfaceReference>;
 
 // Handles with a meaning of their own: CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
 inline constexpr uintptr_t legacyStreamHandle = 1, perThreadStreamHandle = 2;
@@ -126,6 +130,8 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<MipmappedArray>& mipmappedArrays() { return mipmappedArrays_; }
   HandleTable<ExternalMemory>& externalMemory() { return externalMemory_; }
   HandleTable<ExternalSemaphore>& externalSemaphores() { return externalSemaphores_; }
+  HandleTable<TextureReference>& textureReferences() { return textureReferences_; }
+  HandleTable<SurfaceReference>& surfaceReferences() { return surfaceReferences_; }
 
   Error limit(Limit limit, size_t& value) const;
   Error setLimit(Limit limit, size_t value);
@@ -163,6 +169,8 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<MipmappedArray> mipmappedArrays_;
   HandleTable<ExternalMemory> externalMemory_;
   HandleTable<ExternalSemaphore> externalSemaphores_;
+  HandleTable<TextureReference> textureReferences_;
+  HandleTable<SurfaceReference> surfaceReferences_;
   mutable std::shared_mutex mutex_;  // guards what is below, up to the limits
   std::unordered_map<std::thread::id, StreamRef> perThread_;
   std::unordered_set<AllocationRef> allocations_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mulciber/kernel_abi.h"
+#include "mulciber/references.h"
 #include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
@@ -88,8 +89,11 @@ Error prepareOwnMemory(KernelLaunch& launch) {
 
 Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out) {
   if (arguments.packed) {
-    if (arguments.packedBytes < kernel.parameterBytes) return Error::InvalidValue;
-    std::memcpy(out, arguments.packed, kernel.parameterBytes);
+    // Behind these the module's references may stand.
+    const uint32_t bytes =
+        kernel.parameters.empty() ? 0 : kernel.parameters.back().offset + kernel.parameters.back().size;
+    if (arguments.packedBytes < bytes) return Error::InvalidValue;
+    std::memcpy(out, arguments.packed, bytes);
     return Error::Success;
   }
   if (!arguments.pointers) return kernel.parameters.empty() ? Error::Success : Error::InvalidValue;
@@ -191,6 +195,10 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
     std::memset(parameters, 0, parameterBytes);
   }
   if (const Error error = gather(*kernel, arguments, parameters); error != Error::Success) return error;
+  const size_t references = function.module().referenceCount() * referenceBytes;
+  if (const Error error = function.module().referenceHandles(parameters + kernel->parameterBytes - references);
+      error != Error::Success)
+    return error;
   out.parameters = std::move(buffer);
   out.pushBytes = (abi::parameterOffset + parameterBytes + 3) / 4 * 4;
   return prepareOwnMemory(out);

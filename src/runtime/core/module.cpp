@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "mulciber/references.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/function.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/shader_cache.h"
+#include "runtime/core/texture_reference.h"
 #include "runtime/vk/device.h"
 #include "util/log.h"
 
@@ -79,10 +81,21 @@ Module::Module(Context& context, ModulePtr parsed, std::string contentKey)
     auto function = std::make_unique<Function>(*this, name);
     functions_.emplace(std::move(name), std::move(function));
   }
+  for (Reference& reference : references(*parsed_)) {
+    BoundReference& bound = references_.emplace_back();
+    bound.name = std::move(reference.name);
+    if (reference.isSurface)
+      bound.surface = context_.surfaceReferences().add(std::make_shared<SurfaceReference>(context_));
+    else bound.texture = context_.textureReferences().add(std::make_shared<TextureReference>(context_));
+  }
 }
 
 Module::~Module() {
   functions_.clear();
+  for (const BoundReference& reference : references_) {
+    context_.textureReferences().remove(reference.texture);
+    context_.surfaceReferences().remove(reference.surface);
+  }
   if (data_) context_.releaseMemory(data_);
 }
 
@@ -147,9 +160,35 @@ Error Module::function(std::string_view name, Function*& out) {
 
 Error Module::global(std::string_view name, uint64_t& address, size_t& bytes) const {
   const auto found = symbols_.find(name);
-  if (found == symbols_.end()) return Error::NotFound;
+  const bool isReference = std::ranges::find(references_, name, &BoundReference::name) != references_.end();
+  if (found == symbols_.end()) return isReference ? Error::InvalidValue : Error::NotFound;
   address = dataAddress() + found->second->offset;
   bytes = found->second->size;
+  return Error::Success;
+}
+
+Error Module::textureReference(std::string_view name, TextureReference*& out) const {
+  const auto found = std::ranges::find(references_, name, &BoundReference::name);
+  if (found == references_.end() || !found->texture) return Error::NotFound;
+  out = found->texture;
+  return Error::Success;
+}
+
+Error Module::surfaceReference(std::string_view name, SurfaceReference*& out) const {
+  const auto found = std::ranges::find(references_, name, &BoundReference::name);
+  if (found == references_.end() || !found->surface) return Error::NotFound;
+  out = found->surface;
+  return Error::Success;
+}
+
+Error Module::referenceHandles(uint8_t* out) const {
+  for (const BoundReference& reference : references_) {
+    uint64_t handle = reference.surface ? reference.surface->handle() : 0;
+    if (reference.texture)
+      if (const Error error = reference.texture->handle(handle); error != Error::Success) return error;
+    std::memcpy(out, &handle, referenceBytes);
+    out += referenceBytes;
+  }
   return Error::Success;
 }
 

@@ -18,6 +18,8 @@ namespace mulciber::core {
 class Context;
 class Function;
 class Stream;
+class SurfaceReference;
+class TextureReference;
 
 struct PtxSource {
   std::string_view text;
@@ -45,6 +47,12 @@ class Module : public std::enable_shared_from_this<Module> {
   // NotFound when there is none of that name. Functions live as long as the module.
   Error function(std::string_view name, Function*& out);
   Error global(std::string_view name, uint64_t& address, size_t& bytes) const;
+  // NotFound when there is none of that name and kind.
+  Error textureReference(std::string_view name, TextureReference*& out) const;
+  Error surfaceReference(std::string_view name, SurfaceReference*& out) const;
+  // The handles that a kernel launched now is to have, referenceBytes each.
+  Error referenceHandles(uint8_t* out) const;
+  size_t referenceCount() const { return references_.size(); }
   std::vector<std::string> functionNames() const;
   uint64_t constantBytes() const;  // of its constant variables
 
@@ -68,6 +76,12 @@ class Module : public std::enable_shared_from_this<Module> {
   AllocationRef data_;
   std::unordered_map<std::string_view, const ModuleData::Symbol*> symbols_;
   std::map<std::string, std::unique_ptr<Function>, std::less<>> functions_;
+  struct BoundReference {
+    std::string name;
+    TextureReference* texture = nullptr;  // one of the two
+    SurfaceReference* surface = nullptr;
+  };
+  std::vector<BoundReference> references_;
 };
 
 }  // namespace mulciber::core

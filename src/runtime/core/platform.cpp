@@ -242,6 +242,14 @@ Error findExternalSemaphore(ExternalSemaphore* handle, std::shared_ptr<ExternalS
   return findInContexts([&](Context& context) { return findIn(context.externalSemaphores(), handle, out); });
 }
 
+Error findTextureReference(TextureReference* handle, TextureReferenceRef& out) {
+  return findInContexts([&](Context& context) { return findIn(context.textureReferences(), handle, out); });
+}
+
+Error findSurfaceReference(SurfaceReference* handle, SurfaceReferenceRef& out) {
+  return findInContexts([&](Context& context) { return findIn(context.surfaceReferences(), handle, out); });
+}
+
 void pushContext(ContextRef context) { thread().stack.push_back(std::move(context)); }
 
 Error popContext(ContextRef& out) {

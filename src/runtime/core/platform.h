@@ -62,6 +62,8 @@ Error findStream(uintptr_t handle, StreamRef& out);
 Error findEvent(Event* handle, EventRef& out);
 Error findModule(Module* handle, ModuleRef& out);
 Error findArray(Array* handle, ArrayRef& out);
+Error findTextureReference(TextureReference* handle, TextureReferenceRef& out);
+Error findSurfaceReference(SurfaceReference* handle, SurfaceReferenceRef& out);
 Error findMipmappedArray(MipmappedArray* handle, MipmappedArrayRef& out);
 Error findExternalMemory(ExternalMemory* handle, std::shared_ptr<ExternalMemory>& out);
 Error findExternalSemaphore(ExternalSemaphore* handle, std::shared_ptr<ExternalSemaphore>& out);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "runtime/core/array_view.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/vk/descriptors.h"
@@ -42,32 +43,6 @@ VkSamplerAddressMode addressMode(uint32_t mode) {
     case abi::AddressMode::Border: return VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
     default: return VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
   }
-}
-
-VkImageViewType viewType(ImageShape shape) {
-  switch (shape) {
-    case ImageShape::Line: return VK_IMAGE_VIEW_TYPE_1D;
-    case ImageShape::Volume: return VK_IMAGE_VIEW_TYPE_3D;
-    case ImageShape::Cube: return VK_IMAGE_VIEW_TYPE_CUBE;
-    case ImageShape::Lines: return VK_IMAGE_VIEW_TYPE_1D_ARRAY;
-    case ImageShape::Planes: return VK_IMAGE_VIEW_TYPE_2D_ARRAY;
-    case ImageShape::Cubes: return VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
-    default: return VK_IMAGE_VIEW_TYPE_2D;
-  }
-}
-
-ImageShape shapeOf(const ArrayDescription& array) {
-  if (array.isCube()) return array.isLayered() ? ImageShape::Cubes : ImageShape::Cube;
-  switch (array.dimensions()) {
-    case 1: return array.isLayered() ? ImageShape::Lines : ImageShape::Line;
-    case 2: return array.isLayered() ? ImageShape::Planes : ImageShape::Plane;
-    default: return ImageShape::Volume;
-  }
-}
-
-ImageShape rawShapeOf(ImageShape shape) {
-  if (shape == ImageShape::Volume) return shape;
-  return shape == ImageShape::Line || shape == ImageShape::Lines ? ImageShape::Lines : ImageShape::Planes;
 }
 
 // Toward zero, and not beyond the largest one.
@@ -219,6 +194,7 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
     }
     if (array.isCube() && layers % 6 != 0) return Error::InvalidValue;
   }
+  if (!readsTexels(context_.vulkan(), record.texelBytes)) return Error::NotSupported;
   record.kind = abi::TextureKind::Image;
   const auto sizeAt = [&](uint32_t size) { return std::max(size >> firstLevel, 1u); };
   record.width = sizeAt(image_->shape().width);

@@ -267,6 +267,8 @@ void Device::fillProfile() {
   profile.matricesS8 = probes_.matricesS8;
   profile.matricesU8 = probes_.matricesU8;
   profile.textures = descriptors_ != nullptr;
+  profile.surfaces = profile.textures && physical_.features2.features.shaderStorageImageReadWithoutFormat &&
+                     physical_.features2.features.shaderStorageImageWriteWithoutFormat;
   profile.roundingRtz16 = physical_.properties12.shaderRoundingModeRTZFloat16;
   profile.roundingRtz32 = physical_.properties12.shaderRoundingModeRTZFloat32;
   profile.roundingRtz64 = physical_.properties12.shaderRoundingModeRTZFloat64;

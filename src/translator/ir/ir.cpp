@@ -62,13 +62,14 @@ bool hasSideEffects(Op op) {
     case Op::ClockSubgroup:
     case Op::ClockDevice:
     case Op::Call: return true;
-    default: return op >= Op::AtomicAdd && op <= Op::AtomicFMax;
+    default:
+      return (op >= Op::AtomicAdd && op <= Op::AtomicFMax) || (op >= Op::ImageWrite && op <= Op::ImageAtomicSMax);
   }
 }
 
 bool isPure(Op op) {
   if (hasSideEffects(op) || isConvergent(op)) return false;
-  return op != Op::Phi && op != Op::ReadVar && op != Op::Load && op != Op::ImageFetch && op != Op::ImageSample;
+  return op != Op::Phi && op != Op::ReadVar && op != Op::Load && !(op >= Op::ImageFetch && op <= Op::ImageRead);
 }
 
 unsigned coordinateCount(abi::ImageShape shape) {

@@ -337,13 +337,13 @@ class FunctionParser {
         lexer_.take();
         return;
       }
-      case Op::ImageFetch:
-      case Op::ImageSample: instruction.payload = kindAmong(shapeNames, "shape of an image"); break;
       case Op::MatrixProduct: instruction.payload = kindAmong(matrixNames, "type of matrices"); break;
       case Op::Call: calls_.push_back({&instruction, std::string(lexer_.take())}); break;
       case Op::Phi: phiOperands(instruction); return;
       case Op::Barrier: instruction.payload = lexer_.accept("apart"); return;
-      default: break;
+      default:
+        if (isImage(instruction.op)) instruction.payload = kindAmong(shapeNames, "shape of an image");
+        break;
     }
     if (lexer_.peek().starts_with('%') && operandCount(instruction.op) != 0) {
       do {

@@ -139,11 +139,11 @@ class Printer {
       case Op::ReadVar: text_ += " v" + std::to_string(instruction.payload); break;
       case Op::WriteVar: text_ += " v" + std::to_string(instruction.payload) + ","; break;
       case Op::Input: text_ += " " + std::string(inputNames[instruction.payload]); break;
-      case Op::ImageFetch:
-      case Op::ImageSample: text_ += " " + std::string(shapeNames[instruction.payload]) + ","; break;
       case Op::MatrixProduct: text_ += " " + std::string(matrixNames[instruction.payload]) + ","; break;
       case Op::Call: text_ += " @" + (instruction.callee ? instruction.callee->name : "?"); break;
-      default: break;
+      default:
+        if (isImage(instruction.op)) text_ += " " + std::string(shapeNames[instruction.payload]) + ",";
+        break;
     }
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       text_ += i ? ", " : " ";

@@ -85,8 +85,24 @@ std::string checkCall(const Instruction& call, const Function& function) {
 
 bool isInt32(const Instruction* value) { return value->type == I32; }
 
+// Its number, the coordinates, and what is written.
+std::string checkStorageImage(const Instruction& instruction) {
+  const auto shape = static_cast<abi::ImageShape>(instruction.payload);
+  if (shape == abi::ImageShape::Cube || shape == abi::ImageShape::Cubes) return "has faces of cubes as layers";
+  const bool reads = instruction.op == Op::ImageRead, writes = instruction.op == Op::ImageWrite;
+  const auto& operands = instruction.operands;
+  const size_t places = 1 + coordinateCount(shape);
+  if (operands.size() != places + (reads ? 0 : 1)) return "has the coordinates of its shape";
+  for (size_t i = 0; i < places; ++i)
+    if (!isInt32(operands[i])) return "takes a number and coordinates as i32";
+  const Type texel = reads || writes ? I32.withLanes(4) : I32;
+  if (!reads && operands.back()->type != texel) return "writes " + toString(texel);
+  return writes || instruction.type == texel ? "" : "gives " + toString(texel);
+}
+
 std::string checkImage(const Instruction& instruction) {
   if (instruction.payload >= shapeNames.size()) return "names the shape of an image";
+  if (isStorageImage(instruction.op)) return checkStorageImage(instruction);
   const auto shape = static_cast<abi::ImageShape>(instruction.payload);
   const bool samples = instruction.op == Op::ImageSample;
   const Type coordinate = samples ? F32 : I32;

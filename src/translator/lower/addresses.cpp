@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "mulciber/kernel_abi.h"
+#include "mulciber/references.h"
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/program_lowering.h"
 
@@ -112,7 +113,16 @@ ir::Instruction* FunctionLowering::allocate(ir::Instruction* bytes, uint32_t ali
   return begin;
 }
 
+// Of a reference the handle of its object, which instructions take from a register too.
 ir::Instruction* FunctionLowering::addressOf(const ptx::Variable& variable, bool asGeneric) {
+  if (ptx::isOpaque(variable.type) && variable.space == ptx::StateSpace::Global) {
+    const std::optional<uint32_t> place = program_.parameterOffset(variable);
+    if (!place) refuse(variable.where, "samplers apart from textures (.texmode_independent) are not supported");
+    ir::MemoryAccess access;
+    access.space = ir::Space::Param;
+    access.alignment = referenceBytes;
+    return b.load(ir::I64, b.i32(place.value_or(0)), access);
+  }
   Address place = locate(variable);
   return asGeneric ? generic(place) : fit(place.value, ir::I64);
 }

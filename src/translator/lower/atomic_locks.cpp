@@ -16,20 +16,8 @@ class Locked {
   Locked(FunctionLowering& lowering, const Address& where, ir::Type what)
       : f(lowering), b(lowering.b), address(where), type(what), words(what.totalBits() / 32) {}
 
-  // body(), run by one thread at a time for this address. A lane that gets the lock gives it back before the others
-  // of its warp try again.
-  template <class Body>
-  void run(const Body& body) {
-    ir::Instruction* lock = lockOf();
-    f.beginLoop();
-    ir::Instruction* seen = atomic(f, ir::Op::AtomicCas, {lock, ir::Space::Global, 4}, lockAccess(ir::Order::Acquire),
-                                   {b.i32(0), b.i32(1)});
-    f.beginIf(b.compare(ir::Op::IEq, seen, b.i32(0)));
-    body();
-    atomic(f, ir::Op::AtomicExchange, {lock, ir::Space::Global, 4}, lockAccess(ir::Order::Release), {b.i32(0)});
-    f.endIf();
-    f.endLoop(b.compare(ir::Op::INe, seen, b.i32(0)));
-  }
+  // body(), run by one thread at a time for this address.
+  void run(const std::function<void()>& body) { runLocked(f, lockNumber(), body); }
 
   ir::Instruction* load() {
     std::vector<ir::Instruction*> parts;
@@ -52,15 +40,8 @@ class Locked {
     return access;
   }
 
-  static ir::MemoryAccess lockAccess(ir::Order order) {
-    ir::MemoryAccess access;
-    access.order = order;
-    access.scope = ir::Scope::Device;
-    return access;
-  }
-
   // Shared memory has the same addresses in every block: there the block's number counts too.
-  ir::Instruction* lockOf() {
+  ir::Instruction* lockNumber() {
     bool isWide = address.value->type == ir::I64;
     ir::Instruction* low = isWide ? b.convert(ir::Op::Trunc, ir::I32, address.value) : address.value;
     ir::Instruction* number = b.lshr(low, b.i32(4));
@@ -68,9 +49,7 @@ class Locked {
     if (address.space == ir::Space::Shared) number = b.add(number, blockNumber());
     if (address.space == ir::Space::Generic)
       number = b.add(number, b.select(isShared(b, address.value), blockNumber(), b.i32(0)));
-    number = b.bitAnd(number, b.i32(abi::lockCount - 1));
-    ir::Instruction* offset = b.convert(ir::Op::ZExt, ir::I64, b.shl(number, b.i32(2)));
-    return b.add(f.launchState(offsetof(abi::LaunchState, locks)), offset);
+    return number;
   }
 
   ir::Instruction* blockNumber() {
@@ -97,6 +76,27 @@ ir::MemoryAccess at(const Address& address, ir::MemoryAccess access) {
 }
 
 }  // namespace
+
+// A lane that gets the lock gives it back before the others of its warp try again.
+void runLocked(FunctionLowering& f, ir::Instruction* number, const std::function<void()>& body) {
+  ir::Builder& b = f.b;
+  auto access = [](ir::Order order) {
+    ir::MemoryAccess result;
+    result.order = order;
+    result.scope = ir::Scope::Device;
+    return result;
+  };
+  ir::Instruction* place = b.bitAnd(number, b.i32(abi::lockCount - 1));
+  ir::Instruction* offset = b.convert(ir::Op::ZExt, ir::I64, b.shl(place, b.i32(2)));
+  const Address lock{b.add(f.launchState(offsetof(abi::LaunchState, locks)), offset), ir::Space::Global, 4};
+  f.beginLoop();
+  ir::Instruction* seen = atomic(f, ir::Op::AtomicCas, lock, access(ir::Order::Acquire), {b.i32(0), b.i32(1)});
+  f.beginIf(b.compare(ir::Op::IEq, seen, b.i32(0)));
+  body();
+  atomic(f, ir::Op::AtomicExchange, lock, access(ir::Order::Release), {b.i32(0)});
+  f.endIf();
+  f.endLoop(b.compare(ir::Op::INe, seen, b.i32(0)));
+}
 
 bool hasAtomics(const TargetProfile& profile, ir::Space space, unsigned bits) {
   if (bits <= 32) return true;

@@ -16,6 +16,9 @@ using Access = std::function<ir::Instruction*(const FunctionLowering::Address& a
 ir::Instruction* byAbility(FunctionLowering& f, const FunctionLowering::Address& address, ir::Type type,
                            const Access& access);
 
+// body(), run by one thread at a time of those that say the same number (i32).
+void runLocked(FunctionLowering& f, ir::Instruction* number, const std::function<void()>& body);
+
 // Replaces the i64 or <2 x i64> at `address` by update(old) under its lock, and gives back `old`.
 ir::Instruction* lockedUpdate(FunctionLowering& f, const FunctionLowering::Address& address, ir::Type type,
                               const Update& update);

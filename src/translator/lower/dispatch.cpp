@@ -19,7 +19,7 @@ Table buildTable() {
   for (auto family : {moveLowerings(), controlLowerings(), memoryLowerings(), callLowerings(), serviceLowerings(),
                       warpLowerings(), barrierLowerings(), atomicLowerings(), asyncLowerings(), integerLowerings(),
                       carryLowerings(), bitLowerings(), compareLowerings(), floatLowerings(), convertLowerings(),
-                      videoLowerings(), matrixLowerings(), textureLowerings()})
+                      videoLowerings(), matrixLowerings(), textureLowerings(), surfaceLowerings()})
     for (const Lowering& row : family) table[static_cast<size_t>(row.opcode)] = &row;
   return table;
 }
@@ -32,10 +32,6 @@ std::string_view whyNotLowered(ptx::Opcode opcode) {
     case ptx::Opcode::Tcgen05: return "Vulkan has no tensor memory";
     case ptx::Opcode::Multimem: return "Vulkan has no multicast addresses";
     case ptx::Opcode::Tensormap: return "tensor maps are not supported";
-    case ptx::Opcode::Suld:
-    case ptx::Opcode::Sust:
-    case ptx::Opcode::Sured:
-    case ptx::Opcode::Suq: return "surfaces are not translated yet";
     default: return "this instruction is not translated yet";
   }
 }

@@ -25,5 +25,6 @@ std::span<const Lowering> convertLowerings();
 std::span<const Lowering> videoLowerings();
 std::span<const Lowering> matrixLowerings();
 std::span<const Lowering> textureLowerings();
+std::span<const Lowering> surfaceLowerings();
 
 }  // namespace mulciber::lower

@@ -51,7 +51,10 @@ ModuleLayout::ModuleLayout(const ptx::Module& module) {
 void ModuleLayout::collectVariables(const ptx::Module& module) {
   auto collect = [&](const ptx::Variable* variable) {
     // What is extern here has been linked, or is the module's own all the same: ptxas ignores the word then.
-    if (isModuleData(*variable)) variables_.push_back(variable);
+    if (!isModuleData(*variable)) return;
+    const bool isReference = variable->type == ptx::Type::TexRef || variable->type == ptx::Type::SurfRef;
+    if (isReference) references_.push_back(variable);
+    else if (!ptx::isOpaque(variable->type)) variables_.push_back(variable);
   };
   for (const ptx::Variable* variable : module.variables) collect(variable);
   for (const ptx::Function* function : module.functions)

@@ -27,6 +27,9 @@ class ModuleLayout {
   uint32_t functionAddress(const ptx::Function& function) const { return 16 * (functionIndices_.at(&function) + 1); }
   const std::vector<const ptx::Function*>& addressTaken() const { return addressTaken_; }
 
+  // Texture and surface references, in their order. They are no data: each launch says which objects they stand for.
+  const std::vector<const ptx::Variable*>& references() const { return references_; }
+
  private:
   void collectVariables(const ptx::Module& module);
   void collectFunctions(const ptx::Module& module);
@@ -34,7 +37,7 @@ class ModuleLayout {
   void takeAddress(const ptx::Function* function);
 
   ModuleData data_;
-  std::vector<const ptx::Variable*> variables_;
+  std::vector<const ptx::Variable*> variables_, references_;
   uint64_t constantBegin_ = 0, constantEnd_ = 0;
   std::unordered_map<const ptx::Variable*, uint64_t> offsets_;
   std::vector<const ptx::Function*> addressTaken_;

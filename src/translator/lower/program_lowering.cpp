@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mulciber/references.h"
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/operand_walk.h"
 #include "translator/lower/service_functions.h"
@@ -135,6 +136,11 @@ void ProgramLowering::layOutParameters() {
     offset = alignUp(offset, std::max(1u, parameter->alignment));
     parameterOffsets_[parameter] = offset;
     offset += static_cast<uint32_t>(parameter->size);
+  }
+  for (const ptx::Variable* reference : layout_.references()) {
+    offset = alignUp(offset, referenceBytes);
+    parameterOffsets_[reference] = offset;
+    offset += referenceBytes;
   }
   result_.parameterBytes = offset;
 }

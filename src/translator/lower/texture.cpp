@@ -21,19 +21,10 @@ TextureGeometry geometryOf(const ptx::Instruction& instruction) {
   }
 }
 
-// Element `index` of a vector operand; a vector of one may be written without braces.
-Value element(FunctionLowering& f, const ptx::Operand& operand, size_t index, ir::Type type) {
-  if (operand.kind == ptx::Operand::Kind::Vector) return f.value(operand.elements[index], type);
-  if (index == 0 && f.registerType(operand) != ptx::Type::None && operand.elements.empty())
-    return f.value(operand, type);
-  f.refuse(operand.where, "coordinates are written as a vector");
-  return f.b.undef(type);
-}
-
 std::vector<Value> elements(FunctionLowering& f, const ptx::Operand& operand, size_t first, size_t count,
                             ir::Type type) {
   std::vector<Value> values;
-  for (size_t i = 0; i < count; ++i) values.push_back(element(f, operand, first + i, type));
+  for (size_t i = 0; i < count; ++i) values.push_back(vectorElement(f, operand, first + i, type));
   return values;
 }
 
@@ -51,7 +42,7 @@ bool readPlace(FunctionLowering& f, const ptx::Instruction& instruction, ir::Typ
   }
   sample.geometry = geometryOf(instruction);
   const ptx::Operand& coordinates = place.elements[1];
-  if (sample.geometry.isLayered) sample.layer = element(f, coordinates, 0, ir::I32);
+  if (sample.geometry.isLayered) sample.layer = vectorElement(f, coordinates, 0, ir::I32);
   sample.coordinates =
       elements(f, coordinates, sample.geometry.isLayered ? 1 : 0, sample.geometry.dimensions, coordinate);
   for (size_t i = fixedOperands; i < instruction.operands.size(); ++i) {
@@ -77,7 +68,7 @@ Value levelOfGradients(FunctionLowering& f, const TextureRecord& record, const p
     Value square = b.f32(0);
     for (unsigned i = 0; i < dimensions; ++i) {
       Value texels = b.convert(Op::UToF, ir::F32, record.word(extents[i]));
-      Value step = b.binary(Op::FMul, element(f, instruction.operands[which], i, ir::F32), texels);
+      Value step = b.binary(Op::FMul, vectorElement(f, instruction.operands[which], i, ir::F32), texels);
       square = b.floating(Op::Fma, {}, {step, step, square});
     }
     longest = b.binary(Op::FMax, longest, square);
@@ -164,7 +155,7 @@ void lowerTld4(FunctionLowering& f, const ptx::Instruction& instruction) {
 constexpr Lowering rows[] = {
     {ptx::Opcode::Tex, lowerTex, Effect::Effects},
     {ptx::Opcode::Tld4, lowerTld4, Effect::Effects},
-    {ptx::Opcode::Txq, lowerTxq, Effect::Effects},
+    {ptx::Opcode::Txq, lowerQuery, Effect::Effects},
     {ptx::Opcode::Istypep, lowerIstypep},
 };
 

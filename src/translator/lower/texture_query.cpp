@@ -19,13 +19,23 @@ Value extent(FunctionLowering& f, const TextureRecord& record, size_t offset, co
 
 Value textureHandle(FunctionLowering& f, const ptx::Operand& operand) {
   if (operand.kind == ptx::Operand::Kind::Register) return f.value(operand, ir::I64);
+  const bool isNamed = operand.variable && !operand.hasRegister && operand.offset == 0;
+  if (isNamed && operand.variable->space == ptx::StateSpace::Global) return f.addressOf(*operand.variable, false);
   if (operand.kind == ptx::Operand::Kind::Address && operand.hasRegister)
     return f.address(operand, ptx::StateSpace::Global).value;
-  f.refuse(operand.where, "texture references are not supported yet");
+  f.refuse(operand.where, "textures and surfaces are named, or their handles are in registers");
   return f.b.i64(0);
 }
 
-void lowerTxq(FunctionLowering& f, const ptx::Instruction& instruction) {
+Value vectorElement(FunctionLowering& f, const ptx::Operand& operand, size_t index, ir::Type type) {
+  if (operand.kind == ptx::Operand::Kind::Vector) return f.value(operand.elements[index], type);
+  if (index == 0 && f.registerType(operand) != ptx::Type::None && operand.elements.empty())
+    return f.value(operand, type);
+  f.refuse(operand.where, "coordinates are written as a vector");
+  return f.b.undef(type);
+}
+
+void lowerQuery(FunctionLowering& f, const ptx::Instruction& instruction) {
   const TextureRecord record(f, textureHandle(f, instruction.operands[1]));
   Value result = nullptr;
   switch (instruction.first(

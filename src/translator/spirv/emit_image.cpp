@@ -1,7 +1,12 @@
 // Images and samplers, chosen by number from the arrays of descriptors of texture_abi.h. The lanes of a subgroup may
 // choose different ones.
+#include <algorithm>
+#include <iterator>
+
 #include "mulciber/texture_abi.h"
+#include "translator/ir/names.h"
 #include "translator/spirv/emitter.h"
+#include "translator/spirv/memory.h"
 
 namespace mulciber::spirv {
 namespace {
@@ -14,11 +19,11 @@ struct Dimension {
   bool isArrayed;
 };
 
-Dimension dimensionOf(Emitter& e, ImageShape shape) {
+Dimension dimensionOf(Emitter& e, ImageShape shape, bool isStorage) {
   switch (shape) {
     case ImageShape::Line:
     case ImageShape::Lines:
-      e.module.capability(spv::Capability::Sampled1D);
+      e.module.capability(isStorage ? spv::Capability::Image1D : spv::Capability::Sampled1D);
       return {spv::Dim::Dim1D, shape == ImageShape::Lines};
     case ImageShape::Volume: return {spv::Dim::Dim3D, false};
     case ImageShape::Cube: return {spv::Dim::Cube, false};
@@ -30,15 +35,20 @@ Dimension dimensionOf(Emitter& e, ImageShape shape) {
 }
 
 Id imageType(Emitter& e, ImageShape shape, ir::Type texel) {
-  const Dimension dimension = dimensionOf(e, shape);
+  const Dimension dimension = dimensionOf(e, shape, false);
   return e.module.imageType(e.type(texel), dimension.dim, dimension.isArrayed);
 }
 
-// The descriptor of that number, loaded.
-Id descriptor(Emitter& e, uint32_t binding, Id type, std::string_view name, Id number) {
+// Where the descriptor of that number is.
+Id descriptorPlace(Emitter& e, uint32_t binding, Id type, std::string_view name, Id number) {
   Id pointer = e.module.pointerType(spv::StorageClass::UniformConstant, type);
   Id at = e.module.emit(spv::Op::OpAccessChain, pointer, {e.descriptors(binding, type, name), number});
   e.module.decorate(at, spv::Decoration::NonUniform);
+  return at;
+}
+
+Id descriptor(Emitter& e, uint32_t binding, Id type, std::string_view name, Id number) {
+  Id at = descriptorPlace(e, binding, type, name, number);
   Id loaded = e.module.emit(spv::Op::OpLoad, type, {at});
   e.module.decorate(loaded, spv::Decoration::NonUniform);
   return loaded;
@@ -46,11 +56,67 @@ Id descriptor(Emitter& e, uint32_t binding, Id type, std::string_view name, Id n
 
 // The operands from `first` on, as one value of their type.
 Id coordinates(Emitter& e, const ir::Instruction& i, unsigned first) {
-  const auto count = static_cast<uint8_t>(i.operands.size() - first);
+  const auto count = static_cast<uint8_t>(ir::coordinateCount(static_cast<ImageShape>(i.payload)));
   if (count == 1) return e.operand(i, first);
   std::vector<Id> parts;
   for (unsigned n = 0; n < count; ++n) parts.push_back(e.operand(i, first + n));
   return e.construct(i.operands[first]->type.withLanes(count), parts);
+}
+
+// Of storage images, with the scope at which other threads see what is written.
+std::vector<Id> imageOperands(Emitter& e, const ir::Instruction& i) {
+  if (i.memory.order == ir::Order::Weak) return {};
+  using Mask = spv::ImageOperandsMask;
+  const Mask shares = i.op == Op::ImageRead ? Mask::MakeTexelVisible : Mask::MakeTexelAvailable;
+  const uint32_t mask = static_cast<uint32_t>(shares) | static_cast<uint32_t>(Mask::NonPrivateTexel);
+  return {mask, e.module.constant32(scopeOf(i.memory.scope))};
+}
+
+// Atomic operations want a format; of one that is not known, texels are read and written as the view has them.
+Id storageImageType(Emitter& e, ImageShape shape, spv::ImageFormat format) {
+  const Dimension dimension = dimensionOf(e, shape, true);
+  return e.module.storageImageType(e.type(ir::I32), dimension.dim, dimension.isArrayed, format);
+}
+
+spv::Op atomicOperation(Op op) {
+  switch (op) {
+    case Op::ImageAtomicAdd: return spv::Op::OpAtomicIAdd;
+    case Op::ImageAtomicAnd: return spv::Op::OpAtomicAnd;
+    case Op::ImageAtomicOr: return spv::Op::OpAtomicOr;
+    case Op::ImageAtomicUMin: return spv::Op::OpAtomicUMin;
+    case Op::ImageAtomicUMax: return spv::Op::OpAtomicUMax;
+    case Op::ImageAtomicSMin: return spv::Op::OpAtomicSMin;
+    default: return spv::Op::OpAtomicSMax;
+  }
+}
+
+Id emitAtomic(Emitter& e, const ir::Instruction& i, ImageShape shape) {
+  const Id type = storageImageType(e, shape, spv::ImageFormat::R32ui);
+  const Id image = descriptorPlace(e, abi::storageImageBinding, type, "atomicImages", e.operand(i, 0));
+  const Id texelType = e.module.pointerType(spv::StorageClass::Image, e.type(ir::I32));
+  const Id texel =
+      e.module.emit(spv::Op::OpImageTexelPointer, texelType, {image, coordinates(e, i, 1), e.module.constant32(0)});
+  e.module.decorate(texel, spv::Decoration::NonUniform);
+  const Id value = e.value(i.operands.back());
+  return e.op(atomicOperation(i.op), ir::I32,
+              {texel, e.module.constant32(scopeOf(ir::Scope::Device)), e.module.constant32(0), value});
+}
+
+Id emitStorageImage(Emitter& e, const ir::Instruction& i, ImageShape shape) {
+  e.module.capability(spv::Capability::StorageImageArrayNonUniformIndexing);
+  if (i.op != Op::ImageRead && i.op != Op::ImageWrite) return emitAtomic(e, i, shape);
+  const Id type = storageImageType(e, shape, spv::ImageFormat::Unknown);
+  const Id image = descriptor(e, abi::storageImageBinding, type, "surfaces", e.operand(i, 0));
+  std::vector<Id> operands = {image, coordinates(e, i, 1)};
+  if (i.op == Op::ImageWrite) operands.push_back(e.value(i.operands.back()));
+  std::ranges::copy(imageOperands(e, i), std::back_inserter(operands));
+  if (i.op == Op::ImageRead) {
+    e.module.capability(spv::Capability::StorageImageReadWithoutFormat);
+    return e.module.emit(spv::Op::OpImageRead, e.type(i.type), operands);
+  }
+  e.module.capability(spv::Capability::StorageImageWriteWithoutFormat);
+  e.module.emitVoid(spv::Op::OpImageWrite, operands);
+  return 0;
 }
 
 }  // namespace
@@ -59,7 +125,6 @@ Id Emitter::descriptors(uint32_t binding, Id elementType, std::string_view name)
   Id& variable = descriptors_[elementType];
   if (variable != 0) return variable;
   module.capability(spv::Capability::RuntimeDescriptorArray);
-  module.capability(spv::Capability::SampledImageArrayNonUniformIndexing);
   variable = module.globalVariable(spv::StorageClass::UniformConstant, module.runtimeArrayType(elementType), name);
   module.decorate(variable, spv::Decoration::DescriptorSet, {abi::textureSet});
   module.decorate(variable, spv::Decoration::Binding, {binding});
@@ -68,6 +133,8 @@ Id Emitter::descriptors(uint32_t binding, Id elementType, std::string_view name)
 
 Id emitImage(Emitter& e, const ir::Instruction& i) {
   const auto shape = static_cast<ImageShape>(i.payload);
+  if (isStorageImage(i.op)) return emitStorageImage(e, i, shape);
+  e.module.capability(spv::Capability::SampledImageArrayNonUniformIndexing);
   const Id type = imageType(e, shape, i.type.scalar());
   const Id image = descriptor(e, abi::sampledImageBinding, type, "images", e.operand(i, 0));
   constexpr auto lod = static_cast<uint32_t>(spv::ImageOperandsMask::Lod);

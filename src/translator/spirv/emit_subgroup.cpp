@@ -21,7 +21,7 @@ void controlBarrier(Emitter& e, ir::Scope scope, uint32_t semantics) {
 // the writes after it need a fence.
 void blockBarrier(Emitter& e, const ir::Instruction& i) {
   constexpr auto deviceMemory = static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
-  const uint32_t all = semanticsOf(ir::Order::AcquireRelease), sharedOnly = all & ~deviceMemory;
+  const uint32_t all = e.semantics(ir::Order::AcquireRelease), sharedOnly = all & ~deviceMemory;
   BarrierHazard hazard = e.hazardAt(i);
   if (hazard == BarrierHazard::None) return controlBarrier(e, ir::Scope::Block, sharedOnly);
   if (!e.profile.barrierOrdersGlobal) return controlBarrier(e, ir::Scope::Block, all);
@@ -81,15 +81,20 @@ Id clock(Emitter& e, const ir::Instruction& i) {
 
 void Emitter::fence(ir::Order order, ir::Scope scope) {
   if (order == ir::Order::Weak || order == ir::Order::Relaxed) return;
-  module.emitVoid(spv::Op::OpMemoryBarrier, {module.constant32(scopeOf(scope)), module.constant32(semanticsOf(order))});
+  module.emitVoid(spv::Op::OpMemoryBarrier, {module.constant32(scopeOf(scope)), module.constant32(semantics(order))});
+}
+
+uint32_t Emitter::semantics(ir::Order order) const {
+  const auto images = static_cast<uint32_t>(spv::MemorySemanticsMask::ImageMemory);
+  return semanticsOf(order) | (writesImages_ ? images : 0);
 }
 
 Id emitSubgroup(Emitter& e, const ir::Instruction& i) {
   switch (i.op) {
     case Op::Fence: e.fence(i.memory.order, i.memory.scope); return 0;
     case Op::Barrier: blockBarrier(e, i); return 0;
-    case Op::Yield: controlBarrier(e, ir::Scope::Block, semanticsOf(ir::Order::AcquireRelease)); return 0;
-    case Op::WarpBarrier: controlBarrier(e, ir::Scope::Warp, semanticsOf(ir::Order::AcquireRelease)); return 0;
+    case Op::Yield: controlBarrier(e, ir::Scope::Block, e.semantics(ir::Order::AcquireRelease)); return 0;
+    case Op::WarpBarrier: controlBarrier(e, ir::Scope::Warp, e.semantics(ir::Order::AcquireRelease)); return 0;
     case Op::Shuffle: return shuffle(e, i);
     case Op::Ballot: return ballot(e, i);
     case Op::VoteAll: return vote(e, i, spv::Op::OpGroupNonUniformAll);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mulciber/kernel_abi.h"
+#include "translator/ir/names.h"
 #include "translator/spirv/memory.h"
 
 namespace mulciber::spirv {
@@ -18,12 +19,20 @@ Id (*familyOf(ir::Op op))(Emitter&, const ir::Instruction&) {
   if (within(Op::IEq, Op::Select)) return emitComparison;
   if (within(Op::FAdd, Op::FRound)) return emitFloat;
   if (within(Op::ZExt, Op::VecInsert)) return emitConversion;
-  if (within(Op::ImageFetch, Op::ImageSample)) return emitImage;
+  if (within(Op::ImageFetch, Op::ImageAtomicSMax)) return emitImage;
   if (op == Op::Load || op == Op::Store) return emitMemory;
   if (within(Op::AtomicAdd, Op::AtomicFMax)) return emitAtomic;
   if (op == Op::MatrixProduct) return emitMatrixProduct;
   if (within(Op::Fence, Op::ClockDevice)) return emitSubgroup;
   return nullptr;
+}
+
+bool writesImages(const ir::Function& function) {
+  return std::ranges::any_of(function.blocks, [](const ir::Block* block) {
+    return std::ranges::any_of(block->instructions, [](const ir::Instruction* i) {
+      return ir::isStorageImage(i->op) && i->op != ir::Op::ImageRead;
+    });
+  });
 }
 
 }  // namespace
@@ -33,7 +42,8 @@ Emitter::Emitter(const ir::Program& programToEmit, const TargetProfile& target, 
       profile(target),
       options(settings),
       function(*programToEmit.functions.front()),
-      barrierHazards_(findBarrierHazards(function)) {
+      barrierHazards_(findBarrierHazards(function)),
+      writesImages_(writesImages(function)) {
   memory_ = std::make_unique<MemoryEmitter>(*this);
 }
 

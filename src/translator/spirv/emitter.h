@@ -84,6 +84,8 @@ class Emitter {
   // The target has atomic operations on integers of this width there.
   bool hasAtomics(ir::Type type, ir::Space space);
   void fence(ir::Order order, ir::Scope scope);
+  // What orders accesses to memory, and to images in programs that write them.
+  uint32_t semantics(ir::Order order) const;
   BarrierHazard hazardAt(const ir::Instruction& barrier) const { return barrierHazards_.at(&barrier); }
 
   Id input(ir::InputKind kind);
@@ -117,6 +119,7 @@ class Emitter {
   std::unordered_map<Id, Id> descriptors_;  // arrays, by the type of their elements
   std::vector<PendingPhi> phis_;
   const BarrierHazards barrierHazards_;
+  const bool writesImages_;
   std::unique_ptr<MemoryEmitter> memory_;
   const ir::Instruction* current_ = nullptr;
   const ir::SourceLine* line_ = nullptr;  // that the block's instructions come from

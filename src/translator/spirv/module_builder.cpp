@@ -136,6 +136,12 @@ Id ModuleBuilder::matrixType(Id component, uint32_t rows, uint32_t columns, spv:
                 {component, scope, constant32(rows), constant32(columns), useId});
 }
 
+Id ModuleBuilder::storageImageType(Id texel, spv::Dim dim, bool isArrayed, spv::ImageFormat format) {
+  constexpr uint32_t noDepth = 0, oneSample = 0, isStored = 2;
+  return global(spv::Op::OpTypeImage, {texel, static_cast<uint32_t>(dim), noDepth, isArrayed, oneSample, isStored,
+                                       static_cast<uint32_t>(format)});
+}
+
 Id ModuleBuilder::scalarConstant(Id type, uint32_t bits, uint64_t value) {
   if (bits <= 32) return global(spv::Op::OpConstant, {static_cast<uint32_t>(value)}, type);
   return global(spv::Op::OpConstant, {static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)}, type);

@@ -47,6 +47,7 @@ class ModuleBuilder {
   Id pairType(Id member) { return global(spv::Op::OpTypeStruct, {member, member}); }
   Id pointerType(spv::StorageClass storage, Id pointee);
   Id imageType(Id texel, spv::Dim dim, bool isArrayed);  // to be sampled and fetched from
+  Id storageImageType(Id texel, spv::Dim dim, bool isArrayed, spv::ImageFormat format);
   Id samplerType() { return global(spv::Op::OpTypeSampler, {}); }
   Id sampledImageType(Id image) { return global(spv::Op::OpTypeSampledImage, {image}); }
   Id matrixType(Id component, uint32_t rows, uint32_t columns, spv::CooperativeMatrixUse use);  // of a subgroup
