@@ -19,7 +19,7 @@ using abi::ChannelType;
 using abi::ImageShape;
 
 constexpr uint64_t addressAlignment = 512, pitchAlignment = 32;  // as the device's attributes say
-constexpr uint64_t mostTexels = uint64_t{1} << 28;               // of linear memory
+constexpr uint64_t mostTexels = ~uint32_t{0};                    // of linear memory: CUDA takes more than its limit
 constexpr uint64_t mostColumns = 131072, mostRows = 65000, mostPitch = (1u << 21) - 1;
 constexpr uint32_t mostAnisotropy = 16;
 
@@ -145,7 +145,7 @@ Error TextureObject::describeMemory(abi::TextureRecord& record) const {
   record.address = asked.address;
   if (asked.resource == TextureDescription::Resource::Linear) {
     const uint64_t texels = asked.bytes / record.texelBytes;
-    if (texels == 0 || texels > mostTexels) return Error::InvalidValue;
+    if (texels > mostTexels) return Error::InvalidValue;
     record.kind = abi::TextureKind::Linear;
     record.width = static_cast<uint32_t>(texels);
     // What lies outside is zero, whatever the program asks for.
@@ -153,12 +153,14 @@ Error TextureObject::describeMemory(abi::TextureRecord& record) const {
     std::ranges::fill(record.border, 0);
     return Error::Success;
   }
-  if (asked.width == 0 || asked.height == 0 || asked.width > mostColumns || asked.height > mostRows ||
-      asked.pitch > mostPitch || asked.pitch % pitchAlignment != 0 || asked.pitch < asked.width * record.texelBytes)
+  // Rows may overlap, as natively.
+  if (asked.width > mostColumns || asked.height > mostRows || asked.pitch > mostPitch ||
+      asked.pitch % pitchAlignment != 0)
     return Error::InvalidValue;
   record.kind = abi::TextureKind::Pitched;
-  record.width = static_cast<uint32_t>(asked.width);
-  record.height = static_cast<uint32_t>(asked.height);
+  // An H200 takes no columns for as many as there can be, and no rows for one.
+  record.width = static_cast<uint32_t>(asked.width == 0 ? mostColumns : asked.width);
+  record.height = std::max(static_cast<uint32_t>(asked.height), 1u);
   record.pitch = static_cast<uint32_t>(asked.pitch);
   return Error::Success;
 }

@@ -17,28 +17,30 @@ namespace {
 using core::TextureDescription;
 using Resource = TextureDescription::Resource;
 
-Error readResource(const cudaResourceDesc& from, TextureDescription& to) {
+cudaError_t readResource(const cudaResourceDesc& from, TextureDescription& to) {
   switch (from.resType) {
     case cudaResourceTypeArray: {
       to.resource = Resource::Array;
       auto* const handle = reinterpret_cast<core::Array*>(from.res.array.array);
-      if (const Error error = core::findArray(handle, to.array); error != Error::Success) return error;
+      if (const Error error = core::findArray(handle, to.array); error != Error::Success)
+        return static_cast<cudaError_t>(error);
       to.format = &to.array->format();
-      return Error::Success;
+      return cudaSuccess;
     }
     case cudaResourceTypeMipmappedArray: {
       to.resource = Resource::Mipmapped;
       auto* const handle = reinterpret_cast<core::MipmappedArray*>(from.res.mipmap.mipmap);
-      if (const Error error = core::findMipmappedArray(handle, to.mipmapped); error != Error::Success) return error;
+      if (const Error error = core::findMipmappedArray(handle, to.mipmapped); error != Error::Success)
+        return static_cast<cudaError_t>(error);
       to.format = to.mipmapped->description().format;
-      return Error::Success;
+      return cudaSuccess;
     }
     case cudaResourceTypeLinear:
       to.resource = Resource::Linear;
       to.address = reinterpret_cast<uint64_t>(from.res.linear.devPtr);
       to.bytes = from.res.linear.sizeInBytes;
       to.format = formatOf(from.res.linear.desc);
-      return to.format ? Error::Success : Error::InvalidValue;
+      return to.format ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
     case cudaResourceTypePitch2D:
       to.resource = Resource::Pitched;
       to.address = reinterpret_cast<uint64_t>(from.res.pitch2D.devPtr);
@@ -46,8 +48,8 @@ Error readResource(const cudaResourceDesc& from, TextureDescription& to) {
       to.height = from.res.pitch2D.height;
       to.pitch = from.res.pitch2D.pitchInBytes;
       to.format = formatOf(from.res.pitch2D.desc);
-      return to.format ? Error::Success : Error::InvalidValue;
-    default: return Error::InvalidValue;
+      return to.format ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
+    default: return cudaErrorInvalidValue;
   }
 }
 
@@ -75,8 +77,7 @@ void writeResource(const TextureDescription& from, cudaResourceDesc& to) {
 }
 
 Error readTexture(const cudaTextureDesc& from, TextureDescription& to) {
-  if (from.filterMode > cudaFilterModeLinear || from.mipmapFilterMode > cudaFilterModeLinear ||
-      from.readMode > cudaReadModeNormalizedFloat)
+  if (from.filterMode > cudaFilterModeLinear || from.mipmapFilterMode > cudaFilterModeLinear)
     return Error::InvalidValue;
   std::copy_n(from.addressMode, 3, to.addressModes);
   to.filtersLinear = from.filterMode == cudaFilterModeLinear;
@@ -123,16 +124,30 @@ cudaError_t withTexture(cudaTextureObject_t handle, const void* out, Body&& body
   });
 }
 
+// What the runtime refuses by itself: linear filters of integers, and integers of 32 bits and floats as fractions.
+cudaError_t checkReading(const TextureDescription& texture, cudaTextureReadMode mode) {
+  const auto kind = static_cast<cudaChannelFormatKind>(texture.format->kind);
+  const bool isPlain = kind == cudaChannelFormatKindSigned || kind == cudaChannelFormatKindUnsigned;
+  const bool isWide = texture.format->bits == 32;
+  if (texture.filtersLinear && isPlain && (isWide || mode == cudaReadModeElementType))
+    return cudaErrorInvalidFilterSetting;
+  if (mode == cudaReadModeNormalizedFloat && (kind == cudaChannelFormatKindFloat || (isPlain && isWide)))
+    return cudaErrorInvalidNormSetting;
+  return cudaSuccess;
+}
+
 // `textureBytes`: as much of the description as the caller has.
 cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, const void* texture, size_t textureBytes,
                    const cudaResourceViewDesc* view) {
-  return withContext([&](core::Context& context) {
-    if (!out || !resource || !texture) return Error::InvalidValue;
+  return withContext([&](core::Context& context) -> cudaError_t {
+    if (!out || !resource || !texture) return cudaErrorInvalidValue;
     cudaTextureDesc asked{};
     std::memcpy(&asked, texture, textureBytes);
     TextureDescription description;
-    if (const Error error = readResource(*resource, description); error != Error::Success) return error;
-    if (const Error error = readTexture(asked, description); error != Error::Success) return error;
+    const cudaError_t refusal = readResource(*resource, description);
+    if (refusal != cudaSuccess) return refusal;
+    if (const Error error = readTexture(asked, description); error != Error::Success) return cudaErrorInvalidValue;
+    if (const cudaError_t code = checkReading(description, asked.readMode); code != cudaSuccess) return code;
     description.hasView = view != nullptr;
     if (view)
       description.view = {static_cast<uint32_t>(view->format),
@@ -146,7 +161,7 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
     uint64_t handle = 0;
     const Error error = core::createTexture(context, description, handle);
     if (error == Error::Success) *out = handle;
-    return error;
+    return static_cast<cudaError_t>(error);
   });
 }
 
