@@ -19,4 +19,11 @@ std::optional<std::string> readFile(const std::string& path) {
   return bytes;
 }
 
+bool writeFile(const std::string& path, std::string_view contents) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+  stream.close();
+  return static_cast<bool>(stream);
+}
+
 }  // namespace mulciber::util

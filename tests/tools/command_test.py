@@ -183,7 +183,7 @@ def main():
     check("help", run("--help"), 0, out="translate.*\n")
     check("version", run("--version"), 0, out=r"mulciber \d")
     check("no command", run(), 2)
-    check("unknown command", run("fly"), 2, err="'fly' is no command; the commands are run, translate, check, info, doctor", lines=1)
+    check("unknown command", run("fly"), 2, err="'fly' is no command; the commands are run, precompile, translate, check, info, doctor", lines=1)
     check("misspelt command", run("translat", "x.ptx"), 2, err="'translat' is no command; did you mean 'translate'", lines=1)
 
     check("run: nothing to run", run("run"), 2)

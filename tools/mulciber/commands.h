@@ -19,6 +19,8 @@ enum ExitStatus {
 
 struct RunOptions {
   std::vector<std::string> command;
+  std::string trace;
+  bool profile = false, explain = false;
 };
 int run(const RunOptions& options);
 
@@ -34,6 +36,12 @@ struct CheckOptions {
   bool asJson = false;
 };
 int check(const CheckOptions& options);
+
+struct PrecompileOptions {
+  std::string program, kernel;
+  std::vector<std::string> blocks;  // "256" or "16,16" or "8,8,4"
+};
+int precompile(const PrecompileOptions& options);
 
 struct InfoOptions {
   bool asJson = false;

@@ -21,8 +21,9 @@ namespace {
 int ownArguments(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "run") != 0) return argc;
   int count = 2;
-  while (count < argc && argv[count][0] == '-' && std::strcmp(argv[count], "--") != 0) ++count;
-  return count;
+  while (count < argc && argv[count][0] == '-' && std::strcmp(argv[count], "--") != 0)
+    count += std::strcmp(argv[count], "--trace") == 0 ? 2 : 1;  // with its file
+  return std::min(count, argc);
 }
 
 // What is wrong with the first word of the command line; empty when it is a command or an option.
@@ -55,6 +56,24 @@ int main(int argc, char** argv) {
       "The program finds Mulciber's libcuda.so.1 and libcudart.so in place of NVIDIA's; a CUDA runtime linked into it "
       "(nvcc's default) is redirected when it is loaded. Programs it starts are treated the same way.\n"
       "Example: mulciber run ./vector_add 1000");
+
+  runCommand->add_option("--trace", runOptions.trace,
+                         "Write what it does over time into this file, for Perfetto or chrome://tracing");
+  runCommand->add_flag("--profile", runOptions.profile, "Print a table of its kernels and their times at its end");
+  runCommand->add_flag("--explain", runOptions.explain,
+                       "Print what was translated, what fell back and which work-arounds were on at its end");
+
+  PrecompileOptions precompileOptions;
+  CLI::App* precompileCommand =
+      app.add_subcommand("precompile", "Compile a program's kernels into the cache, ahead of its first start");
+  precompileCommand
+      ->add_option("program", precompileOptions.program,
+                   "PTX text, a fat binary, or a program, object or library with CUDA code")
+      ->required();
+  precompileCommand->add_option("-k,--kernel", precompileOptions.kernel, "Only this kernel");
+  precompileCommand->add_option(
+      "-b,--block", precompileOptions.blocks,
+      "Block size that it launches, as 256 or 16,16; may be given several times. Drivers compile for each size");
 
   TranslateOptions translateOptions;
   CLI::App* translateCommand = app.add_subcommand("translate", "Translate PTX to SPIR-V, with no device needed");
@@ -111,10 +130,11 @@ int main(int argc, char** argv) {
   }
   if (*runCommand) return run(runOptions);
   try {
-    const int status = *translateCommand ? translate(translateOptions)
-                       : *checkCommand   ? check(checkOptions)
-                       : *infoCommand    ? info(infoOptions)
-                                         : doctor(doctorOptions);
+    const int status = *translateCommand    ? translate(translateOptions)
+                       : *precompileCommand ? precompile(precompileOptions)
+                       : *checkCommand      ? check(checkOptions)
+                       : *infoCommand       ? info(infoOptions)
+                                            : doctor(doctorOptions);
     if (std::fflush(stdout) == 0) return status;
     complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   } catch (const std::system_error& error) {  // of fmt::print

@@ -88,6 +88,14 @@ int run(const RunOptions& options) {
       return ExitCannotRun;
     default: break;
   }
+  if (!options.trace.empty()) {
+    const std::filesystem::path file = std::filesystem::absolute(options.trace);  // the program may change its folder
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+    setenv("MULCIBER_TRACE", file.c_str(), 1);
+  }
+  if (options.profile) setenv("MULCIBER_PROFILE", "1", 1);
+  if (options.explain) setenv("MULCIBER_EXPLAIN", "1", 1);
   prepend("LD_LIBRARY_PATH", folder);
   prepend("LD_PRELOAD", audit);
   prepend("LD_AUDIT", audit);

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "util/json.h"
+
 namespace mulciber::tool {
 
 enum class Colour { Red, Green, Yellow, Bold };
@@ -15,8 +17,7 @@ bool isColourful(int descriptor);
 // One line on standard error: "mulciber: ...".
 void complain(std::string_view message);
 
-// `text` as a JSON string, with the quotes.
-std::string json(std::string_view text);
+using util::json;
 
 // What the dynamic linker loads to redirect CUDA runtimes inside programs; it lies among our libraries.
 inline constexpr const char* auditLibrary = "libmulciber_audit.so";

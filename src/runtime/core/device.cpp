@@ -9,9 +9,11 @@
 
 #include "probeHash.h"
 #include "runtime/core/context.h"
+#include "runtime/core/explanation.h"
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/occupancy.h"
 #include "runtime/core/shader_cache.h"
+#include "runtime/core/trace.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/sparse.h"
 #include "util/environment.h"
@@ -144,6 +146,8 @@ Error Device::open(std::shared_ptr<vk::Device>& out) {
     });
     if (status != vk::Status::Ok) return cannotOpen(status, name());
     util::watchExit();
+    if (Trace* const trace = Trace::active()) trace->addDevice(vulkan_, *this);
+    if (Explanation* const explanation = Explanation::active()) explanation->addDevice(name(), vulkan_->profile());
   }
   out = vulkan_;
   return Error::Success;

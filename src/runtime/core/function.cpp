@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "recordHash.h"
+#include "runtime/core/compilation.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
+#include "runtime/core/explanation.h"
 #include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/occupancy.h"
@@ -79,9 +81,11 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
   }
+  Compilation compilation(Compilation::Step::Translation, name_);
   if (const auto cached = dump ? std::nullopt : module_.context().device().cache().load(result.cacheKey);
       cached && readKernel(*cached, result.kernel)) {
     result.kernel.info.name = name_;
+    compilation.wasCached();
   } else {
     Diagnostics diagnostics;
     auto translated = translate(module_.parsed(), name_, profile, options, diagnostics);
@@ -94,6 +98,9 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
       result.error = Error::InvalidPtx;
     }
   }
+  if (Explanation* const explanation = Explanation::active())
+    explanation->addKernel(result.kernel, name_, profile, compilation.seconds(), compilation.isCached(),
+                           result.error == Error::Success ? std::string() : result.messages);
   result.isDone.store(true, std::memory_order_release);
   return result;
 }
@@ -132,6 +139,8 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
                     variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);
     std::vector<uint8_t> blob = module_.context().device().cache().load(key).value_or(std::vector<uint8_t>());
     const bool isNew = blob.empty();
+    Compilation compilation(Compilation::Step::Pipeline, name_);
+    if (!isNew) compilation.wasCached();
     std::unique_ptr<vk::Pipeline> pipeline;
     const vk::Status status = vk::Pipeline::create(module_.context().vulkan(), description, blob, pipeline);
     if (status != vk::Status::Ok) {

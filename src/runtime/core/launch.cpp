@@ -173,6 +173,8 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
   out.services = &context.services();
   out.constants = function.module().dataMemory();
   std::copy_n(launch.grid, 3, out.groups);
+  std::copy_n(launch.block, 3, out.block);
+  out.sharedBytes = kernel->staticSharedBytes + launch.dynamicSharedBytes;
   out.scratchBytes = scratchBytes(launch, *kernel, variant.stackBytes);
   out.isCooperative = launch.isCooperative;
 

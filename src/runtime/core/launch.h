@@ -43,7 +43,8 @@ struct KernelLaunch {
   const KernelInfo* kernel = nullptr;
   KernelServices* services = nullptr;
   vk::Memory constants;
-  uint32_t groups[3];
+  uint32_t groups[3], block[3];
+  uint32_t sharedBytes = 0;  // of each block, as CUDA counts it
   uint32_t pushBytes = 0;
   bool isCooperative = false;
   uint64_t scratchBytes = 0;                               // for each block; 0 when it needs none

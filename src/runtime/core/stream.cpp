@@ -7,6 +7,7 @@
 #include "runtime/core/device.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/stream_order.h"
+#include "runtime/core/trace.h"
 #include "runtime/core/worker.h"
 #include "runtime/vk/device.h"
 #include "util/exit_gate.h"
@@ -74,8 +75,10 @@ Error Stream::after(vk::Status status) {
 
 // The caller holds the lock.
 vk::Status Stream::give(const DeviceWork& work) {
-  const vk::Status status =
-      queue_.record(position_, [&](vk::Commands& commands) { return core::record(work, commands); });
+  const vk::Status status = queue_.record(position_, [&](vk::Commands& commands) {
+    if (Trace* const trace = Trace::active()) return trace->record(work, commands, queue_, *this);
+    return core::record(work, commands);
+  });
   wasRecorded(work, position_.last);
   return status;
 }
@@ -98,7 +101,8 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
   if (const auto* work = std::get_if<DeviceWork>(&operation)) {
     status = give(*work);
   } else if (const auto* recorded = std::get_if<RecordedWorkRef>(&operation)) {
-    status = run(**recorded, queue_, position_);
+    Trace* const trace = Trace::active();
+    status = trace ? trace->run(**recorded, queue_, position_, *this) : run(**recorded, queue_, position_);
   } else if (const auto* semaphores = std::get_if<SemaphoreExchange>(&operation)) {
     status = queue_.exchange(position_, semaphores->waits, semaphores->signals, semaphores->owner);
   } else if (const auto* external = std::get_if<WaitForSemaphore>(&operation)) {

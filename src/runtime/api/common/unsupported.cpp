@@ -3,6 +3,7 @@
 #include <string>
 
 #include "runtime/api/entry.h"
+#include "runtime/core/explanation.h"
 #include "util/log.h"
 
 namespace mulciber::api {
@@ -11,7 +12,9 @@ void reportUnsupported(const char* name) {
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>;  // outlives static destructors
   std::lock_guard lock(mutex);
-  if (said->insert(name).second) util::log().warn("{} is not implemented", name);
+  if (!said->insert(name).second) return;
+  util::log().warn("{} is not implemented", name);
+  if (core::Explanation* const explanation = core::Explanation::active()) explanation->addRefusedCall(name);
 }
 
 }  // namespace mulciber::api

@@ -14,7 +14,8 @@ core::MipmappedArray* mipmappedOf(CUmipmappedArray handle) { return reinterpret_
 
 // An array is known in whatever context is current, and without one.
 template <class Body>
-CUresult withArray(CUarray handle, Body&& body) {
+CUresult withArray(CUarray handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     core::ArrayRef array;
     if (Error error = core::findArray(arrayOf(handle), array); error != Error::Success) return error;
@@ -23,7 +24,8 @@ CUresult withArray(CUarray handle, Body&& body) {
 }
 
 template <class Body>
-CUresult withMipmappedArray(CUmipmappedArray handle, Body&& body) {
+CUresult withMipmappedArray(CUmipmappedArray handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     core::MipmappedArrayRef array;
     if (Error error = core::findMipmappedArray(mipmappedOf(handle), array); error != Error::Success) return error;
@@ -35,7 +37,8 @@ core::ArrayDescription described(const CUDA_ARRAY3D_DESCRIPTOR& given) {
   return {given.Width, given.Height, given.Depth, core::findArrayFormat(given.Format, given.NumChannels), given.Flags};
 }
 
-CUresult create(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& given) {
+CUresult create(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& given, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) {
     core::Array* array = nullptr;
     const Error error = core::createArray(context, described(given), array);
@@ -45,11 +48,13 @@ CUresult create(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& given) {
 }
 
 // No array has planes, is sparse, or gets its memory later: what asks about these is wrong of any array.
-CUresult refuse(CUarray handle) {
+CUresult refuse(CUarray handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return handle ? withArray(handle, [](const core::Array&) { return Error::InvalidValue; })
                 : withDriver([] { return Error::InvalidValue; });
 }
-CUresult refuse(CUmipmappedArray handle) {
+CUresult refuse(CUmipmappedArray handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return handle ? withMipmappedArray(handle, [](const core::MipmappedArray&) { return Error::InvalidValue; })
                 : withDriver([] { return Error::InvalidValue; });
 }

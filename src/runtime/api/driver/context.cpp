@@ -40,7 +40,8 @@ core::ContextRef contextOf(CUcontext handle) {
 namespace {
 
 // `create` with what the newer forms of cuCtxCreate add: execution affinity and green contexts are not offered.
-CUresult createContext(CUcontext* out, unsigned int flags, CUdevice ordinal) {
+CUresult createContext(CUcontext* out, unsigned int flags, CUdevice ordinal, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDevice(ordinal, [&](core::Device& device) {
     if (!out || (flags & ~CU_CTX_FLAGS_MASK)) return Error::InvalidValue;
     core::ContextRef context;

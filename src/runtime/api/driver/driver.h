@@ -9,6 +9,7 @@
 #include "runtime/api/entry.h"
 #include "runtime/core/context.h"
 #include "runtime/core/platform.h"
+#include "runtime/core/trace.h"
 #include "util/exit_gate.h"
 
 namespace mulciber::api {
@@ -19,10 +20,11 @@ inline CUresult result(Error error) { return static_cast<CUresult>(error); }
 
 // Nothing thrown may cross the C boundary; only memory can run out in here.
 template <class Body>
-CUresult guarded(Body&& body) {
+CUresult guarded(Body&& body, const char* call = __builtin_FUNCTION()) {
   const util::Inside inside;
   if (!inside) return CUDA_ERROR_DEINITIALIZED;
   if (inside.isFromHostFunction()) return CUDA_ERROR_NOT_PERMITTED;  // STR-10
+  const core::ApiSpan span(call);
   try {
     return result(body());
   } catch (const std::bad_alloc&) {
@@ -34,67 +36,79 @@ CUresult guarded(Body&& body) {
 
 // DRV-01: nothing but a few functions works before cuInit.
 template <class Body>
-CUresult withDriver(Body&& body) {
-  return guarded([&] { return core::Platform::get().isInitialized() ? body() : Error::NotInitialized; });
+CUresult withDriver(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return guarded([&] { return core::Platform::get().isInitialized() ? body() : Error::NotInitialized; }, call);
 }
 
 template <class Body>
-CUresult withDevice(CUdevice ordinal, Body&& body) {
-  return withDriver([&] {
-    core::Device* device = core::Platform::get().device(ordinal);
-    return device ? body(*device) : Error::InvalidDevice;
-  });
+CUresult withDevice(CUdevice ordinal, Body&& body, const char* call = __builtin_FUNCTION()) {
+  return withDriver(
+      [&] {
+        core::Device* device = core::Platform::get().device(ordinal);
+        return device ? body(*device) : Error::InvalidDevice;
+      },
+      call);
 }
 
 // DRV-04: InvalidContext when the thread has none; a broken context gives its own error.
 template <class Body>
-CUresult withContext(Body&& body) {
-  return withDriver([&] {
-    core::ContextRef context;
-    if (Error error = core::currentContext(context); error != Error::Success) return error;
-    return body(*context);
-  });
+CUresult withContext(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return withDriver(
+      [&] {
+        core::ContextRef context;
+        if (Error error = core::currentContext(context); error != Error::Success) return error;
+        return body(*context);
+      },
+      call);
 }
 
 template <class Body>
-CUresult withStream(CUstream handle, Body&& body) {
+CUresult withStream(CUstream handle, Body&& body, const char* call = __builtin_FUNCTION()) {
   const auto number = reinterpret_cast<uintptr_t>(handle);
   if (number <= core::perThreadStreamHandle)  // these are the current context's
-    return withContext([&](core::Context& context) {
-      core::StreamRef stream;
-      if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return error;
-      return body(*stream);
-    });
-  return guarded([&] {
-    core::StreamRef stream;
-    if (Error error = core::findStream(number, stream); error != Error::Success) return error;
-    return body(*stream);
-  });
+    return withContext(
+        [&](core::Context& context) {
+          core::StreamRef stream;
+          if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return error;
+          return body(*stream);
+        },
+        call);
+  return guarded(
+      [&] {
+        core::StreamRef stream;
+        if (Error error = core::findStream(number, stream); error != Error::Success) return error;
+        return body(*stream);
+      },
+      call);
 }
 
 template <class Body>
-CUresult withEvent(CUevent handle, Body&& body) {
-  return guarded([&] {
-    core::EventRef event;
-    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
-      return error;
-    }
-    return body(*event);
-  });
+CUresult withEvent(CUevent handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  return guarded(
+      [&] {
+        core::EventRef event;
+        if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
+          return error;
+        }
+        return body(*event);
+      },
+      call);
 }
 
 template <class Body>
-CUresult withFunction(const void* handle, Body&& body) {
-  return withDriver([&] {
-    // A function knows its context; a kernel is a function of the current one.
-    core::ContextRef context;
-    if (Kernel::of(handle))
-      if (Error error = core::currentContext(context); error != Error::Success) return error;
-    core::Function* function = nullptr;
-    if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
-    if (Error error = function->module().context().error(); error != Error::Success) return error;
-    return body(*function);
-  });
+CUresult withFunction(const void* handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  return withDriver(
+      [&] {
+        // A function knows its context; a kernel is a function of the current one.
+        core::ContextRef context;
+        if (Kernel::of(handle))
+          if (Error error = core::currentContext(context); error != Error::Success) return error;
+        core::Function* function = nullptr;
+        if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
+        if (Error error = function->module().context().error(); error != Error::Success) return error;
+        return body(*function);
+      },
+      call);
 }
 
 // Context handles: those cuCtxCreate and cuDevicePrimaryCtxRetain have given out.

@@ -15,7 +15,9 @@ namespace core = mulciber::core;
 namespace {
 
 // The older forms have a place for messages, which stays empty.
-CUresult instantiateWithLog(CUgraphExec* out, CUgraph graph, CUgraphNode* failed, char* log, size_t logBytes) {
+CUresult instantiateWithLog(CUgraphExec* out, CUgraph graph, CUgraphNode* failed, char* log, size_t logBytes,
+                            const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (log && logBytes != 0) log[0] = '\0';
   return guarded([&] { return instantiate(out, graph, 0, failed); });
 }

@@ -12,7 +12,8 @@ namespace {
 core::ExternalMemory* memoryOf(CUexternalMemory handle) { return reinterpret_cast<core::ExternalMemory*>(handle); }
 
 template <class Body>
-CUresult withMemory(CUexternalMemory handle, Body&& body) {
+CUresult withMemory(CUexternalMemory handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     core::ExternalMemoryRef memory;
     if (Error error = core::findExternalMemory(memoryOf(handle), memory); error != Error::Success) return error;

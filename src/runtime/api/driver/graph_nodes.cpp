@@ -42,20 +42,25 @@ ReadParameters readingAny(CUgraphNodeParams* given) {
   return [=](core::NodeParameters& out) { return given ? readAny(*given, out) : Error::InvalidValue; };
 }
 
-CUresult add(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read) {
+CUresult add(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
+             const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] { return addNode(out, graph, dependencies, read); });
 }
 
-CUresult set(CUgraphNode node, const ReadParameters& read) {
+CUresult set(CUgraphNode node, const ReadParameters& read, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] { return setNode(node, read); });
 }
 
-CUresult set(CUgraphExec graph, CUgraphNode node, const ReadParameters& read) {
+CUresult set(CUgraphExec graph, CUgraphNode node, const ReadParameters& read, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] { return setExecutableNode(graph, node, read); });
 }
 
 template <class Parameters>
-CUresult getKernel(CUgraphNode handle, Parameters* out) {
+CUresult getKernel(CUgraphNode handle, Parameters* out, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] {
     return withNode(handle, [&](core::GraphNode& node) {
       const auto* const kernel = node.as<core::KernelNode>();
@@ -79,7 +84,8 @@ CUcontext contextOfNode(CUgraphNode handle) {
 }
 
 template <class Node>
-CUresult getEvent(CUgraphNode handle, CUevent* out) {
+CUresult getEvent(CUgraphNode handle, CUevent* out, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] {
     return withNodeOf<Node>(handle,
                             [&](const Node& node) { return give(out, reinterpret_cast<CUevent>(node.event.get())); });

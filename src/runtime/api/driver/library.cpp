@@ -8,7 +8,8 @@ namespace mulciber::api {
 namespace {
 
 template <class Body>
-CUresult withLibrary(CUlibrary handle, Body&& body) {
+CUresult withLibrary(CUlibrary handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     if (!handle) return Error::InvalidHandle;
     return body(*reinterpret_cast<Library*>(handle));
@@ -16,14 +17,17 @@ CUresult withLibrary(CUlibrary handle, Body&& body) {
 }
 
 template <class Body>
-CUresult withKernel(CUkernel handle, Body&& body) {
+CUresult withKernel(CUkernel handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     Kernel* kernel = Kernel::of(handle);
     return kernel ? body(*kernel) : Error::InvalidHandle;
   });
 }
 
-CUresult loadLibrary(CUlibrary* out, fatbin::PtxModules&& modules, JitOptions& jit) {
+CUresult loadLibrary(CUlibrary* out, fatbin::PtxModules&& modules, JitOptions& jit,
+                     const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   auto library = std::make_unique<Library>(std::move(modules));
   const Error error = library->check(&jit.log);
   jit.finish();
@@ -33,7 +37,9 @@ CUresult loadLibrary(CUlibrary* out, fatbin::PtxModules&& modules, JitOptions& j
 }
 
 template <class Read>
-CUresult loadLibrary(CUlibrary* out, unsigned optionCount, CUjit_option* options, void** values, Read&& read) {
+CUresult loadLibrary(CUlibrary* out, unsigned optionCount, CUjit_option* options, void** values, Read&& read,
+                     const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     if (!out) return Error::InvalidValue;
     JitOptions jit;
@@ -57,7 +63,9 @@ Error globalOf(Library& library, const char* name, uint64_t& address, size_t& by
   return module->global(name, address, bytes);
 }
 
-CUresult getGlobal(CUdeviceptr* out, size_t* outBytes, CUlibrary handle, const char* name) {
+CUresult getGlobal(CUdeviceptr* out, size_t* outBytes, CUlibrary handle, const char* name,
+                   const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (!name || !*name || (!out && !outBytes)) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
     uint64_t address = 0;

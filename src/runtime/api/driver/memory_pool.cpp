@@ -18,7 +18,9 @@ Error choose(core::Device& device, CUmemoryPool pool) {
 
 // Body gets the device whose pools are meant.
 template <class Body>
-CUresult withPoolsOf(const CUmemLocation* location, CUmemAllocationType type, Body&& body) {
+CUresult withPoolsOf(const CUmemLocation* location, CUmemAllocationType type, Body&& body,
+                     const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDriver([&] {
     core::Device* device = nullptr;
     const Error error = poolsDevice(location, type, device);
@@ -28,7 +30,8 @@ CUresult withPoolsOf(const CUmemLocation* location, CUmemAllocationType type, Bo
 
 // Unlike elsewhere, a device there is not is just a wrong value.
 template <class Body>
-CUresult withPoolDevice(CUdevice ordinal, Body&& body) {
+CUresult withPoolDevice(CUdevice ordinal, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   const CUresult error = withDevice(ordinal, body);
   return error == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : error;
 }

@@ -16,7 +16,8 @@ Error load(core::Context& context, const fatbin::PtxModules& modules, core::JitL
 }
 
 template <class Body>
-CUresult withModule(CUmodule handle, Body&& body) {
+CUresult withModule(CUmodule handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] {
     core::ModuleRef module;
     if (Error error = core::findModule(reinterpret_cast<core::Module*>(handle), module); error != Error::Success) {

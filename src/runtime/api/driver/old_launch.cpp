@@ -10,7 +10,9 @@ namespace {
 
 constexpr size_t mostParameterBytes = 32764;  // what PTX lets a kernel have
 
-CUresult setParameter(CUfunction handle, int offset, const void* value, size_t bytes) {
+CUresult setParameter(CUfunction handle, int offset, const void* value, size_t bytes,
+                      const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withFunction(handle, [&](core::Function& function) {
     const auto at = static_cast<size_t>(offset);
     if (offset < 0 || !value || bytes > mostParameterBytes || at > mostParameterBytes - bytes)
@@ -23,7 +25,9 @@ CUresult setParameter(CUfunction handle, int offset, const void* value, size_t b
   });
 }
 
-CUresult launchGrid(CUfunction handle, int width, int height, CUstream streamHandle) {
+CUresult launchGrid(CUfunction handle, int width, int height, CUstream streamHandle,
+                    const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
     if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;

@@ -112,7 +112,8 @@ void writeTexture(const TextureDescription& from, CUDA_TEXTURE_DESC& to) {
 }
 
 template <class Body>
-CUresult withTexture(CUtexObject handle, const void* out, Body&& body) {
+CUresult withTexture(CUtexObject handle, const void* out, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::TextureObject> texture;
     if (!out) return Error::InvalidValue;

@@ -18,7 +18,8 @@ core::MipmappedArray* mipmappedOf(cudaMipmappedArray_const_t handle) {
 }
 
 template <class Body>
-cudaError_t withArray(cudaArray_const_t handle, Body&& body) {
+cudaError_t withArray(cudaArray_const_t handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     core::ArrayRef array;
     if (Error error = core::findArray(arrayOf(handle), array); error != Error::Success) return error;
@@ -27,7 +28,9 @@ cudaError_t withArray(cudaArray_const_t handle, Body&& body) {
 }
 
 template <class Body>
-cudaError_t withMipmappedArray(cudaMipmappedArray_const_t handle, Body&& body) {
+cudaError_t withMipmappedArray(cudaMipmappedArray_const_t handle, Body&& body,
+                               const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     core::MipmappedArrayRef array;
     if (Error error = core::findMipmappedArray(mipmappedOf(handle), array); error != Error::Success) return error;
@@ -48,7 +51,8 @@ cudaError_t describe(const cudaChannelFormatDesc& channels, const cudaExtent& ex
 // `create` makes what the description says.
 template <class Handle, class Create>
 cudaError_t allocate(Handle* out, const cudaChannelFormatDesc* channels, const cudaExtent& extent, unsigned flags,
-                     Create&& create) {
+                     Create&& create, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) -> cudaError_t {
     if (!out || !channels) return cudaErrorInvalidValue;
     *out = nullptr;
@@ -141,13 +145,15 @@ CUDA_API(cudaChannelFormatDesc, cudaCreateChannelDesc)(int x, int y, int z, int 
 namespace {
 
 template <class Properties>
-cudaError_t refuse(Properties* out, cudaArray_t handle) {
+cudaError_t refuse(Properties* out, cudaArray_t handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (out) *out = {};
   return handle ? withArray(handle, [](const core::Array&) { return Error::InvalidValue; })
                 : withContext([](core::Context&) { return Error::InvalidValue; });
 }
 template <class Properties>
-cudaError_t refuse(Properties* out, cudaMipmappedArray_t) {
+cudaError_t refuse(Properties* out, cudaMipmappedArray_t, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (out) *out = {};
   return withContext([](core::Context&) { return Error::InvalidValue; });
 }

@@ -13,7 +13,8 @@ namespace {
 core::ExternalMemory* memoryOf(cudaExternalMemory_t handle) { return reinterpret_cast<core::ExternalMemory*>(handle); }
 
 template <class Body>
-cudaError_t withMemory(cudaExternalMemory_t handle, Body&& body) {
+cudaError_t withMemory(cudaExternalMemory_t handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     core::ExternalMemoryRef memory;
     if (Error error = core::findExternalMemory(memoryOf(handle), memory); error != Error::Success) return error;

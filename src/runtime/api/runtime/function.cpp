@@ -5,7 +5,8 @@ namespace mulciber::api {
 namespace {
 
 template <class Body>
-cudaError_t withLibrary(cudaLibrary_t handle, Body&& body) {
+cudaError_t withLibrary(cudaLibrary_t handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) -> cudaError_t {
     if (!handle) return cudaErrorInvalidResourceHandle;
     return static_cast<cudaError_t>(body(*reinterpret_cast<Library*>(handle), context));

@@ -34,20 +34,26 @@ ReadParameters readingSymbol(SymbolIs side, const void* symbol, const void* othe
   return [=](core::NodeParameters& out) { return readSymbolCopy(side, symbol, other, bytes, offset, kind, out); };
 }
 
-cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& dependencies, const ReadParameters& read) {
+cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& dependencies, const ReadParameters& read,
+                const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] { return addNode(out, graph, dependencies, read); });
 }
 
-cudaError_t set(cudaGraphNode_t node, const ReadParameters& read) {
+cudaError_t set(cudaGraphNode_t node, const ReadParameters& read, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] { return setNode(node, read); });
 }
 
-cudaError_t set(cudaGraphExec_t graph, cudaGraphNode_t node, const ReadParameters& read) {
+cudaError_t set(cudaGraphExec_t graph, cudaGraphNode_t node, const ReadParameters& read,
+                const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] { return setExecutableNode(graph, node, read); });
 }
 
 template <class Node>
-cudaError_t getEvent(cudaGraphNode_t handle, cudaEvent_t* out) {
+cudaError_t getEvent(cudaGraphNode_t handle, cudaEvent_t* out, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] {
     return withNodeOf<Node>(
         handle, [&](const Node& node) { return give(out, reinterpret_cast<cudaEvent_t>(node.event.get())); });

@@ -9,7 +9,8 @@ namespace {
 
 // Makes an allocation through `allocate`, which gets an address to fill.
 template <class Allocate>
-cudaError_t allocateInto(void** out, size_t bytes, Allocate&& allocate) {
+cudaError_t allocateInto(void** out, size_t bytes, Allocate&& allocate, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) {
     if (!out) return Error::InvalidValue;
     *out = nullptr;
@@ -21,7 +22,8 @@ cudaError_t allocateInto(void** out, size_t bytes, Allocate&& allocate) {
   });
 }
 
-cudaError_t checkDevices(int one, int other) {
+cudaError_t checkDevices(int one, int other, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDevice(
       one, [&](core::Device&) { return core::Platform::get().device(other) ? Error::Success : Error::InvalidDevice; });
 }

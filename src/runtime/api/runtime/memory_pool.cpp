@@ -25,7 +25,9 @@ const CUmemLocation* driverLocation(const cudaMemLocation* location) {
 
 // Body gets the device whose pools are meant.
 template <class Body>
-cudaError_t withPoolsOf(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body) {
+cudaError_t withPoolsOf(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body,
+                        const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withPlatform([&] {
     core::Device* device = nullptr;
     const Error error = poolsDevice(driverLocation(location), static_cast<CUmemAllocationType>(type), device);
@@ -35,7 +37,8 @@ cudaError_t withPoolsOf(const cudaMemLocation* location, cudaMemAllocationType t
 
 // Unlike elsewhere, a device there is not is just a wrong value.
 template <class Body>
-cudaError_t withPoolDevice(int ordinal, Body&& body) {
+cudaError_t withPoolDevice(int ordinal, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withPlatform([&]() -> cudaError_t {
     core::Device* device = core::Platform::get().device(ordinal);
     return device ? codeOf(body(*device)) : cudaErrorInvalidValue;

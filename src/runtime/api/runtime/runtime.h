@@ -10,6 +10,7 @@
 #include "runtime/api/entry.h"
 #include "runtime/core/context.h"
 #include "runtime/core/platform.h"
+#include "runtime/core/trace.h"
 #include "util/exit_gate.h"
 
 namespace mulciber::api {
@@ -24,10 +25,11 @@ inline cudaError_t codeOf(Error error) { return static_cast<cudaError_t>(error);
 
 // The body gives a core::Error or a cudaError_t. Nothing thrown may cross the C boundary.
 template <class Body>
-cudaError_t guarded(Body&& body) {
+cudaError_t guarded(Body&& body, const char* call = __builtin_FUNCTION()) {
   const util::Inside inside;
   if (!inside) return record(cudaErrorCudartUnloading);
   if (inside.isFromHostFunction()) return record(cudaErrorNotPermitted);  // STR-10
+  const core::ApiSpan span(call);
   try {
     return record(static_cast<cudaError_t>(body()));
   } catch (const std::bad_alloc&) {
@@ -39,56 +41,69 @@ cudaError_t guarded(Body&& body) {
 
 // With the devices found; no context is made.
 template <class Body>
-cudaError_t withPlatform(Body&& body) {
-  return guarded([&]() -> cudaError_t {
-    if (Error error = core::Platform::get().initialize(); error != Error::Success) return codeOf(error);
-    return static_cast<cudaError_t>(body());
-  });
+cudaError_t withPlatform(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return guarded(
+      [&]() -> cudaError_t {
+        if (Error error = core::Platform::get().initialize(); error != Error::Success) return codeOf(error);
+        return static_cast<cudaError_t>(body());
+      },
+      call);
 }
 
 template <class Body>
-cudaError_t withDevice(int ordinal, Body&& body) {
-  return withPlatform([&]() -> cudaError_t {
-    core::Device* device = core::Platform::get().device(ordinal);
-    return device ? static_cast<cudaError_t>(body(*device)) : cudaErrorInvalidDevice;
-  });
+cudaError_t withDevice(int ordinal, Body&& body, const char* call = __builtin_FUNCTION()) {
+  return withPlatform(
+      [&]() -> cudaError_t {
+        core::Device* device = core::Platform::get().device(ordinal);
+        return device ? static_cast<cudaError_t>(body(*device)) : cudaErrorInvalidDevice;
+      },
+      call);
 }
 
 // With the thread's context, which the first such call makes (HOST-01).
 template <class Body>
-cudaError_t withContext(Body&& body) {
-  return guarded([&]() -> cudaError_t {
-    core::ContextRef context;
-    if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return codeOf(error);
-    return static_cast<cudaError_t>(body(*context));
-  });
+cudaError_t withContext(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return guarded(
+      [&]() -> cudaError_t {
+        core::ContextRef context;
+        if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return codeOf(error);
+        return static_cast<cudaError_t>(body(*context));
+      },
+      call);
 }
 
 template <class Body>
-cudaError_t withStream(cudaStream_t handle, Body&& body) {
+cudaError_t withStream(cudaStream_t handle, Body&& body, const char* call = __builtin_FUNCTION()) {
   const auto number = reinterpret_cast<uintptr_t>(handle);
   if (number <= core::perThreadStreamHandle)  // these are the current context's
-    return withContext([&](core::Context& context) -> cudaError_t {
-      core::StreamRef stream;
-      if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return codeOf(error);
-      return static_cast<cudaError_t>(body(*stream));
-    });
-  return guarded([&]() -> cudaError_t {
-    core::StreamRef stream;
-    if (Error error = core::findStream(number, stream); error != Error::Success) return codeOf(error);
-    return static_cast<cudaError_t>(body(*stream));
-  });
+    return withContext(
+        [&](core::Context& context) -> cudaError_t {
+          core::StreamRef stream;
+          if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success)
+            return codeOf(error);
+          return static_cast<cudaError_t>(body(*stream));
+        },
+        call);
+  return guarded(
+      [&]() -> cudaError_t {
+        core::StreamRef stream;
+        if (Error error = core::findStream(number, stream); error != Error::Success) return codeOf(error);
+        return static_cast<cudaError_t>(body(*stream));
+      },
+      call);
 }
 
 template <class Body>
-cudaError_t withEvent(cudaEvent_t handle, Body&& body) {
-  return guarded([&]() -> cudaError_t {
-    core::EventRef event;
-    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
-      return codeOf(error);
-    }
-    return static_cast<cudaError_t>(body(*event));
-  });
+cudaError_t withEvent(cudaEvent_t handle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  return guarded(
+      [&]() -> cudaError_t {
+        core::EventRef event;
+        if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
+          return codeOf(error);
+        }
+        return static_cast<cudaError_t>(body(*event));
+      },
+      call);
 }
 
 // The default stream of functions with the suffix _ptsz, where it is not known when they are compiled.
@@ -101,14 +116,16 @@ Kernel* findKernel(const void* entry);
 cudaError_t findSymbol(const void* symbol, core::Context& context, uint64_t& address, size_t& bytes);
 
 template <class Body>
-cudaError_t withFunction(const void* entry, Body&& body) {
-  return withContext([&](core::Context& context) -> cudaError_t {
-    core::Function* function = nullptr;
-    const Error error = findFunction(entry, context, function);
-    if (error == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
-    if (error != Error::Success) return codeOf(error);
-    return static_cast<cudaError_t>(body(*function));
-  });
+cudaError_t withFunction(const void* entry, Body&& body, const char* call = __builtin_FUNCTION()) {
+  return withContext(
+      [&](core::Context& context) -> cudaError_t {
+        core::Function* function = nullptr;
+        const Error error = findFunction(entry, context, function);
+        if (error == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
+        if (error != Error::Success) return codeOf(error);
+        return static_cast<cudaError_t>(body(*function));
+      },
+      call);
 }
 
 }  // namespace mulciber::api

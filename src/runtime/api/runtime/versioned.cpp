@@ -41,7 +41,8 @@ constexpr int runtimeVersion = MULCIBER_CUDART_MAJOR == 11   ? 11080
 #if MULCIBER_CUDART_MAJOR >= 12
 cudaError_t copyPieces(const void* const* to, const void* const* from, const size_t* sizes, size_t count,
                        const cudaMemcpyAttributes* attributes, const size_t* firsts, size_t attributeCount,
-                       size_t* failed, cudaStream_t handle) {
+                       size_t* failed, cudaStream_t handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     return copyBatch(stream, reinterpret_cast<const CUdeviceptr*>(to), reinterpret_cast<const CUdeviceptr*>(from),
                      sizes, count, reinterpret_cast<const CUmemcpyAttributes*>(attributes), firsts, attributeCount,
@@ -50,7 +51,8 @@ cudaError_t copyPieces(const void* const* to, const void* const* from, const siz
 }
 
 cudaError_t copyBoxesIn(const cudaMemcpy3DBatchOp* boxes, size_t count, unsigned long long flags, size_t* failed,
-                        cudaStream_t handle) {
+                        cudaStream_t handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     return copyBoxes(stream, reinterpret_cast<const CUDA_MEMCPY3D_BATCH_OP*>(boxes), count, flags, failed);
   });
@@ -162,7 +164,8 @@ Error fillProperties(core::Device& device, Properties& p) {
 
 // A program's structure may be of an older, shorter layout: only `bytes` of the filled one are written.
 template <class Properties>
-cudaError_t getProperties(void* out, size_t bytes, int ordinal) {
+cudaError_t getProperties(void* out, size_t bytes, int ordinal, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withDevice(ordinal, [&](core::Device& device) {
     if (!out) return Error::InvalidValue;
     Properties properties;
@@ -186,7 +189,8 @@ int matches(core::Device& device, int major, int minor, size_t memory, int multi
 }
 
 template <class Properties>
-cudaError_t chooseDevice(int* ordinal, const Properties* wanted) {
+cudaError_t chooseDevice(int* ordinal, const Properties* wanted, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withPlatform([&] {
     if (!ordinal || !wanted) return cudaErrorInvalidValue;
     int best = -1;
@@ -202,7 +206,9 @@ cudaError_t chooseDevice(int* ordinal, const Properties* wanted) {
   });
 }
 
-cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const void* pointer) {
+cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const void* pointer,
+                              const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withPlatform([&] {
     if (!out) return Error::InvalidValue;
     cudaPointerAttributes attributes{};
@@ -228,7 +234,9 @@ cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const vo
   });
 }
 
-cudaError_t functionAttributes(cudaFuncAttributes* out, size_t bytes, const void* entry) {
+cudaError_t functionAttributes(cudaFuncAttributes* out, size_t bytes, const void* entry,
+                               const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withFunction(entry, [&](core::Function& function) {
     if (!out) return Error::InvalidValue;
     cudaFuncAttributes attributes{};
@@ -254,7 +262,9 @@ cudaError_t functionAttributes(cudaFuncAttributes* out, size_t bytes, const void
 }
 
 // Placement of managed memory is advice that changes nothing: both sides always reach it.
-cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, CUmemLocation location) {
+cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, CUmemLocation location,
+                   const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     return adviseManaged(reinterpret_cast<uintptr_t>(pointer), bytes, static_cast<CUmem_advise>(advice), location);
   });
@@ -266,7 +276,9 @@ CUmemLocation locationOf(const cudaMemLocation& location) {
 }
 #endif
 
-cudaError_t prefetch(const void* pointer, size_t bytes, CUmemLocation location, cudaStream_t handle, bool perThread) {
+cudaError_t prefetch(const void* pointer, size_t bytes, CUmemLocation location, cudaStream_t handle, bool perThread,
+                     const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   // The stream of the per-thread name.
   if (!handle && perThread) handle = cudaStreamPerThread;
   return withStream(handle, [&](core::Stream& stream) {
@@ -276,7 +288,8 @@ cudaError_t prefetch(const void* pointer, size_t bytes, CUmemLocation location, 
 
 // The driver API's functions by name, from the libcuda.so.1 beside this library.
 cudaError_t driverEntryPoint(const char* name, void** out, unsigned version, unsigned long long flags,
-                             cudaDriverEntryPointQueryResult* status) {
+                             cudaDriverEntryPointQueryResult* status, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] {
     using GetProcAddress = CUresult(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
     if (!name || !out) return cudaErrorInvalidValue;

@@ -16,12 +16,16 @@ namespace core = mulciber::core;
 
 namespace {
 
-cudaError_t tell(cudaStream_t handle, cudaStreamCaptureStatus* status, const CaptureInformation& out) {
+cudaError_t tell(cudaStream_t handle, cudaStreamCaptureStatus* status, const CaptureInformation& out,
+                 const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(
       handle, [&](core::Stream& stream) { return captureInformation(stream, reinterpret_cast<int*>(status), out); });
 }
 
-cudaError_t update(cudaStream_t handle, const Dependencies& dependencies, unsigned flags) {
+cudaError_t update(cudaStream_t handle, const Dependencies& dependencies, unsigned flags,
+                   const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) { return updateCapture(stream, dependencies, flags); });
 }
 

@@ -44,14 +44,16 @@ static_assert(sizeof(ShortWaitParameters) == 40);
 
 template <class Parameters>
 cudaError_t signalAll(const cudaExternalSemaphore_t* semaphores, const Parameters* parameters, unsigned count,
-                      cudaStream_t handle) {
+                      cudaStream_t handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(
       handle, [&](core::Stream& stream) { return useSemaphores(stream, semaphores, parameters, count, core::signal); });
 }
 
 template <class Parameters>
 cudaError_t waitForAll(const cudaExternalSemaphore_t* semaphores, const Parameters* parameters, unsigned count,
-                       cudaStream_t handle) {
+                       cudaStream_t handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(
       handle, [&](core::Stream& stream) { return useSemaphores(stream, semaphores, parameters, count, core::wait); });
 }

@@ -36,7 +36,9 @@ const CUgraphEdgeData* driverForm(const cudaGraphEdgeData* data) {
 }
 CUgraphEdgeData* driverForm(cudaGraphEdgeData* data) { return reinterpret_cast<CUgraphEdgeData*>(data); }
 
-cudaError_t addAny(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& dependencies, cudaGraphNodeParams* p) {
+cudaError_t addAny(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& dependencies, cudaGraphNodeParams* p,
+                   const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return guarded([&] {
     return addNode(out, graph, dependencies,
                    [&](core::NodeParameters& read) { return p ? readAny(*p, read) : Error::InvalidValue; });

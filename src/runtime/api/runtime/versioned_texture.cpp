@@ -115,7 +115,9 @@ cudaTextureDesc textureOf(const TextureDescription& from) {
 }
 
 template <class Body>
-cudaError_t withTexture(cudaTextureObject_t handle, const void* out, Body&& body) {
+cudaError_t withTexture(cudaTextureObject_t handle, const void* out, Body&& body,
+                        const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::TextureObject> texture;
     if (!out) return Error::InvalidValue;
@@ -138,7 +140,8 @@ cudaError_t checkReading(const TextureDescription& texture, cudaTextureReadMode 
 
 // `textureBytes`: as much of the description as the caller has.
 cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, const void* texture, size_t textureBytes,
-                   const cudaResourceViewDesc* view) {
+                   const cudaResourceViewDesc* view, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withContext([&](core::Context& context) -> cudaError_t {
     if (!out || !resource || !texture) return cudaErrorInvalidValue;
     cudaTextureDesc asked{};
@@ -165,7 +168,8 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
   });
 }
 
-cudaError_t describe(void* out, size_t bytes, cudaTextureObject_t handle) {
+cudaError_t describe(void* out, size_t bytes, cudaTextureObject_t handle, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withTexture(handle, out, [&](const TextureDescription& description) {
     const cudaTextureDesc whole = textureOf(description);
     std::memcpy(out, &whole, bytes);

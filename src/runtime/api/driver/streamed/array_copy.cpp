@@ -30,7 +30,8 @@ Error find(const Side& side, bool isArray, core::ArrayPlace& place, uint64_t& ad
 enum class Ends : unsigned char { ToArray, FromArray, Both };
 
 CUresult copyBytes(CUstream handle, const Side& to, const Side& from, size_t bytes, Ends ends, CopyKind kind,
-                   bool async) {
+                   bool async, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     Copy copy;
     copy.width = copy.sourcePitch = copy.destinationPitch = bytes;

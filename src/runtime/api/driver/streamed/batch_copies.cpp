@@ -10,7 +10,8 @@ namespace {
 
 // Unlike other work, a batch needs a current context, whatever stream is given, and a stream that has a handle.
 template <class Body>
-CUresult withStreamOfBatch(CUstream handle, size_t* failed, Body&& body) {
+CUresult withStreamOfBatch(CUstream handle, size_t* failed, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (!handle && !perThreadDefault) return CUDA_ERROR_INVALID_VALUE;
   if (failed && core::Platform::get().isInitialized()) *failed = SIZE_MAX;
   return core::currentContext() ? withStream(handle, body) : CUDA_ERROR_INVALID_VALUE;

@@ -8,12 +8,16 @@ namespace core = mulciber::core;
 
 namespace {
 
-CUresult tell(CUstream handle, CUstreamCaptureStatus* status, const CaptureInformation& out) {
+CUresult tell(CUstream handle, CUstreamCaptureStatus* status, const CaptureInformation& out,
+              const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(
       handle, [&](core::Stream& stream) { return captureInformation(stream, reinterpret_cast<int*>(status), out); });
 }
 
-CUresult update(CUstream handle, const Dependencies& dependencies, unsigned flags) {
+CUresult update(CUstream handle, const Dependencies& dependencies, unsigned flags,
+                const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) { return updateCapture(stream, dependencies, flags); });
 }
 

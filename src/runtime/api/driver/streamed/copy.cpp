@@ -12,7 +12,8 @@ using core::Fill;
 
 namespace {
 
-CUresult copyIn(CUstream handle, const Copy& copy, bool async) {
+CUresult copyIn(CUstream handle, const Copy& copy, bool async, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) { return core::copy(stream, copy, async); });
 }
 
@@ -26,7 +27,8 @@ Copy linear(uint64_t to, uint64_t from, size_t bytes, CopyKind kind) {
 }
 
 CUresult fillIn(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value, uint32_t valueBytes, size_t width,
-                size_t height, bool async) {
+                size_t height, bool async, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     if (address % valueBytes != 0 || (height > 1 && pitch % valueBytes != 0)) return Error::InvalidValue;
     Fill fill;
@@ -41,7 +43,8 @@ CUresult fillIn(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t val
 }
 
 template <class Description>
-CUresult copyBox(const Description* d, CUstream stream, bool async) {
+CUresult copyBox(const Description* d, CUstream stream, bool async, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   if (d->WidthInBytes == 0 || d->Height == 0 || d->Depth == 0)
     return withContext([](core::Context&) { return Error::Success; });

@@ -9,7 +9,8 @@ namespace core = mulciber::core;
 namespace {
 
 template <class Body>
-CUresult withBoth(CUgraphExec handle, CUstream streamHandle, Body&& body) {
+CUresult withBoth(CUgraphExec handle, CUstream streamHandle, Body&& body, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(streamHandle, [&](core::Stream& stream) {
     return withExecutable(handle, [&](core::ExecutableGraph& graph) { return body(graph, stream); });
   });

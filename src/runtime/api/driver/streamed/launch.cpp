@@ -10,7 +10,8 @@ namespace core = mulciber::core;
 namespace {
 
 CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream streamHandle, void** parameters,
-                      void** extra, LaunchAttributes attributes = {}) {
+                      void** extra, LaunchAttributes attributes = {}, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   attributes.notes.handle = handle;
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;

@@ -17,14 +17,18 @@ core::WordWait waitOf(CUdeviceptr address, uint64_t value, uint32_t bytes, unsig
   return {address, value, bytes, static_cast<core::WordWait::Condition>(flags & 3)};
 }
 
-CUresult wait(CUstream handle, CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags) {
+CUresult wait(CUstream handle, CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags,
+              const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     if (Error error = checkWait(flags); error != Error::Success) return error;
     return core::waitForWord(stream, waitOf(address, value, bytes, flags));
   });
 }
 
-CUresult write(CUstream handle, CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags) {
+CUresult write(CUstream handle, CUdeviceptr address, uint64_t value, uint32_t bytes, unsigned int flags,
+               const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     if (flags != CU_STREAM_WRITE_VALUE_DEFAULT) return Error::InvalidValue;
     return core::writeWord(stream, {address, value, bytes});

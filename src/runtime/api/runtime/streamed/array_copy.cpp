@@ -49,7 +49,8 @@ cudaError_t read(const Side& to, const Side& from, cudaMemcpyKind kind, Copy& co
 }
 
 cudaError_t copyRectangle(const Side& to, const Side& from, size_t width, size_t height, cudaMemcpyKind kind,
-                          cudaStream_t handle, bool async) {
+                          cudaStream_t handle, bool async, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     const bool isNarrow = (!to.isArray && to.pitch < width) || (!from.isArray && from.pitch < width);
     if (!to.isArray && isNarrow && width != 0 && height != 0) return cudaErrorInvalidPitchValue;
@@ -94,7 +95,8 @@ void advance(core::ArrayPlace& place, uint64_t& address, size_t bytes) {
 
 // Bytes that follow one another, in an array from the end of one row to the beginning of the next.
 cudaError_t copyBytes(const Side& to, const Side& from, size_t bytes, cudaMemcpyKind kind, cudaStream_t handle,
-                      bool async) {
+                      bool async, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     if (bytes == 0) return cudaSuccess;
     Copy copy;

@@ -12,7 +12,9 @@ using core::Fill;
 
 namespace {
 
-cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool async) {
+cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool async,
+                   const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return record(cudaErrorInvalidMemcpyDirection);
   const bool isNarrow = (!copy.destinationArray.array && copy.width > copy.destinationPitch) ||
                         (!copy.sourceArray.array && copy.width > copy.sourcePitch);
@@ -25,14 +27,18 @@ cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool asy
 }
 
 template <class Parameters>
-cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
+cudaError_t copyBox(const Parameters* p, cudaMemcpyKind kind, cudaStream_t stream, bool async,
+                    const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (!p) return record(cudaErrorInvalidValue);
   Copy copy;
   const cudaError_t error = withPlatform([&] { return readBox(*p, copy); });
   return error == cudaSuccess ? copyIn(stream, copy, kind, async) : error;
 }
 
-cudaError_t copyPeerBox(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, bool async) {
+cudaError_t copyPeerBox(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, bool async,
+                        const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   const cudaError_t error = withPlatform([&] {
     const core::Platform& all = core::Platform::get();
     return !p || (all.device(p->srcDevice) && all.device(p->dstDevice)) ? Error::Success : Error::InvalidDevice;
@@ -40,7 +46,9 @@ cudaError_t copyPeerBox(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, boo
   return error == cudaSuccess ? copyBox(p, cudaMemcpyDefault, stream, async) : error;
 }
 
-cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cudaExtent extent, bool async) {
+cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cudaExtent extent, bool async,
+                   const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(handle, [&](core::Stream& stream) {
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Error::Success;
     Fill fill;
@@ -57,7 +65,8 @@ cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cud
 
 // A copy to or from a variable, by its host shadow.
 cudaError_t copySymbol(const void* symbol, void* to, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                       cudaStream_t handle, bool async, bool toSymbol) {
+                       cudaStream_t handle, bool async, bool toSymbol, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   if (bytes == 0) return record(cudaSuccess);
   return withStream(handle, [&](core::Stream& stream) {
     uint64_t address = 0;

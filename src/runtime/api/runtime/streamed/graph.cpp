@@ -9,7 +9,9 @@ namespace core = mulciber::core;
 namespace {
 
 template <class Body>
-cudaError_t withBoth(cudaGraphExec_t handle, cudaStream_t streamHandle, Body&& body) {
+cudaError_t withBoth(cudaGraphExec_t handle, cudaStream_t streamHandle, Body&& body,
+                     const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   return withStream(streamHandle, [&](core::Stream& stream) {
     return withExecutable(handle, [&](core::ExecutableGraph& graph) { return body(graph, stream); });
   });

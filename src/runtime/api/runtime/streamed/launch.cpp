@@ -10,7 +10,9 @@ namespace core = mulciber::core;
 namespace {
 
 cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
-                         cudaStream_t streamHandle, LaunchAttributes attributes) {
+                         cudaStream_t streamHandle, LaunchAttributes attributes,
+                         const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
   attributes.notes.handle = entry;
   if (sharedBytes > UINT32_MAX) return record(cudaErrorInvalidValue);
   return withStream(streamHandle, [&](core::Stream& stream) {

@@ -1,0 +1,111 @@
+#include "runtime/core/explanation.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "util/environment.h"
+
+namespace mulciber::core {
+
+namespace {
+
+struct Fact {
+  bool holds;
+  const char* text;
+};
+
+std::string list(std::initializer_list<Fact> facts, const char* indent) {
+  std::string out;
+  for (const Fact& fact : facts)
+    if (fact.holds) out += fmt::format("{}{}\n", indent, fact.text);
+  return out;
+}
+
+const char* denormals(const TargetProfile& profile) {
+  if (profile.denormPreserve32) return "kept: kernels ask the device for that";
+  if (profile.denormsByDefault32) return "kept: the device keeps them by itself";
+  if (util::environment().exactDenormals)
+    return "kept: the device flushes them, and MULCIBER_EXACT_DENORMALS repairs that";
+  return "flushed by the device in single precision; MULCIBER_EXACT_DENORMALS=1 repairs that at a cost";
+}
+
+}  // namespace
+
+Explanation* Explanation::active() {
+  static Explanation* const explanation = util::environment().explain ? new Explanation : nullptr;
+  return explanation;
+}
+
+Explanation::Explanation() {
+  std::atexit([] { active()->print(); });
+}
+
+void Explanation::addDevice(const std::string& name, const TargetProfile& profile) {
+  std::string text = fmt::format("device {}\n  denormals: {}\n", name, denormals(profile));
+  text += list(
+      {
+          {!profile.hasWarps(), "fallback: warp operations go through shared memory: subgroups are not 32 wide"},
+          {!profile.float16, "fallback: half precision is computed in single precision"},
+          {!profile.storage8 || !profile.storage16, "fallback: 8- or 16-bit accesses are parts of 32-bit words"},
+          {!profile.atomicFloat32Add, "fallback: float atomic add is a loop of compare and swap"},
+          {!profile.atomicFloat64Add, "fallback: double atomic add is a loop of compare and swap"},
+          {!profile.exactFma32, "fallback: fused multiply-add is repaired in software where denormals are involved"},
+          {!profile.exactDivSqrt32, "fallback: division and square root are refined in software"},
+          {profile.foldsZeros, "work-around: the driver simplifies operations with constant zeros wrongly"},
+          {profile.foldsHalfRoundTrips, "work-around: the driver takes a conversion to half and back for none"},
+          {profile.slowDivision32, "work-around: the driver divides 32-bit integers slowly"},
+          {profile.crashesOnLoopFlags, "work-around: the driver's compiler may crash where a loop carries a boolean"},
+          {profile.exitedThreadsArrive, "work-around: barriers do not wait for threads that have ended"},
+          {profile.gridsInPieces, "work-around: large grids are dispatched in pieces"},
+          {!profile.warpsProgress, "work-around: a warp that spins keeps the others of its block from running"},
+      },
+      "  ");
+  std::lock_guard lock(mutex_);
+  if (std::ranges::find(devices_, text) == devices_.end()) devices_.push_back(std::move(text));
+}
+
+void Explanation::addKernel(const Kernel& kernel, const std::string& name, const TargetProfile& profile, double seconds,
+                            bool isCached, const std::string& messages) {
+  const KernelInfo& info = kernel.info;
+  std::string text;
+  if (!messages.empty()) {
+    text = fmt::format("kernel {}: cannot be translated\n  {}\n", name, messages);
+  } else {
+    text = fmt::format("kernel {}: {} in {:.1f} ms, {} words of SPIR-V\n", name,
+                       isCached ? "taken from the cache" : "translated", seconds * 1e3, kernel.spirv.size());
+    text += list(
+        {
+            {info.sharedInScratch, "fallback: its shared memory lies in device memory"},
+            {info.localInScratch, "fallback: its local memory lies in device memory"},
+            {info.parametersInBuffer, "fallback: its parameters come in a buffer, too large for push constants"},
+            {info.usesWarpOperations && !profile.hasWarps(), "fallback: its warp operations go through shared memory"},
+            {info.usesPrintf, "prints, which the host shows after waits"},
+            {info.usesHeap, "allocates device memory while it runs"},
+            {info.usesLocks, "fallback: some of its atomic operations take a lock"},
+            {info.readsHostWrites, "may wait for the host: it is helped to see the host's writes"},
+            {info.usesTextures, "reads textures"},
+        },
+        "  ");
+  }
+  std::lock_guard lock(mutex_);
+  kernels_.push_back(std::move(text));
+}
+
+void Explanation::addRefusedCall(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  refusedCalls_.insert(name);
+}
+
+void Explanation::print() {
+  std::lock_guard lock(mutex_);
+  std::string text = "mulciber explains:\n";
+  for (const std::string& device : devices_) text += device;
+  for (const std::string& kernel : kernels_) text += kernel;
+  for (const std::string& call : refusedCalls_) text += fmt::format("call {}: not offered\n", call);
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace mulciber::core
