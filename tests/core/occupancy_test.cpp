@@ -43,6 +43,18 @@ TEST(Occupancy, RegistersAreGivenToWarpsInUnits) {
   EXPECT_EQ(blocksThatFit(shapeOf(90, 2048), {1024, 72, 0}), 0u);
 }
 
+TEST(Occupancy, OneBlockFitsWithTheMostRegistersItCanHave) {
+  EXPECT_EQ(mostRegisters(1024), 64u);
+  EXPECT_EQ(mostRegisters(1000), 64u);
+  EXPECT_EQ(mostRegisters(768), 80u);
+  EXPECT_EQ(mostRegisters(512), 128u);
+  EXPECT_EQ(mostRegisters(256), 255u);
+  EXPECT_EQ(mostRegisters(1), 255u);
+  for (uint32_t threads = 1; threads <= 1024; ++threads) {
+    EXPECT_EQ(blocksThatFit(shapeOf(90, 2048), {threads, mostRegisters(threads), 0}) > 0, true) << threads;
+  }
+}
+
 TEST(Occupancy, EachBlockTakesSomeSharedMemoryMore) {
   EXPECT_EQ(blocksThatFit(shapeOf(90, 2048), {128, 32, 13 << 10}), 16u);
   EXPECT_EQ(blocksThatFit(shapeOf(90, 2048), {64, 32, 48 << 10}), 4u);

@@ -40,6 +40,11 @@ enum Attribute : int {  // CUfunction_attribute
   LastAttribute = 15,  // the cluster attributes lie between
 };
 
+// For drivers that do not say how many registers a pipeline uses: as many as native code of small kernels has, and as
+// the largest block can have twice over.
+constexpr uint32_t estimatedRegisters = 32;
+constexpr uint32_t usualBlockThreads = 256;
+
 }  // namespace
 
 size_t Function::VariantHash::operator()(const PipelineVariant& variant) const {
@@ -121,37 +126,81 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
       return Error::Success;
     }
   }
+  if (const Error error = translateOnce(variant.needs).error; error != Error::Success) return error;
+  std::unique_lock lock(mutex_);
+  if (const auto found = pipelines_.find(variant); found != pipelines_.end()) {
+    out = found->second;
+    return Error::Success;
+  }
+  if (const Error error = makePipeline(variant, false, out); error != Error::Success) return error;
+  pipelines_[variant] = out;
+  return Error::Success;
+}
+
+Error Function::makePipeline(const PipelineVariant& variant, bool isMeasured,
+                             std::shared_ptr<const vk::Pipeline>& out) {
   const Translation& translation = translateOnce(variant.needs);
+  ShaderCache& cache = module_.context().device().cache();
+  vk::PipelineDescription description;
+  description.spirv = translation.kernel.spirv;
+  description.isKernel = true;
+  std::copy_n(variant.block, 3, description.block);
+  description.dynamicSharedBytes = variant.dynamicSharedBytes;
+  description.stackBytes = variant.stackBytes;
+  description.needsWarps = true;
+  description.usesTextures = translation.kernel.info.usesTextures;
+  description.isMeasured = isMeasured;
+  const std::string key =
+      fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translation.cacheKey, variant.block[0], variant.block[1],
+                  variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);
+  std::vector<uint8_t> blob = cache.load(key).value_or(std::vector<uint8_t>());
+  const bool isNew = blob.empty();
+  Compilation compilation(Compilation::Step::Pipeline, name_);
+  if (!isNew) compilation.wasCached();
+  std::unique_ptr<vk::Pipeline> pipeline;
+  const vk::Status status = vk::Pipeline::create(module_.context().vulkan(), description, blob, pipeline);
+  if (status != vk::Status::Ok) {
+    util::log().error("the driver cannot compile the kernel {}", name_);
+    return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
+  }
+  if (isNew && !blob.empty()) cache.store(key, blob);
+  out = std::move(pipeline);
+  return Error::Success;
+}
+
+Error Function::registers(uint32_t& out) {
+  out = registers_.load(std::memory_order_acquire);
+  if (out != 0) return Error::Success;
+  const Translation& translation = translateOnce({});
   if (translation.error != Error::Success) return translation.error;
   std::unique_lock lock(mutex_);
-  std::shared_ptr<const vk::Pipeline>& made = pipelines_[variant];
-  if (!made) {
-    vk::PipelineDescription description;
-    description.spirv = translation.kernel.spirv;
-    description.isKernel = true;
-    std::copy_n(variant.block, 3, description.block);
-    description.dynamicSharedBytes = variant.dynamicSharedBytes;
-    description.stackBytes = variant.stackBytes;
-    description.needsWarps = true;
-    description.usesTextures = translation.kernel.info.usesTextures;
-    const std::string key =
-        fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translation.cacheKey, variant.block[0], variant.block[1],
-                    variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);
-    std::vector<uint8_t> blob = module_.context().device().cache().load(key).value_or(std::vector<uint8_t>());
-    const bool isNew = blob.empty();
-    Compilation compilation(Compilation::Step::Pipeline, name_);
-    if (!isNew) compilation.wasCached();
-    std::unique_ptr<vk::Pipeline> pipeline;
-    const vk::Status status = vk::Pipeline::create(module_.context().vulkan(), description, blob, pipeline);
-    if (status != vk::Status::Ok) {
-      pipelines_.erase(variant);
-      util::log().error("the driver cannot compile the kernel {}", name_);
-      return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
+  out = registers_.load(std::memory_order_acquire);
+  if (out != 0) return Error::Success;
+  out = estimatedRegisters;
+  const vk::Device& vulkan = module_.context().vulkan();
+  const KernelInfo& kernel = translation.kernel.info;
+  // A kernel whose memory lies in scratch has other code, which is chosen at the launch.
+  const bool isWhole = kernel.dynamicSharedOffset <= vulkan.profile().maxSharedBytes &&
+                       kernel.localBytes <= vulkan.profile().maxLocalBytes && kernel.stackCount == 0;
+  if (vulkan.physical().executableProperties.pipelineExecutableInfo == VK_TRUE && isWhole) {
+    const uint32_t most = kernel.maxThreads != 0 ? kernel.maxThreads : usualBlockThreads;
+    PipelineVariant variant{{std::min(most, module_.context().device().shape().threadsPerBlock), 1, 1}, 0};
+    if (kernel.requiredBlock[0] != 0) std::copy_n(kernel.requiredBlock, 3, variant.block);
+    const std::string key = fmt::format("registers|{}", translation.cacheKey);
+    ShaderCache& cache = module_.context().device().cache();
+    if (const auto known = cache.load(key); known && known->size() == sizeof(out)) {
+      std::memcpy(&out, known->data(), sizeof(out));
+    } else {
+      std::shared_ptr<const vk::Pipeline> pipeline;
+      if (const Error error = makePipeline(variant, true, pipeline); error != Error::Success) return error;
+      out = pipeline->registers().value_or(out);
+      pipelines_.try_emplace(variant, std::move(pipeline));
+      uint8_t bytes[sizeof(out)];
+      std::memcpy(bytes, &out, sizeof(out));
+      cache.store(key, bytes);
     }
-    if (isNew && !blob.empty()) module_.context().device().cache().store(key, blob);
-    made = std::move(pipeline);
   }
-  out = made;
+  registers_.store(out, std::memory_order_release);
   return Error::Success;
 }
 
@@ -168,8 +217,12 @@ Error Function::attribute(int attribute, int& value) {
     case SharedSizeBytes: value = static_cast<int>(kernel->staticSharedBytes); return Error::Success;
     case ConstSizeBytes: value = static_cast<int>(module_.constantBytes()); return Error::Success;
     case LocalSizeBytes: value = static_cast<int>(kernel->localBytes); return Error::Success;
-    // Vulkan does not say how many registers a pipeline uses: what fits the largest block it allows.
-    case NumRegs: value = 32; return Error::Success;
+    case NumRegs: {
+      uint32_t count = 0;
+      if (const Error error = registers(count); error != Error::Success) return error;
+      value = static_cast<int>(count);
+      return Error::Success;
+    }
     // The architecture the PTX was made for: libraries choose their tuning by it.
     case PtxVersion: value = static_cast<int>(targetArchitecture(module_.parsed())); return Error::Success;
     case BinaryVersion: value = static_cast<int>(device.computeCapability()); return Error::Success;
@@ -203,11 +256,11 @@ Error Function::maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes
   const KernelInfo* kernel = nullptr;
   if (const Error error = info(kernel); error != Error::Success) return error;
   if (blockThreads == 0) return Error::InvalidValue;
-  int registers = 0;
-  if (const Error error = attribute(NumRegs, registers); error != Error::Success) return error;
+  uint32_t count = 0;
+  if (const Error error = registers(count); error != Error::Success) return error;
+  count = std::min(count, mostRegisters(blockThreads));  // what the driver does for larger blocks
   const uint64_t shared = kernel->staticSharedBytes + dynamicSharedBytes;
-  blocks = static_cast<int>(
-      blocksThatFit(module_.context().device().shape(), {blockThreads, static_cast<uint32_t>(registers), shared}));
+  blocks = static_cast<int>(blocksThatFit(module_.context().device().shape(), {blockThreads, count, shared}));
   return Error::Success;
 }
 

@@ -58,6 +58,9 @@ class Function {
   // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
   Error info(const KernelInfo*& out, std::string* messages = nullptr, LaunchNeeds needs = {});
   Error pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out);
+  // Of each thread, as the driver says of the pipeline for the largest block that the kernel declares, or for 256
+  // threads; compiled when this is first asked. Where drivers do not tell, an estimate.
+  Error registers(uint32_t& out);
 
   // By CUfunction_attribute number.
   Error attribute(int attribute, int& value);
@@ -84,6 +87,7 @@ class Function {
     Kernel kernel;
   };
   Translation& translateOnce(LaunchNeeds needs);
+  Error makePipeline(const PipelineVariant& variant, bool isMeasured, std::shared_ptr<const vk::Pipeline>& out);
 
   Module& module_;
   const std::string name_;
@@ -91,6 +95,7 @@ class Function {
   Translation translations_[8];  // by LaunchNeeds::index
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
+  std::atomic<uint32_t> registers_{0};  // 0: not asked yet
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};
   std::mutex settingsMutex_;
   LaunchSettings settings_;

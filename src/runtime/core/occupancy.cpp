@@ -9,7 +9,7 @@ namespace mulciber::core {
 namespace {
 
 // Registers of a multiprocessor, given to warps in units, each of whose four parts holds warps of its own.
-constexpr uint64_t registers = 65536, registerUnit = 256, parts = 4;
+constexpr uint64_t registers = 65536, registerUnit = 256, parts = 4, mostOfThread = 255;
 
 constexpr uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -24,6 +24,12 @@ MultiprocessorLimits multiprocessorLimits(uint32_t computeCapability) {
   if (computeCapability > 80) return {16, 100 * KiB, KiB, 128};
   if (computeCapability == 80) return {32, 164 * KiB, KiB, 128};
   return {16, 64 * KiB, 0, 256};
+}
+
+uint32_t mostRegisters(uint32_t threads) {
+  const uint64_t warpsOfPart = roundUp(threads, 32 * parts) / (32 * parts);
+  return static_cast<uint32_t>(std::min(
+      mostOfThread, registers / parts / std::max<uint64_t>(warpsOfPart, 1) / registerUnit * registerUnit / 32));
 }
 
 uint32_t blocksThatFit(const DeviceShape& shape, const BlockNeeds& needs) {

@@ -21,6 +21,8 @@ struct BlockNeeds {
   uint32_t registers;    // of each thread
   uint64_t sharedBytes;  // static and dynamic
 };
+// That each thread of such a block can have.
+uint32_t mostRegisters(uint32_t threads);
 uint32_t blocksThatFit(const DeviceShape& shape, const BlockNeeds& needs);
 
 }  // namespace mulciber::core

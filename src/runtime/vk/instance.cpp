@@ -91,6 +91,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
                has("VK_KHR_cooperative_matrix"));
   features.add(mapPlaced, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT,
                has("VK_EXT_map_memory_placed"));
+  features.add(executableProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+               has("VK_KHR_pipeline_executable_properties"));
   functions.vkGetPhysicalDeviceFeatures2(handle, &features2);
 
   functions.vkGetPhysicalDeviceMemoryProperties(handle, &memory);

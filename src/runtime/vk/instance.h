@@ -42,6 +42,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV smBuiltins{};
   VkPhysicalDeviceMapMemoryPlacedFeaturesEXT mapPlaced{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix{};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executableProperties{};
 
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;

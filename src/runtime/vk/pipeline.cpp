@@ -2,6 +2,7 @@
 
 #include <array>
 #include <mutex>
+#include <string_view>
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/descriptors.h"
@@ -88,6 +89,9 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   }
   // Grids beyond the device's limits are dispatched in pieces.
   info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
+  // Of one pipeline of a kernel alone: drivers may leave their caches aside for it.
+  if (description.isMeasured && device.physical().executableProperties.pipelineExecutableInfo == VK_TRUE)
+    info.flags |= VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
   info.layout = description.usesTextures ? device.descriptors()->pipelineLayout() : device.layout();
   VkPipeline handle = VK_NULL_HANDLE;
   VkResult result = VK_SUCCESS;
@@ -111,6 +115,32 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   if (Status status = device.status(result, "compiling a pipeline"); status != Status::Ok) return status;
   out.reset(new Pipeline(device, handle, description.usesTextures));
   return Status::Ok;
+}
+
+std::optional<uint32_t> registersOf(std::span<const VkPipelineExecutableStatisticKHR> statistics) {
+  for (const VkPipelineExecutableStatisticKHR& statistic : statistics) {
+    const std::string_view name = statistic.name;
+    if (name != "Register Count" && name != "VGPRs") continue;  // NVIDIA's; AMD's, of a thread's own
+    if (statistic.format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR)
+      return static_cast<uint32_t>(statistic.value.u64);
+    if (statistic.format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR)
+      return static_cast<uint32_t>(statistic.value.i64);
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> Pipeline::registers() const {
+  if (device_.physical().executableProperties.pipelineExecutableInfo != VK_TRUE) return std::nullopt;
+  VkPipelineExecutableInfoKHR info{};
+  info.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR;
+  info.pipeline = handle_;
+  const auto ask = device_.api().vkGetPipelineExecutableStatisticsKHR;
+  uint32_t count = 0;
+  if (ask(device_.handle(), &info, &count, nullptr) != VK_SUCCESS) return std::nullopt;
+  std::vector<VkPipelineExecutableStatisticKHR> statistics(count);
+  for (auto& statistic : statistics) statistic.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
+  if (ask(device_.handle(), &info, &count, statistics.data()) != VK_SUCCESS) return std::nullopt;
+  return registersOf(std::span(statistics).first(count));
 }
 
 Pipeline::~Pipeline() {

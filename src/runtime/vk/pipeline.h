@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,7 +24,11 @@ struct PipelineDescription {
   uint32_t stackBytes = 0;    // 0: the default
   bool needsWarps = false;    // subgroups of 32
   bool usesTextures = false;  // has the device's Descriptors
+  bool isMeasured = false;    // for Pipeline::registers
 };
+
+// The registers of each thread among what a driver tells of a pipeline, by the names that drivers give them.
+std::optional<uint32_t> registersOf(std::span<const VkPipelineExecutableStatisticKHR> statistics);
 
 class Pipeline {
  public:
@@ -37,6 +42,8 @@ class Pipeline {
 
   VkPipeline handle() const { return handle_; }
   bool usesTextures() const { return usesTextures_; }
+  // Of each thread, for a pipeline made to be measured; nothing where the driver does not tell.
+  std::optional<uint32_t> registers() const;
 
  private:
   Pipeline(Device& device, VkPipeline handle, bool usesTextures)
