@@ -14,4 +14,4 @@ formatter=$(command -v "clang-format-$major" || command -v clang-format) || fail
 "$formatter" --version | grep -q "version $major\." || fail "$formatter is not of version $major"
 cd "$root"
 [ $# -gt 0 ] || mapfile -t files < <(git ls-files '*.cpp' '*.h' '*.cu' ':!include/cuda')
-"$formatter" "${action[@]}" "${@:-${files[@]}}"
+printf '%s\0' "${@:-${files[@]}}" | xargs -0 -P "$(nproc)" -n 16 "$formatter" "${action[@]}"

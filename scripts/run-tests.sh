@@ -27,6 +27,13 @@ done
 
 prepare_build
 install_packages valgrind
+if apt-cache show clang-format-14 >/dev/null 2>&1; then
+  install_packages clang-format-14
+  say "checking the format of the sources"
+  "$root/scripts/format.sh" --check || fail "scripts/format.sh --fix formats them"
+else
+  say "skipped: this system has no clang-format-14, so the format of the sources is not checked"
+fi
 [ "$validation" = no ] || install_packages vulkan-validationlayers
 use_test_driver "$driver"
 build release

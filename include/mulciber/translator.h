@@ -72,6 +72,10 @@ struct TargetProfile {
   bool gridsInPieces = false;        // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
   bool slowDivision32 = false;       // the driver divides 32-bit integers by way of many conversions
   bool crashesOnLoopFlags = false;   // the driver's compiler may crash where a loop carries a boolean
+  bool foldsConversions = true;      // conversions to integers are folded without clamping where the float is known
+  bool losesSwappedBytes = true;     // where the lower two bytes of a number are swapped they may become zeros
+  bool movesNegations = true;        // the sign extension of a part of -x is taken for the negation of x's
+  bool movesSharedAccesses = true;   // volatile and atomic accesses of shared memory are moved as if they were plain
   bool exitedThreadsArrive = false;  // a barrier does not wait for threads that have ended
   bool warpsProgress = false;        // a warp that spins does not keep the others of its block from running
   bool barrierYields = false;        // if it does, a barrier in its loop lets each of them have a turn

@@ -32,7 +32,29 @@ Finding checkLoader() {
   return {Verdict::Bad, "Vulkan loader", "libvulkan.so.1 cannot be loaded", "install it: apt install libvulkan1"};
 }
 
-void checkDevices(std::vector<Finding>& findings) {
+// The work-arounds that are on for a device, as a list of ids or as JSON with all that is known of them.
+std::string workaroundIds(const vk::Device& device) {
+  std::string ids;
+  for (size_t i = 0; i < vk::workaroundList().size(); ++i)
+    if (device.workarounds().has(static_cast<vk::Workaround>(i)))
+      ids += fmt::format("{}{}", ids.empty() ? "" : ", ", vk::workaroundList()[i].id);
+  return ids;
+}
+
+std::string workaroundsAsJson(const vk::Device& device) {
+  std::string list;
+  for (size_t i = 0; i < vk::workaroundList().size(); ++i) {
+    const vk::WorkaroundInfo& info = vk::workaroundList()[i];
+    list += fmt::format(
+        "{}\n    {{\"device\": {}, \"id\": {}, \"on\": {}, \"fault\": {}, \"remedy\": {}, \"cost\": {}, \"test\": {}}}",
+        i == 0 ? "" : ",", json(device.physical().properties().deviceName), json(info.id),
+        device.workarounds().has(static_cast<vk::Workaround>(i)), json(info.fault), json(info.remedy), json(info.cost),
+        json(info.test));
+  }
+  return list;
+}
+
+void checkDevices(std::vector<Finding>& findings, std::string& workarounds) {
   const vk::Instance& instance = vk::Instance::get();
   for (const std::string& reason : instance.unusable()) {
     const bool isChoice = reason.find("MULCIBER_DEVICE") != std::string::npos;
@@ -60,6 +82,9 @@ void checkDevices(std::vector<Finding>& findings) {
                                       name, device->properties11.subgroupSize),
                           device->isCpu() ? softwareDriver : ""});
     }
+    if (!opened) continue;
+    findings.push_back({Verdict::Good, "work-arounds", workaroundIds(*opened), {}});
+    workarounds += (workarounds.empty() ? "" : ",") + workaroundsAsJson(*opened);
   }
 }
 
@@ -120,15 +145,19 @@ Finding checkLibraryPath() {
 
 int doctor(const DoctorOptions& options) {
   std::vector<Finding> findings;
+  std::string workarounds;  // as JSON
   findings.push_back(checkLoader());
-  if (findings.back().verdict == Verdict::Good) checkDevices(findings);
+  if (findings.back().verdict == Verdict::Good) checkDevices(findings, workarounds);
   findings.push_back(checkLibraries());
   findings.push_back(checkLibraryPath());
   findings.push_back(checkCache());
 
   const bool healthy = !hasBad(findings);
-  if (options.asJson) fmt::print("{{\n  \"healthy\": {},\n  \"findings\": {}\n}}\n", healthy, toJson(findings));
-  else print(findings);
+  if (options.asJson)
+    fmt::print("{{\n  \"healthy\": {},\n  \"findings\": {},\n  \"workarounds\": [{}\n  ]\n}}\n", healthy, toJson(findings),
+               workarounds);
+  else
+    print(findings);
   return healthy ? ExitSuccess : ExitFailure;
 }
 

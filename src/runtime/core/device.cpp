@@ -147,7 +147,7 @@ Error Device::open(std::shared_ptr<vk::Device>& out) {
     if (status != vk::Status::Ok) return cannotOpen(status, name());
     util::watchExit();
     if (Trace* const trace = Trace::active()) trace->addDevice(vulkan_, *this);
-    if (Explanation* const explanation = Explanation::active()) explanation->addDevice(name(), vulkan_->profile());
+    if (Explanation* const explanation = Explanation::active()) explanation->addDevice(name(), *vulkan_);
   }
   out = vulkan_;
   return Error::Success;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/vk/device.h"
 #include "util/environment.h"
 
 namespace mulciber::core {
@@ -43,7 +44,8 @@ Explanation::Explanation() {
   std::atexit([] { active()->print(); });
 }
 
-void Explanation::addDevice(const std::string& name, const TargetProfile& profile) {
+void Explanation::addDevice(const std::string& name, const vk::Device& device) {
+  const TargetProfile& profile = device.profile();
   std::string text = fmt::format("device {}\n  denormals: {}\n", name, denormals(profile));
   text += list(
       {
@@ -54,15 +56,14 @@ void Explanation::addDevice(const std::string& name, const TargetProfile& profil
           {!profile.atomicFloat64Add, "fallback: double atomic add is a loop of compare and swap"},
           {!profile.exactFma32, "fallback: fused multiply-add is repaired in software where denormals are involved"},
           {!profile.exactDivSqrt32, "fallback: division and square root are refined in software"},
-          {profile.foldsZeros, "work-around: the driver simplifies operations with constant zeros wrongly"},
-          {profile.foldsHalfRoundTrips, "work-around: the driver takes a conversion to half and back for none"},
-          {profile.slowDivision32, "work-around: the driver divides 32-bit integers slowly"},
-          {profile.crashesOnLoopFlags, "work-around: the driver's compiler may crash where a loop carries a boolean"},
-          {profile.exitedThreadsArrive, "work-around: barriers do not wait for threads that have ended"},
-          {profile.gridsInPieces, "work-around: large grids are dispatched in pieces"},
-          {!profile.warpsProgress, "work-around: a warp that spins keeps the others of its block from running"},
+          {!profile.exitedThreadsArrive, "fallback: threads that have ended are counted at barriers in software"},
+          {profile.gridsInPieces, "fallback: large grids are dispatched in pieces"},
+          {!profile.warpsProgress, "fallback: a warp that spins lets the others of its block run at barriers"},
       },
       "  ");
+  for (size_t i = 0; i < vk::workaroundList().size(); ++i)
+    if (device.workarounds().has(static_cast<vk::Workaround>(i)))
+      text += fmt::format("  work-around {}: {}\n", vk::workaroundList()[i].id, vk::workaroundList()[i].fault);
   std::lock_guard lock(mutex_);
   if (std::ranges::find(devices_, text) == devices_.end()) devices_.push_back(std::move(text));
 }

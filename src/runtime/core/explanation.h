@@ -9,13 +9,17 @@
 
 #include "mulciber/translator.h"
 
+namespace mulciber::vk {
+class Device;
+}
+
 namespace mulciber::core {
 
 class Explanation {
  public:
   static Explanation* active();  // null unless MULCIBER_EXPLAIN asks for it
 
-  void addDevice(const std::string& name, const TargetProfile& profile);
+  void addDevice(const std::string& name, const vk::Device& device);
   // `messages` of a kernel that cannot be translated; else empty.
   void addKernel(const Kernel& kernel, const std::string& name, const TargetProfile& profile, double seconds,
                  bool isCached, const std::string& messages);

@@ -13,6 +13,7 @@
 #include "runtime/vk/probes.h"
 #include "runtime/vk/queue.h"
 #include "runtime/vk/status.h"
+#include "runtime/vk/workarounds.h"
 
 namespace mulciber::vk {
 
@@ -53,6 +54,7 @@ class Device {
   const PhysicalDevice& physical() const { return physical_; }
   const ProbeResults& probes() const { return probes_; }
   const TargetProfile& profile() const { return profile_; }  // for the translator
+  const Workarounds& workarounds() const { return workarounds_; }
   Allocator& allocator() { return *allocator_; }
   const Builtins& builtins() const { return *builtins_; }
   VkPipelineLayout layout() const { return layout_; }
@@ -114,6 +116,7 @@ class Device {
 
   const std::unique_ptr<const AdoptedDevice> adopted_;
   const PhysicalDevice& physical_;
+  Workarounds workarounds_;
   const VkAllocationCallbacks* callbacks_ = nullptr;
   VkDevice handle_ = VK_NULL_HANDLE;
   VolkDeviceTable api_{};

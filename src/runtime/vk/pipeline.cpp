@@ -36,11 +36,9 @@ struct Specialization {
 // Where a driver's blob would be large for nothing: lavapipe keeps its own cache and gives a bare header.
 constexpr size_t cacheHeaderBytes = 32;
 
-// NVIDIA's driver (580.159.04) sometimes runs another pipeline's code when several threads make pipelines at once
-// (docs/reliability.md): there one is made at a time.
 std::unique_lock<std::mutex> turnToMake(const Device& device) {
   static std::mutex& one = *new std::mutex;  // never destroyed: threads may still be at work when the process exits
-  if (device.physical().properties12.driverID != VK_DRIVER_ID_NVIDIA_PROPRIETARY) return {};
+  if (!device.workarounds().has(Workaround::OnePipelineAtATime)) return {};
   return std::unique_lock(one);
 }
 

@@ -110,6 +110,8 @@ bool hideSwappedBytes(ir::Function& function) {
   return hidden.apply();
 }
 
-bool ByteSwaps::run(ir::Function& function, PassContext&) { return hideSwappedBytes(function); }
+bool ByteSwaps::run(ir::Function& function, PassContext& context) {
+  return context.profile.losesSwappedBytes && hideSwappedBytes(function);
+}
 
 }  // namespace mulciber::passes

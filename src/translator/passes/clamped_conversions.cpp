@@ -53,6 +53,7 @@ bool hideWideResults(ir::Function& function) {
 }
 
 bool ClampedConversions::run(ir::Function& function, PassContext& context) {
+  if (!context.profile.foldsConversions) return false;
   const bool changed = hideConverted(function);
   return (context.profile.saturatesToInteger && hideWideResults(function)) || changed;
 }

@@ -5,7 +5,7 @@
 // became a float and then another integer for the same bits. So what is made of integers, or may be a constant to the
 // driver, passes an operation that hides where it comes from.
 //
-// Needs: SSA.
+// For profiles with `foldsConversions`. Needs: SSA.
 #pragma once
 
 #include "translator/passes/pass.h"

@@ -55,6 +55,8 @@ bool hideNegated(ir::Function& function) {
   return hidden.apply();
 }
 
-bool NegatedSigns::run(ir::Function& function, PassContext&) { return hideNegated(function); }
+bool NegatedSigns::run(ir::Function& function, PassContext& context) {
+  return context.profile.movesNegations && hideNegated(function);
+}
 
 }  // namespace mulciber::passes

@@ -138,7 +138,8 @@ void MemoryEmitter::storeMemory(ir::Type element, Id pointer, Id value, ir::Spac
 // NVIDIA's driver takes volatile and atomic accesses of shared memory for plain ones: it moves loads out of loops that
 // wait by them, or takes such loops away. A barrier for the warp alone costs it no instruction and keeps them in place.
 void MemoryEmitter::keepInPlace(ir::Space space, const ir::MemoryAccess& access) {
-  if (space == ir::Space::Shared && isStrong(access)) e_.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
+  if (e_.profile.movesSharedAccesses && space == ir::Space::Shared && isStrong(access))
+    e_.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
 }
 
 // The largest piece that the alignment and the space allow; 0 when each lane is narrower than any.

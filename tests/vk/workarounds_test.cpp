@@ -1,0 +1,93 @@
+#include "runtime/vk/workarounds.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "support/test_data.h"
+#include "vulkan_test.h"
+
+namespace mulciber::vk {
+namespace {
+
+std::set<std::string_view> idsOn(const Workarounds& workarounds) {
+  std::set<std::string_view> ids;
+  for (size_t i = 0; i < workaroundList().size(); ++i)
+    if (workarounds.has(static_cast<Workaround>(i))) ids.insert(workaroundList()[i].id);
+  return ids;
+}
+
+TEST(Workarounds, BelongToDrivers) {
+  std::vector<std::string> problems;
+  const Workarounds nvidia(VK_DRIVER_ID_NVIDIA_PROPRIETARY, false, {}, problems);
+  const Workarounds lavapipe(VK_DRIVER_ID_MESA_LLVMPIPE, true, {}, problems);
+  const Workarounds radv(VK_DRIVER_ID_MESA_RADV, false, {}, problems);
+  EXPECT_TRUE(nvidia.has(Workaround::LoopFlags));
+  EXPECT_FALSE(lavapipe.has(Workaround::LoopFlags));
+  EXPECT_FALSE(lavapipe.has(Workaround::HostWrites));
+  EXPECT_TRUE(radv.has(Workaround::HostWrites));
+  EXPECT_FALSE(radv.has(Workaround::OnePipelineAtATime));
+  EXPECT_TRUE(radv.has(Workaround::ClampedConversions));
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Workarounds, OfProbedFaultsAreOnWhereTheProbeFoundThem) {
+  std::vector<std::string> problems;
+  TargetProfile profile;
+  profile.foldsZeros = true;
+  Workarounds all(VK_DRIVER_ID_MESA_LLVMPIPE, true, {}, problems);
+  all.apply(profile);
+  EXPECT_TRUE(profile.foldsZeros);
+  EXPECT_FALSE(profile.foldsHalfRoundTrips);
+  EXPECT_TRUE(all.has(Workaround::ConstantZeros));
+  EXPECT_FALSE(all.has(Workaround::HalfRoundTrips));
+  Workarounds(VK_DRIVER_ID_MESA_LLVMPIPE, true, {"constant-zeros"}, problems).apply(profile);
+  EXPECT_FALSE(profile.foldsZeros);
+}
+
+TEST(Workarounds, EachCanBeSwitchedOff) {
+  std::vector<std::string> problems;
+  const auto all = idsOn(Workarounds(VK_DRIVER_ID_NVIDIA_PROPRIETARY, false, {}, problems));
+  EXPECT_EQ(all.size(), workaroundList().size());  // no two have one id
+  for (const WorkaroundInfo& info : workaroundList()) {
+    auto expected = all;
+    expected.erase(info.id);
+    Workarounds fewer(VK_DRIVER_ID_NVIDIA_PROPRIETARY, false, {std::string(info.id)}, problems);
+    EXPECT_EQ(idsOn(fewer), expected) << info.id;
+    if (info.member == nullptr) continue;
+    TargetProfile profile;
+    profile.*info.member = true;
+    fewer.apply(profile);
+    EXPECT_FALSE(profile.*info.member) << info.id;
+  }
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Workarounds, UnknownOnesAreNamed) {
+  std::vector<std::string> problems;
+  const Workarounds made(VK_DRIVER_ID_MESA_LLVMPIPE, true, {"loop-flag"}, problems);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0],
+            "MULCIBER_DISABLE_WORKAROUNDS: there is no work-around 'loop-flag'; did you mean 'loop-flags'?");
+}
+
+TEST(Workarounds, AreDocumented) {
+  const auto root = std::filesystem::path(MULCIBER_TEST_DATA) / "../..";
+  std::ifstream file(root / "docs/workarounds.md");
+  if (!file) GTEST_SKIP() << "skipped: the source tree is not here";
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  constexpr const char* drivers[] = {"NVIDIA's", "GPUs'", "all", "where a probe finds it"};
+  for (const WorkaroundInfo& info : workaroundList()) {
+    const std::string row =
+        fmt::format("| `{}` | {} | {} | {} | {} | {} |", info.id, drivers[static_cast<size_t>(info.drivers)],
+                    info.fault, info.remedy, info.cost, info.test);
+    EXPECT_NE(text.find(row), std::string::npos) << "docs/workarounds.md lacks the row\n" << row;
+    EXPECT_TRUE(!info.test.starts_with("tests/") || std::filesystem::exists(root / info.test)) << info.test;
+  }
+}
+
+}  // namespace
+}  // namespace mulciber::vk
