@@ -38,8 +38,6 @@ void ParsedModuleDeleter::operator()(const ParsedModule* module) const { delete 
 
 namespace {
 
-bool isWarpOperation(ir::Op op) { return op >= ir::Op::WarpBarrier && op <= ir::Op::Elect; }
-
 bool usesMatrixUnits(const ir::Program& program) {
   for (const auto& function : program.functions)
     for (const ir::Block* block : function->blocks)

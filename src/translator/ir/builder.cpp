@@ -8,7 +8,7 @@ namespace {
 enum class ResultRule : uint8_t { Same, Bool, None, Given };
 
 constexpr ResultRule resultRules[] = {
-#define OPERATION(id, mnemonic, operands, result) ResultRule::result,
+#define OPERATION(id, mnemonic, operands, result, ...) ResultRule::result,
 #include "translator/ir/operations.def"
 #undef OPERATION
 };

@@ -7,7 +7,7 @@ namespace mulciber::ir {
 
 std::string_view mnemonic(Op op) {
   static constexpr std::string_view names[] = {
-#define OPERATION(id, mnemonic, operands, result) mnemonic,
+#define OPERATION(id, mnemonic, operands, result, ...) mnemonic,
 #include "translator/ir/operations.def"
 #undef OPERATION
   };
@@ -16,27 +16,11 @@ std::string_view mnemonic(Op op) {
 
 int operandCount(Op op) {
   static constexpr int8_t counts[] = {
-#define OPERATION(id, mnemonic, operands, result) operands,
+#define OPERATION(id, mnemonic, operands, result, ...) operands,
 #include "translator/ir/operations.def"
 #undef OPERATION
   };
   return counts[static_cast<unsigned>(op)];
-}
-
-bool isConvergent(Op op) {
-  switch (op) {
-    case Op::Barrier:
-    case Op::Yield:
-    case Op::WarpBarrier:
-    case Op::Shuffle:
-    case Op::Ballot:
-    case Op::VoteAll:
-    case Op::VoteAny:
-    case Op::MatrixProduct:
-    case Op::Elect:
-    case Op::Call: return true;
-    default: return false;
-  }
 }
 
 bool differsByThread(InputKind kind) {
@@ -48,28 +32,6 @@ bool differsByThread(InputKind kind) {
     case InputKind::ThreadIdZ: return true;
     default: return false;
   }
-}
-
-bool hasSideEffects(Op op) {
-  switch (op) {
-    case Op::WriteVar:
-    case Op::Store:
-    case Op::Fence:
-    case Op::Expect:
-    case Op::Barrier:
-    case Op::Yield:
-    case Op::WarpBarrier:
-    case Op::ClockSubgroup:
-    case Op::ClockDevice:
-    case Op::Call: return true;
-    default:
-      return (op >= Op::AtomicAdd && op <= Op::AtomicFMax) || (op >= Op::ImageWrite && op <= Op::ImageAtomicSMax);
-  }
-}
-
-bool isPure(Op op) {
-  if (hasSideEffects(op) || isConvergent(op)) return false;
-  return op != Op::Phi && op != Op::ReadVar && op != Op::Load && !(op >= Op::ImageFetch && op <= Op::ImageRead);
 }
 
 unsigned coordinateCount(abi::ImageShape shape) {

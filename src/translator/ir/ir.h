@@ -23,15 +23,66 @@
 namespace mulciber::ir {
 
 enum class Op : uint8_t {
-#define OPERATION(id, mnemonic, operands, result) id,
+#define OPERATION(id, ...) id,
 #include "translator/ir/operations.def"
 #undef OPERATION
 };
+
+enum class Family : uint8_t {
+  Value,
+  Integer,
+  IntegerComparison,
+  FloatComparison,
+  FloatClass,  // is it a NaN, is it infinite
+  Selection,
+  FloatArithmetic,
+  FloatFunction,  // those that are always approximate
+  FloatRounding,  // to whole numbers
+  Conversion,     // of bits and integers
+  FloatConversion,
+  Vector,
+  Image,         // sampled
+  StorageImage,  // read, written or worked on atomically
+  Access,        // loads and stores
+  Atomic,
+  Fence,
+  Block,
+  Warp,
+  Clock,
+  Call,
+};
+
+enum class Effects : uint8_t { Pure, Varies, Effect, Convergent, ConvergentEffect };
+
+struct OperationTraits {
+  Family family;
+  Effects effects;
+};
+inline constexpr OperationTraits operationTraits[] = {
+#define OPERATION(id, mnemonic, operands, result, family, effects) {Family::family, Effects::effects},
+#include "translator/ir/operations.def"
+#undef OPERATION
+};
+
 std::string_view mnemonic(Op op);
-int operandCount(Op op);     // -1: any number
-bool isConvergent(Op op);    // its result depends on which threads run it together: never duplicated or hoisted
-bool hasSideEffects(Op op);  // must stay although nobody uses its result
-bool isPure(Op op);          // same operands, payload and attributes: same result, wherever it stands
+int operandCount(Op op);  // -1: any number
+
+// What operations.def says of each.
+constexpr Family family(Op op) { return operationTraits[static_cast<unsigned>(op)].family; }
+constexpr Effects effects(Op op) { return operationTraits[static_cast<unsigned>(op)].effects; }
+constexpr bool isPure(Op op) { return effects(op) == Effects::Pure; }
+constexpr bool isConvergent(Op op) {
+  return effects(op) == Effects::Convergent || effects(op) == Effects::ConvergentEffect;
+}
+constexpr bool hasSideEffects(Op op) {
+  return effects(op) == Effects::Effect || effects(op) == Effects::ConvergentEffect;
+}
+constexpr bool isAtomic(Op op) { return family(op) == Family::Atomic; }
+constexpr bool isStorageImage(Op op) { return family(op) == Family::StorageImage; }
+constexpr bool isImage(Op op) { return family(op) == Family::Image || isStorageImage(op); }
+constexpr bool isWarpOperation(Op op) { return family(op) == Family::Warp; }
+constexpr bool hasAddress(Op op) { return family(op) == Family::Access || isAtomic(op); }
+constexpr bool accessesMemory(Op op) { return hasAddress(op) || isStorageImage(op) || op == Op::Fence; }
 
 // What the kernel can ask its surroundings. See kernel_abi.h for where each comes from.
 enum class InputKind : uint8_t {

@@ -28,9 +28,4 @@ static_assert(shapeNames.size() == static_cast<size_t>(abi::ImageShape::Cubes) +
 inline constexpr std::array<std::string_view, 3> matrixNames = {"f16", "s8", "u8"};
 static_assert(matrixNames.size() == static_cast<size_t>(MatrixType::UnsignedBytes) + 1);
 
-inline bool isImage(Op op) { return op >= Op::ImageFetch && op <= Op::ImageAtomicSMax; }
-inline bool isStorageImage(Op op) { return op >= Op::ImageRead && op <= Op::ImageAtomicSMax; }
-inline bool accessesMemory(Op op) { return isStorageImage(op) || (op >= Op::Load && op <= Op::Fence); }
-inline bool hasAddress(Op op) { return op >= Op::Load && op < Op::Fence; }
-
 }  // namespace mulciber::ir

@@ -91,7 +91,7 @@ std::optional<size_t> indexOf(const Names& names, std::string_view word) {
 
 const std::unordered_map<std::string_view, Op>& operations() {
   static const std::unordered_map<std::string_view, Op> map = {
-#define OPERATION(id, mnemonic, operands, result) {mnemonic, Op::id},
+#define OPERATION(id, mnemonic, operands, result, ...) {mnemonic, Op::id},
 #include "translator/ir/operations.def"
 #undef OPERATION
   };

@@ -139,10 +139,25 @@ std::string checkInteger(const Instruction& instruction) {
   return {};
 }
 
+std::string checkSelection(const Instruction& instruction) {
+  Type condition = instruction.operands[0]->type;
+  bool fits = condition.isBool() && (condition.lanes == 1 || condition.lanes == instruction.type.lanes) &&
+              instruction.operands[1]->type == instruction.type && instruction.operands[2]->type == instruction.type;
+  return fits ? "" : "chooses between two values of its type";
+}
+
+std::string checkFloat(const Instruction& instruction) {
+  if (!instruction.type.isFloat()) return "takes floats";
+  for (const Instruction* operand : instruction.operands)
+    if (operand->type != instruction.type) return "takes operands of one type";
+  return {};
+}
+
 std::string checkComparison(const Instruction& instruction) {
   Type type = instruction.operands[0]->type;
-  bool isFloat = in(instruction.op, Op::FEq, Op::FIsInf);
-  if (isFloat ? !type.isFloat() : !type.isInt() && !(type.isBool() && instruction.op <= Op::INe))
+  bool isFloat = family(instruction.op) != Family::IntegerComparison;
+  bool takesBool = instruction.op == Op::IEq || instruction.op == Op::INe;
+  if (isFloat ? !type.isFloat() : !type.isInt() && !(takesBool && type.isBool()))
     return isFloat ? "takes floats" : "takes integers";
   for (const Instruction* operand : instruction.operands)
     if (operand->type != type) return "takes operands of one type";
@@ -206,27 +221,30 @@ std::string checkTypes(const Instruction& instruction, const Function& function)
     return "takes " + std::to_string(expected) + " operands";
   for (const Instruction* operand : instruction.operands)
     if (!operand || operand->type.isVoid()) return "uses a value";
-  if (op <= Op::Input) return checkValue(instruction, function);
-  if (in(op, Op::Add, Op::DotSU8)) return checkInteger(instruction);
-  if (in(op, Op::IEq, Op::FIsInf)) return checkComparison(instruction);
-  if (op == Op::Select) {
-    Type condition = instruction.operands[0]->type;
-    bool fits = condition.isBool() && (condition.lanes == 1 || condition.lanes == instruction.type.lanes) &&
-                instruction.operands[1]->type == instruction.type && instruction.operands[2]->type == instruction.type;
-    return fits ? "" : "chooses between two values of its type";
+  switch (family(op)) {
+    case Family::Value: return checkValue(instruction, function);
+    case Family::Integer: return checkInteger(instruction);
+    case Family::IntegerComparison:
+    case Family::FloatComparison:
+    case Family::FloatClass: return checkComparison(instruction);
+    case Family::Selection: return checkSelection(instruction);
+    case Family::FloatArithmetic:
+    case Family::FloatFunction:
+    case Family::FloatRounding: return checkFloat(instruction);
+    case Family::Conversion:
+    case Family::FloatConversion: return checkConversion(instruction);
+    case Family::Vector: return checkVector(instruction);
+    case Family::Image:
+    case Family::StorageImage: return checkImage(instruction);
+    case Family::Access:
+    case Family::Atomic:
+    case Family::Fence: return checkMemory(instruction);
+    case Family::Call: return checkCall(instruction, function);
+    case Family::Block:
+    case Family::Warp:
+    case Family::Clock: return checkThreads(instruction);
   }
-  if (in(op, Op::FAdd, Op::FRound)) {
-    if (!instruction.type.isFloat()) return "takes floats";
-    for (const Instruction* operand : instruction.operands)
-      if (operand->type != instruction.type) return "takes operands of one type";
-    return {};
-  }
-  if (in(op, Op::ZExt, Op::Bitcast)) return checkConversion(instruction);
-  if (in(op, Op::VecBuild, Op::VecInsert)) return checkVector(instruction);
-  if (isImage(op)) return checkImage(instruction);
-  if (accessesMemory(op)) return checkMemory(instruction);
-  if (op == Op::Call) return checkCall(instruction, function);
-  return checkThreads(instruction);
+  return {};
 }
 
 }  // namespace mulciber::ir

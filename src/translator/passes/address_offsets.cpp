@@ -15,8 +15,6 @@ using ir::Op;
 
 constexpr int deepest = 12;
 
-bool accessesMemory(const Instruction& i) { return i.op >= Op::Load && i.op <= Op::AtomicFMax; }
-
 class Gatherer {
  public:
   explicit Gatherer(ir::Function& function) : function_(function) {}
@@ -27,7 +25,7 @@ class Gatherer {
       const std::vector<Instruction*> original = std::exchange(block->instructions, {});
       ir::Builder b(function_, block);
       for (Instruction* instruction : original) {
-        if (accessesMemory(*instruction) && instruction->memory.space == ir::Space::Global)
+        if (ir::hasAddress(instruction->op) && instruction->memory.space == ir::Space::Global)
           changed |= gather(b, *instruction);
         block->instructions.push_back(instruction);
       }

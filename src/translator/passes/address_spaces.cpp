@@ -159,12 +159,10 @@ class Provenance {
   std::vector<Origin> known_;  // by instruction id
 };
 
-bool isAtomic(Op op) { return op >= Op::AtomicAdd && op <= Op::AtomicFMax; }
-
 // What the access can mean: nothing writes parameters, and atomics work on memory that threads share.
 Spaces possible(const Instruction& access, Spaces spaces) {
   if (access.op != Op::Load) spaces &= static_cast<Spaces>(~bit(Space::Param));
-  if (isAtomic(access.op)) spaces &= static_cast<Spaces>(~bit(Space::Local));
+  if (ir::isAtomic(access.op)) spaces &= static_cast<Spaces>(~bit(Space::Local));
   return spaces == 0 ? onlyGlobal : spaces;
 }
 

@@ -15,6 +15,7 @@ namespace {
 using ir::F16;
 using ir::F32;
 using ir::F64;
+using ir::Family;
 using ir::FloatControl;
 using ir::Instruction;
 using ir::Op;
@@ -32,13 +33,20 @@ bool isArithmetic(Op op) {
     default: return false;
   }
 }
-bool isFunction(Op op) { return op == Op::FRsqrt || (op >= Op::FExp2 && op <= Op::FTanh); }
+bool isFunction(Op op) { return ir::family(op) == Family::FloatFunction; }
 bool isApproximation(const Instruction& i) {
   return isFunction(i.op) || (i.fp.approximate && (i.op == Op::FRcp || i.op == Op::FSqrt));
 }
 bool isFloatOperation(const Instruction& i) {
-  return (i.op >= Op::FEq && i.op <= Op::FIsInf) || (i.op >= Op::FAdd && i.op <= Op::FRound) ||
-         (i.op >= Op::UToF && i.op <= Op::FConvert);
+  switch (ir::family(i.op)) {
+    case Family::FloatComparison:
+    case Family::FloatClass:
+    case Family::FloatArithmetic:
+    case Family::FloatFunction:
+    case Family::FloatRounding:
+    case Family::FloatConversion: return true;
+    default: return false;
+  }
 }
 
 bool involvesSingle(const Instruction& i) {
@@ -78,13 +86,13 @@ class Rewriter {
  private:
   static bool seesDenormals(const Instruction& i) {
     if (!involvesSingle(i)) return false;
-    bool compares = (i.op >= Op::FEq && i.op <= Op::FLeU) || i.op == Op::FMin || i.op == Op::FMax;
+    bool compares = ir::family(i.op) == Family::FloatComparison || i.op == Op::FMin || i.op == Op::FMax;
     // A number that is not zero compares with denormals as it does with zeros.
     if (compares)
       return !i.type.isBool() || std::none_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) {
         return x->isConstant() && (x->payload & 0x7FFF'FFFF) >= 0x0080'0000;
       });
-    bool rounds = i.op >= Op::FFloor && i.op <= Op::FRound;
+    bool rounds = ir::family(i.op) == Family::FloatRounding;
     if (i.op == Op::FAbs || i.op == Op::FNeg) return true;  // NVIDIA's driver makes additions of them, which may flush
     if (i.op == Op::AtomicFAdd) return true;
     // Without .ftz approximations are given denormals, scaled.
@@ -203,7 +211,7 @@ class Rewriter {
   // The device passes NaNs on, where NVIDIA's hardware makes one of all.
   bool unitesNans(const Instruction& i) const {
     return options_.exactDenormals && !profile_.nvidiaNan && flushable(i.type.scalar()) &&
-           (isArithmetic(i.op) || isFunction(i.op) || (i.op >= Op::FFloor && i.op <= Op::FRound));
+           (isArithmetic(i.op) || isFunction(i.op) || ir::family(i.op) == Family::FloatRounding);
   }
 
   // An operation on constants whose result is a NaN: compilers of devices make another one of it than their hardware.
@@ -244,7 +252,7 @@ class Rewriter {
   static bool flushable(ir::Type type) { return type == F32 || type == F16; }
 
   Instruction* rewriteScalar(Instruction& i) {
-    if (i.op >= Op::UToF && i.op <= Op::FConvert) {
+    if (ir::family(i.op) == Family::FloatConversion) {
       i.operands[0] = quiet(i.operands[0]);
       return rewriteConversion(i);
     }

@@ -28,7 +28,7 @@ constexpr uint32_t yieldBit = 31;  // of the stop that a thread tells others: it
 static_assert(slots == ir::roundsBytes && slotBytes == ir::roundsBytesPerThread);
 
 // Yields are among the stops of warps: their numbers are in program order.
-bool isOfWarp(const Instruction& i) { return i.op >= Op::Yield && i.op <= Op::Elect; }
+bool isOfWarp(const Instruction& i) { return i.op == Op::Yield || ir::isWarpOperation(i.op); }
 
 bool usesWarps(const ir::Function& function) {
   return std::ranges::any_of(function.blocks, [](const Block* block) {

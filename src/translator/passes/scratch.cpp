@@ -19,9 +19,7 @@ struct Bases {
   Instruction* local = nullptr;
 
   Instruction* of(const Instruction& access) const {
-    bool isAccess =
-        access.op == Op::Load || access.op == Op::Store || (access.op >= Op::AtomicAdd && access.op <= Op::AtomicFMax);
-    if (!isAccess) return nullptr;
+    if (!ir::hasAddress(access.op)) return nullptr;
     if (access.memory.space == ir::Space::Shared) return shared;
     return access.memory.space == ir::Space::Local ? local : nullptr;
   }

@@ -24,8 +24,7 @@ bool meetsThreads(const Instruction& instruction) {
   switch (instruction.op) {
     case Op::Call: return false;
     case Op::Load: return instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak;
-    default:
-      return ir::isConvergent(instruction.op) || (instruction.op >= Op::AtomicAdd && instruction.op <= Op::AtomicFMax);
+    default: return ir::isConvergent(instruction.op) || ir::isAtomic(instruction.op);
   }
 }
 

@@ -43,7 +43,7 @@ bool takesLock(const Instruction& instruction) {
 }
 
 bool mayReleaseLock(const Instruction& instruction) {
-  return instruction.op == Op::Store || (instruction.op >= Op::AtomicAdd && instruction.op <= Op::AtomicCas);
+  return instruction.op == Op::Store || (ir::isAtomic(instruction.op) && !instruction.type.isFloat());
 }
 
 // The blocks of each loop, those of loops inside it too.

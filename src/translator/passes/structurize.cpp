@@ -224,7 +224,7 @@ bool isCounted(const Block& block) {
     if (written == block.instructions.rend()) return false;
     condition = (*written)->operands[0];
   }
-  return condition->op >= ir::Op::IEq && condition->op <= ir::Op::SLe;
+  return ir::family(condition->op) == ir::Family::IntegerComparison;
 }
 
 // nvcc has unrolled what it found worth it. What it left, a driver's compiler should unroll only where that costs no

@@ -70,7 +70,7 @@ class Analysis {
       if (i->op == Op::Load && touchesDevice(*i) && !i->memory.isReadOnly)
         access = settled.contains(i) ? Read : Read | UnsettledRead;
       if (i->op == Op::Store && touchesDevice(*i)) access = Write;
-      if (i->op >= Op::AtomicAdd && i->op <= Op::AtomicFMax && touchesDevice(*i)) access = Read | UnsettledRead | Write;
+      if (ir::isAtomic(i->op) && touchesDevice(*i)) access = Read | UnsettledRead | Write;
       if (access != 0) accesses_[i] = access;
       inBlock_[&block] |= access;
       if (i->op == Op::Barrier) {

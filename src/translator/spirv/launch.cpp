@@ -13,8 +13,6 @@ using ir::Op;
 
 constexpr uint32_t laneBits = 5;  // of 32 lanes
 
-bool isWarpOperation(Op op) { return op >= Op::WarpBarrier && op <= Op::Elect; }
-
 // Differs between the threads of a warp, as far as one instruction can tell.
 bool isVaryingSource(const ir::Instruction& i) {
   if (i.op == Op::Input) {
@@ -23,8 +21,8 @@ bool isVaryingSource(const ir::Instruction& i) {
            kind == InputKind::ThreadIdZ;
   }
   if (i.op == Op::Load) return i.memory.space != ir::Space::Param;
-  return (i.op >= Op::AtomicAdd && i.op <= Op::AtomicFMax) || i.op == Op::Phi || i.op == Op::Elect ||
-         i.op == Op::Shuffle || i.op == Op::MatrixProduct || i.op == Op::ClockSubgroup || i.op == Op::ClockDevice;
+  return ir::isAtomic(i.op) || i.op == Op::Phi || i.op == Op::Elect || i.op == Op::Shuffle ||
+         i.op == Op::MatrixProduct || i.op == Op::ClockSubgroup || i.op == Op::ClockDevice;
 }
 
 bool isVarying(const ir::Instruction* i, unsigned depth = 16) {
