@@ -343,9 +343,9 @@ TEST_F(StreamTest, AStreamWaitsForAWordAndOthersDoNot) {
   ASSERT_OK(fill32(other, data, 0, 4));
   ASSERT_OK(other.synchronize());
   using Condition = WordWait::Condition;
-  ASSERT_OK(waitForWord(waiting, {number(word), 5, 4, Condition::GreaterOrEqual}));
+  ASSERT_OK(carryOut(waiting, {WordWait{number(word), 5, 4, Condition::GreaterOrEqual}}));
   ASSERT_OK(fill32(waiting, data, 1, 1));
-  ASSERT_OK(writeWord(waiting, {number(word + 1), 0x1122334455667788, 8}));
+  ASSERT_OK(carryOut(waiting, {WordWrite{number(word + 1), 0x1122334455667788, 8}}));
   ASSERT_OK(fill32(other, data + 4, 2, 1));
   ASSERT_OK(other.synchronize());
   EXPECT_EQ(waiting.query(), Error::NotReady);
@@ -357,15 +357,15 @@ TEST_F(StreamTest, AStreamWaitsForAWordAndOthersDoNot) {
   EXPECT_EQ(seen[0], 1u);
   EXPECT_EQ(seen[1], 2u);
   // One stream waits for what another writes, in memory of the device too.
-  ASSERT_OK(waitForWord(waiting, {data, 100, 4, Condition::Equal}));
-  ASSERT_OK(writeWord(waiting, {data + 4, 3, 4}));
-  ASSERT_OK(writeWord(other, {data, 100, 4}));
+  ASSERT_OK(carryOut(waiting, {WordWait{data, 100, 4, Condition::Equal}}));
+  ASSERT_OK(carryOut(waiting, {WordWrite{data + 4, 3, 4}}));
+  ASSERT_OK(carryOut(other, {WordWrite{data, 100, 4}}));
   ASSERT_OK(waiting.synchronize());
   EXPECT_OK(context->readMemory(data, seen, sizeof(seen)));
   EXPECT_EQ(seen[1], 3u);
-  EXPECT_EQ(waitForWord(waiting, {data + 2, 0, 4, Condition::Equal}), Error::InvalidValue);
-  EXPECT_EQ(writeWord(waiting, {data + 4, 0, 8}), Error::InvalidValue);
-  EXPECT_EQ(writeWord(waiting, {64, 0, 4}), Error::InvalidValue);
+  EXPECT_EQ(carryOut(waiting, {WordWait{data + 2, 0, 4, Condition::Equal}}), Error::InvalidValue);
+  EXPECT_EQ(carryOut(waiting, {WordWrite{data + 4, 0, 8}}), Error::InvalidValue);
+  EXPECT_EQ(carryOut(waiting, {WordWrite{64, 0, 4}}), Error::InvalidValue);
 }
 
 TEST(WordWait, Conditions) {

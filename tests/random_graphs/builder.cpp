@@ -1,14 +1,16 @@
 #include "builder.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace mulciber::random_graphs {
 
 namespace {
 
-// A node of an instance, with the dependencies of it that are there already.
+// A node of an instance, with the dependencies of it that are there already. What it becomes begins with `begin`, which
+// is the node itself but for scratch works.
 CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgraph graph,
-                const std::vector<CUgraphNode>& after) {
+                const std::vector<CUgraphNode>& after, CUgraphNode& begin) {
   const Node& node = instance.graph->nodes[index];
   const Work& work = instance.members[index].work;
   CUgraphNode made = nullptr;
@@ -35,6 +37,7 @@ CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgrap
       SUCCEED(cuGraphAddHostNode(&made, graph, first, count, &p));
       break;
     }
+    case Kind::Scratch: std::tie(begin, made) = device.addScratch(work, graph, after); return made;
     case Kind::Empty: SUCCEED(cuGraphAddEmptyNode(&made, graph, first, count)); break;
     case Kind::Child: {
       const Built child = build(device, instance.members[index].child[0]);
@@ -45,6 +48,7 @@ CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgrap
     case Kind::Record: SUCCEED(cuGraphAddEventRecordNode(&made, graph, first, count, device.event(node.event))); break;
     case Kind::Wait: SUCCEED(cuGraphAddEventWaitNode(&made, graph, first, count, device.event(node.event))); break;
   }
+  begin = made;
   return made;
 }
 
@@ -52,17 +56,17 @@ Built buildExplicitly(Device& device, const Instance& instance) {
   Built built;
   SUCCEED(cuGraphCreate(&built.graph, 0));
   built.nodes.resize(instance.members.size());
-  std::vector<CUgraphNode> from, to;
+  std::vector<CUgraphNode> from, to, begins(instance.members.size());
   for (const unsigned i : instance.graph->order) {
     std::vector<CUgraphNode> after;
     for (const unsigned j : instance.graph->nodes[i].after)
       if (built.nodes[j]) after.push_back(built.nodes[j]);
-    built.nodes[i] = add(device, instance, i, built.graph, after);
+    built.nodes[i] = add(device, instance, i, built.graph, after, begins[i]);
     for (unsigned k = 0; k < instance.members.size(); ++k) {
       const auto& edges = instance.graph->nodes[k].after;
       if (!built.nodes[k] || std::find(edges.begin(), edges.end(), i) == edges.end()) continue;
       from.push_back(built.nodes[i]);
-      to.push_back(built.nodes[k]);
+      to.push_back(begins[k]);
     }
   }
   SUCCEED(cuGraphAddDependencies(built.graph, from.data(), to.data(), nullptr, from.size()));

@@ -189,6 +189,10 @@ void Device::setArguments(const Work& work) {
 
 CUDA_KERNEL_NODE_PARAMS Device::kernelNode(const Work& work) {
   setArguments(work);
+  return kernelNodeNow(work);
+}
+
+CUDA_KERNEL_NODE_PARAMS Device::kernelNodeNow(const Work& work) {
   CUDA_KERNEL_NODE_PARAMS p{};
   p.func = functions_[work.isSecond];
   p.gridDimX = (work.to.words + work.block - 1) / work.block;
@@ -231,8 +235,41 @@ CUDA_HOST_NODE_PARAMS Device::hostNode(const Work& work) {
   return {call, &hostCalls_.back()};
 }
 
+std::pair<CUgraphNode, CUgraphNode> Device::addScratch(const Work& work, CUgraph graph,
+                                                       const std::vector<CUgraphNode>& after) {
+  CUDA_MEM_ALLOC_NODE_PARAMS allocation{};
+  allocation.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  allocation.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  allocation.bytesize = work.from.words * size_t{4};
+  CUgraphNode first = nullptr, copied = nullptr, read = nullptr, last = nullptr;
+  SUCCEED(cuGraphAddMemAllocNode(&first, graph, after.data(), after.size(), &allocation));
+  auto copy = copyNode(work, false);
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = allocation.dptr;
+  SUCCEED(cuGraphAddMemcpyNode(&copied, graph, &first, 1, &copy, context_));
+  setArguments(work);
+  from_ = allocation.dptr;
+  const auto kernel = kernelNodeNow(work);
+  SUCCEED(cuGraphAddKernelNode(&read, graph, &copied, 1, &kernel));
+  SUCCEED(cuGraphAddMemFreeNode(&last, graph, &read, 1, allocation.dptr));
+  return {first, last};
+}
+
+void Device::giveScratch(const Work& work, CUstream stream) {
+  CUdeviceptr scratch = 0;
+  const size_t bytes = work.from.words * size_t{4};
+  SUCCEED(cuMemAllocAsync(&scratch, bytes, stream));
+  SUCCEED(cuMemcpyAsync(scratch, addressOf(work.from), bytes, stream));
+  setArguments(work);
+  from_ = scratch;
+  const auto p = kernelNodeNow(work);
+  SUCCEED(cuLaunchKernel(p.func, p.gridDimX, 1, 1, p.blockDimX, 1, 1, 0, stream, p.kernelParams, nullptr));
+  SUCCEED(cuMemFreeAsync(scratch, stream));
+}
+
 void Device::give(const Work& work, CUstream stream) {
   switch (work.kind) {
+    case Kind::Scratch: giveScratch(work, stream); break;
     case Kind::Kernel: {
       const auto p = kernelNode(work);
       SUCCEED(cuLaunchKernel(p.func, p.gridDimX, 1, 1, p.blockDimX, 1, 1, 0, stream, p.kernelParams, nullptr));

@@ -40,6 +40,9 @@ class Device {
   void give(const Work& work, CUstream stream);  // also to a captured one
 
   CUDA_KERNEL_NODE_PARAMS kernelNode(const Work& work);  // good until the next call
+  // A scratch work as nodes of a graph: the first and the last of them.
+  std::pair<CUgraphNode, CUgraphNode> addScratch(const Work& work, CUgraph graph,
+                                                 const std::vector<CUgraphNode>& after);
   CUDA_MEMCPY3D copyNode(const Work& work, bool isUnified) const;
   CUDA_MEMSET_NODE_PARAMS fillNode(const Work& work) const;
   CUDA_HOST_NODE_PARAMS hostNode(const Work& work);
@@ -54,6 +57,8 @@ class Device {
   static void call(void* data);
   uint64_t addressOf(const Range& range, unsigned byte = 0) const;
   void setArguments(const Work& work);
+  void giveScratch(const Work& work, CUstream stream);
+  CUDA_KERNEL_NODE_PARAMS kernelNodeNow(const Work& work);  // with the arguments that are set
 
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;

@@ -119,12 +119,14 @@ std::vector<unsigned> orderOf(Random& random, size_t count) {
 Graph makeGraph(Random& random, const std::vector<Graph>& earlier) {
   Graph graph;
   graph.isCaptured = random.chance(40);
+  const bool mayHaveMemory = random.chance(30);
   const unsigned lanes = 1 + random.below(4), count = 1 + random.below(random.chance(20) ? 40 : 12);
   for (unsigned i = 0; i < count; ++i) {
     Node node;
     const unsigned choice = random.below(100);
     const unsigned child = earlier.empty() ? 0 : random.below(earlier.size());
-    if (choice < 12 && !earlier.empty() && !earlier[child].hasEvents && earlier[child].nodes.size() < 16) {
+    if (choice < 12 && !earlier.empty() && !earlier[child].hasEvents && !earlier[child].hasMemory &&
+        earlier[child].nodes.size() < 16) {
       node.work.kind = Kind::Child;
       node.child = child;
       for (const Node& inner : earlier[child].nodes) {
@@ -139,6 +141,10 @@ Graph makeGraph(Random& random, const std::vector<Graph>& earlier) {
       graph.hasEvents = true;
       node.work.kind = Kind::Wait;
       node.event = child;
+    } else if (mayHaveMemory && choice < 40) {
+      graph.hasMemory = true;
+      node = makeNode(random, Kind::Kernel);
+      node.work.kind = Kind::Scratch;
     } else {
       node = makeNode(random, choice < 26 ? Kind::Empty : kindOfWork(random));
     }
@@ -200,10 +206,13 @@ Program makeProgram(uint64_t seed) {
   Program program;
   const unsigned graphs = 1 + random.below(4);
   for (unsigned i = 0; i < graphs; ++i) program.graphs.push_back(makeGraph(random, program.graphs));
-  // A graph with events is made ready once: which launch an event stands for would depend on their order otherwise.
-  for (unsigned i = 0; i < graphs; ++i)
-    for (unsigned copies = program.graphs[i].hasEvents ? 1 : 1 + random.below(2); copies > 0; --copies)
-      program.executables.push_back({i, random.chance(20)});
+  // A graph with events is made ready once: which launch an event stands for would depend on their order otherwise. Of
+  // one with memory CUDA allows no more, and no clones.
+  for (unsigned i = 0; i < graphs; ++i) {
+    const Graph& graph = program.graphs[i];
+    for (unsigned copies = graph.hasEvents || graph.hasMemory ? 1 : 1 + random.below(2); copies > 0; --copies)
+      program.executables.push_back({i, !graph.hasMemory && random.chance(20)});
+  }
   const unsigned steps = 4 + random.below(random.chance(20) ? 60 : 20);
   for (unsigned i = 0; i < steps; ++i) program.steps.push_back(makeStep(random, program));
   program.steps.push_back({});  // a check

@@ -48,7 +48,7 @@ Memory initialMemory(uint64_t seed) {
 
 uint32_t combine(const Work& work, uint32_t to, uint32_t from) {
   uint32_t value = work.isSecond ? (to ^ from) * work.a + work.b : to * work.a + from + work.b;
-  if (work.kind == Kind::Kernel)
+  if (work.kind != Kind::Host)
     for (unsigned i = 0; i < work.delay; ++i) value = value * 1664525u + 1013904223u;
   return value;
 }
@@ -56,7 +56,7 @@ uint32_t combine(const Work& work, uint32_t to, uint32_t from) {
 void apply(const Work& work, Memory& memory) {
   if (work.kind == Kind::Copy) copy(work, memory);
   if (work.kind == Kind::Fill) fill(work, memory);
-  if (work.kind != Kind::Kernel && work.kind != Kind::Host) return;
+  if (work.kind != Kind::Kernel && work.kind != Kind::Host && work.kind != Kind::Scratch) return;
   auto& to = memory[work.to.buffer];
   for (unsigned i = 0; i < work.to.words; ++i) {
     const uint32_t from = wordAt(memory[work.from.buffer], work.from.begin + i);

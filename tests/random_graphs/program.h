@@ -23,7 +23,8 @@ struct Range {
   }
 };
 
-enum class Kind : uint8_t { Kernel, Copy, Fill, Host, Empty, Child, Record, Wait };
+// Scratch: a kernel that reads a copy, in memory that is allocated and freed around it.
+enum class Kind : uint8_t { Kernel, Copy, Fill, Host, Scratch, Empty, Child, Record, Wait };
 
 // What a kernel, copy, fill or host function does. Kernels and host functions compute
 //   to[i] = isSecond ? (to[i] ^ from[i]) * a + b : to[i] * a + from[i] + b
@@ -55,7 +56,7 @@ struct Graph {
   std::vector<Node> nodes;      // each after those that it depends on
   std::vector<unsigned> order;  // in which explicit nodes are made
   bool isCaptured = false;
-  bool hasEvents = false;
+  bool hasEvents = false, hasMemory = false;
 };
 
 struct Step {

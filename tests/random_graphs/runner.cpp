@@ -138,6 +138,7 @@ class Run {
         break;
       }
       case Kind::Update: {
+        if (one.instance.graph->hasMemory) break;  // another graph has other memory
         const Instance next = instanceOf(program_, program_.executables[step.executable].graph, step.seed);
         const Built built = build(device_, next);
         CUgraphExecUpdateResultInfo info{};

@@ -7,7 +7,7 @@ namespace mulciber::random_graphs {
 
 namespace {
 
-constexpr const char* kinds[] = {"kernel", "copy", "fill", "host", "empty", "child", "record", "wait"};
+constexpr const char* kinds[] = {"kernel", "copy", "fill", "host", "scratch", "empty", "child", "record", "wait"};
 constexpr const char* steps[] = {"launch", "work",  "set",  "set child", "update", "set graph",
                                  "enable", "again", "drop", "upload",    "check"};
 

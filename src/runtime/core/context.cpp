@@ -7,6 +7,7 @@
 #include "runtime/core/capture.h"
 #include "runtime/core/device.h"
 #include "runtime/core/external.h"
+#include "runtime/core/graph.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
@@ -186,25 +187,51 @@ void Context::releaseMemory(const AllocationRef& allocation) {
   if (forget(allocation)) giveBack(*allocation);
 }
 
-Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address) {
-  if (const Error sticky = error(); sticky != Error::Success) return sticky;
-  if (const CaptureRef capture = stream.capture()) return capture->refuse("allocation of memory");
-  if (const Error refused = stream.refuseInCapture(); refused != Error::Success) return refused;
-  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
-  if (&pool.device() != &device_) return Error::InvalidValue;
+Error Context::addFromPool(MemoryPool& pool, size_t bytes, Stream* stream, AllocationRef& out) {
   auto allocation = std::make_shared<Allocation>();
-  Error failed = pool.allocate(stream, bytes, allocation->memory);
-  if (failed == Error::OutOfMemory && device_.trimPools(0)) failed = pool.allocate(stream, bytes, allocation->memory);
+  Error failed = pool.allocate(*this, stream, bytes, allocation->memory);
+  if (failed == Error::OutOfMemory && device_.trimPools(0))
+    failed = pool.allocate(*this, stream, bytes, allocation->memory);
   if (failed != Error::Success) return failed;
   allocation->pool = pool.shared_from_this();
   addAllocation(allocation, MemoryKind::Device, bytes, 0);
+  out = std::move(allocation);
+  return Error::Success;
+}
+
+Error Context::allocateForGraph(size_t bytes, AllocationRef& out) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  return addFromPool(*device_.graphPool(), bytes, nullptr, out);
+}
+
+void Context::release(const AllocationRef& allocation, uint64_t stream, MarkerRef marker) {
+  if (forget(allocation)) allocation->pool->giveBack(allocation->memory, allocation->size, stream, std::move(marker));
+}
+
+Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address) {
+  if (const Error sticky = error(); sticky != Error::Success) return sticky;
+  if (const CaptureRef capture = stream.capture()) {
+    if (&pool.device() != &device_) return Error::InvalidValue;
+    const Error failed = capture->add(stream, AllocationNode{shared_from_this(), bytes, nullptr});
+    if (failed != Error::Success) return failed;
+    const auto* const node = capture->tell(stream).nodes.front()->as<AllocationNode>();
+    address = node->memory->address();
+    return Error::Success;
+  }
+  if (const Error refused = stream.refuseInCapture(); refused != Error::Success) return refused;
+  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  if (&pool.device() != &device_) return Error::InvalidValue;
+  AllocationRef allocation;
+  if (const Error failed = addFromPool(pool, bytes, &stream, allocation); failed != Error::Success) return failed;
   address = allocation->deviceAddress;
   return Error::Success;
 }
 
 Error Context::freeAsync(uint64_t address, Stream& stream) {
   if (const Error sticky = error(); sticky != Error::Success) return sticky;
-  if (stream.isCapturing()) return Error::InvalidValue;  // a graph can only free what a graph has allocated
+  const GraphMemoryRef ofGraph = GraphMemory::find(address);
+  if (const CaptureRef capture = stream.capture())  // a graph can only free what a graph has allocated
+    return ofGraph ? capture->add(stream, FreeNode{ofGraph}) : Error::InvalidValue;
   if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
   const AllocationRef allocation = Platform::get().memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
@@ -218,8 +245,8 @@ Error Context::freeAsync(uint64_t address, Stream& stream) {
   }
   MarkerRef marker;
   if (const Error failed = stream.place(marker); failed != Error::Success) return failed;
-  if (owner->forget(allocation))
-    allocation->pool->giveBack(allocation->memory, allocation->size, stream.id(), std::move(marker));
+  if (ofGraph) return ofGraph->free(std::move(marker), stream.id());
+  owner->release(allocation, stream.id(), std::move(marker));
   return Error::Success;
 }
 
@@ -267,6 +294,7 @@ Error Context::free(uint64_t address) {
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
   if (const Error failed = owner->waitIdle(); failed != Error::Success) return failed;
+  if (const GraphMemoryRef ofGraph = GraphMemory::find(address)) return ofGraph->free(nullptr, 0);
   owner->releaseMemory(allocation);
   return Error::Success;
 }

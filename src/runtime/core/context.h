@@ -93,6 +93,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // In the order of a stream, from a pool of this device. What was not allocated so is freed after the stream's work.
   Error allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address);
   Error freeAsync(uint64_t address, Stream& stream);
+  // For a graph's nodes, from a pool of their own. It goes back behind the marker's place in the stream.
+  Error allocateForGraph(size_t bytes, AllocationRef& out);
+  void release(const AllocationRef& allocation, uint64_t stream, std::shared_ptr<Marker> marker);
   Error allocateHost(size_t bytes, uint32_t flags, void*& pointer);
   Error freeHost(void* pointer);
   Error allocateManaged(size_t bytes, uint32_t flags, uint64_t& address);
@@ -146,6 +149,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Error create();
   void addAllocation(const AllocationRef& allocation, MemoryKind kind, size_t bytes, uint32_t flags);
   Error addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint32_t flags, AllocationRef& out);
+  Error addFromPool(MemoryPool& pool, size_t bytes, Stream* stream, AllocationRef& out);
   bool forget(const AllocationRef& allocation);
   void giveBack(const Allocation& allocation);
   void releaseMemory(const AllocationRef& allocation);

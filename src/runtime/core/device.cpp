@@ -213,6 +213,13 @@ Error Device::destroyPool(MemoryPool* handle) {
   return Error::Success;
 }
 
+MemoryPoolRef Device::graphPool() {
+  std::lock_guard lock(poolMutex_);
+  if (!graphPool_) graphPool_ = std::make_shared<MemoryPool>(*this, 0);
+  hasPools_.store(true, std::memory_order_release);
+  return graphPool_;
+}
+
 void Device::trimPools() {
   if (!hasPools_.load(std::memory_order_acquire)) return;
   std::lock_guard lock(poolMutex_);
@@ -223,6 +230,7 @@ bool Device::trimPools(uint64_t keepBytes) {
   if (!hasPools_.load(std::memory_order_acquire)) return false;
   std::lock_guard lock(poolMutex_);
   for (const MemoryPoolRef& pool : pools_) pool->trim(keepBytes);
+  if (graphPool_) graphPool_->trim(keepBytes);
   return true;
 }
 

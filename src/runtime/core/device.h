@@ -74,6 +74,7 @@ class Device {
   MemoryPoolRef createPool(uint64_t maxBytes);
   Error destroyPool(MemoryPool* pool);           // what is allocated from it stays until it is freed
   MemoryPoolRef pool(const MemoryPool* handle);  // null for what is no pool of this device
+  MemoryPoolRef graphPool();                     // that graphs allocate from; no handle stands for it
   void trimPools();                              // to the threshold of each: after every wait for the device
   bool trimPools(uint64_t keepBytes);            // false when there are no pools
 
@@ -95,7 +96,7 @@ class Device {
   bool isHeldByRuntime_ = false;
   std::mutex poolMutex_;
   std::vector<MemoryPoolRef> pools_;  // the first is the default one
-  MemoryPoolRef currentPool_;
+  MemoryPoolRef currentPool_, graphPool_;
   std::atomic<bool> hasPools_{false};
 };
 

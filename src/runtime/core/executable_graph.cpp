@@ -19,6 +19,8 @@ Context* contextOf(const GraphNode& node) {
   if (const auto* kernel = node.as<KernelNode>()) return &kernel->function->module().context();
   if (const auto* copy = node.as<CopyNode>()) return copy->context.get();
   if (const auto* fill = node.as<FillNode>()) return fill->context.get();
+  if (const auto* allocation = node.as<AllocationNode>()) return allocation->context.get();
+  if (const auto* words = node.as<MemoryOperationsNode>()) return words->context.get();
   return nullptr;
 }
 
@@ -83,6 +85,11 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
     instantiation.failed = original == nodes.end() ? nullptr : original->get();
     return error;
   }
+  if (const Error error = executable->memory_.take(graph); error != Error::Success) {
+    util::log().warn("a graph that allocates memory has an executable graph already");
+    instantiation.result = InstantiateResult::Failed;
+    return error;
+  }
   out = std::move(executable);
   return Error::Success;
 }
@@ -128,7 +135,10 @@ Error ExecutableGraph::launch(Stream& stream) {
 
   std::vector<Operation> operations;
   operations.reserve(plan_.steps().size() + 2);
-  if (last_) operations.emplace_back(WaitForMarker{last_});
+  std::vector<MarkerRef> after;
+  if (last_) after.push_back(last_);
+  if (const Error error = memory_.begin((flags_ & AutoFreeOnLaunch) != 0, after); error != Error::Success) return error;
+  for (const MarkerRef& marker : after) operations.emplace_back(WaitForMarker{marker});
   std::vector<std::pair<Event*, MarkerRef>> recorded;
   for (const PlannedStep& step : plan_.steps()) {
     if (!step.isOnHost) {
@@ -151,6 +161,8 @@ Error ExecutableGraph::launch(Stream& stream) {
       }
       recorded.emplace_back(record->event.get(), resolve.marker);
       operations.emplace_back(std::move(resolve));
+    } else if (const auto* word = std::get_if<WaitForWord>(&node.work)) {
+      operations.emplace_back(*word);
     } else if (const auto* wait = std::get_if<EventWaitNode>(&node.work)) {
       const auto own = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
                                             [&](const auto& one) { return one.first == wait->event.get(); });
@@ -165,6 +177,7 @@ Error ExecutableGraph::launch(Stream& stream) {
   operations.emplace_back(ResolveMarker{end, Precision::Loose, nullptr});
   if (const Error error = stream.enqueue(std::move(operations)); error != Error::Success) return error;
   for (const auto& [event, marker] : recorded) event->setMarker(marker);
+  memory_.launched(end, stream.id());
   last_ = end;
   lastStream_ = stream.weak_from_this();
   return Error::Success;
@@ -173,6 +186,7 @@ Error ExecutableGraph::launch(Stream& stream) {
 // Command buffers live until they have run whatever becomes of the graph. A stream's function, which runs after the
 // last launch, keeps the rest when that matters.
 void ExecutableGraph::retire(std::shared_ptr<ExecutableGraph> graph) {
+  graph->memory_.letGo();
   if (graph->graph_->userObjects().isEmpty()) return;
   if (const StreamRef stream = graph->lastStream_.lock()) (void)stream->hostFunction([graph](Error) {});
 }

@@ -93,6 +93,7 @@ class ExecutableGraph {
   mutable std::mutex mutex_;
   GraphPlan plan_;
   MarkerRef last_;  // the end of the last launch
+  GraphMemoryUse memory_;
   std::weak_ptr<Stream> lastStream_;
 };
 using ExecutableGraphRef = std::shared_ptr<ExecutableGraph>;

@@ -77,6 +77,8 @@ Graph::~Graph() {
 }
 
 GraphNode& Graph::append(NodeParameters parameters) {
+  const NodeType type = typeOf(parameters);
+  hasMemory_ |= type == NodeType::Allocation || type == NodeType::Free;
   nodes_.push_back(std::make_shared<GraphNode>(*this, std::move(parameters)));
   return *graphNodes().add(nodes_.back());
 }
@@ -96,6 +98,10 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
   if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) {
     child->graph->becomeChild();
     graphs().add(child->graph);
+  } else if (auto* allocation = std::get_if<AllocationNode>(&parameters)) {
+    if (const Error error = place(*allocation, dependencies); error != Error::Success) return error;
+  } else if (const auto* free = std::get_if<FreeNode>(&parameters)) {
+    if (const Error error = check(*free); error != Error::Success) return error;
   }
   GraphNode& node = append(std::move(parameters));
   node.dependencies_.assign(dependencies.begin(), dependencies.end());
@@ -104,9 +110,49 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
   return Error::Success;
 }
 
+// Memory that the graph frees before lies at the same address again: of what is large enough, the smallest.
+Error Graph::place(AllocationNode& node, std::span<const Edge> dependencies) const {
+  std::unordered_set<const GraphNode*> seen;
+  std::vector<const GraphNode*> open;
+  const auto see = [&](const Edge& edge) {
+    if (seen.insert(edge.node).second) open.push_back(edge.node);
+  };
+  std::ranges::for_each(dependencies, see);
+  GraphMemoryRef best;
+  while (!open.empty()) {
+    const GraphNode& before = *open.back();
+    open.pop_back();
+    std::ranges::for_each(before.dependencies(), see);
+    const auto* const free = before.as<FreeNode>();
+    if (!free || !allocates(*free->memory)) continue;
+    const bool isLast = GraphMemory::find(free->memory->address()) == free->memory;
+    const size_t most = free->memory->mostBytes();
+    if (isLast && most >= node.bytes && (!best || most < best->mostBytes())) best = free->memory;
+  }
+  if (!best) return GraphMemory::create(*node.context, node.bytes, node.memory);
+  node.memory = GraphMemory::after(*best, node.bytes);
+  return Error::Success;
+}
+
+bool Graph::allocates(const GraphMemory& memory) const {
+  return std::ranges::any_of(nodes_, [&](const auto& node) {
+    const auto* const allocation = node->template as<AllocationNode>();
+    return allocation && allocation->memory.get() == &memory;
+  });
+}
+
+Error Graph::check(const FreeNode& node) const {
+  const bool isFreedHere = std::ranges::any_of(nodes_, [&](const auto& one) {
+    const auto* const free = one->template as<FreeNode>();
+    return free && free->memory == node.memory;
+  });
+  return isFreedHere || !node.memory->letFree(allocates(*node.memory)) ? Error::InvalidValue : Error::Success;
+}
+
 Error Graph::remove(GraphNode& node) {
   const auto place = std::ranges::find_if(nodes_, [&](const auto& one) { return one.get() == &node; });
   if (place == nodes_.end()) return Error::InvalidValue;
+  if (hasMemory_) return Error::NotSupported;
   if (isCaptured_) return Error::IllegalState;
   for (const Edge& edge : node.dependencies_) edge.node->dependents_.erase(edgeTo(edge.node->dependents_, node));
   for (const Edge& edge : node.dependents_) edge.node->dependencies_.erase(edgeTo(edge.node->dependencies_, node));
@@ -117,7 +163,8 @@ Error Graph::remove(GraphNode& node) {
 }
 
 Error Graph::set(GraphNode& node, NodeParameters parameters) {
-  if (typeOf(parameters) != node.type()) return Error::InvalidValue;
+  const NodeType type = typeOf(parameters);
+  if (type != node.type() || type == NodeType::Allocation || type == NodeType::Free) return Error::InvalidValue;
   node.parameters_ = std::move(parameters);
   return Error::Success;
 }
@@ -135,6 +182,7 @@ Error Graph::disconnect(GraphNode& from, GraphNode& to, const EdgeData& data) {
   if (&from.graph() != this || &to.graph() != this) return Error::InvalidValue;
   const auto edge = edgeTo(to.dependencies_, from);
   if (edge == to.dependencies_.end() || edge->data != data) return Error::InvalidValue;
+  if (hasMemory_) return Error::NotSupported;
   to.dependencies_.erase(edge);
   from.dependents_.erase(edgeTo(from.dependents_, to));
   return Error::Success;

@@ -21,10 +21,11 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // A node after those it depends on. InvalidValue when one is of another graph or named twice.
+  // A node after those it depends on. InvalidValue when one is of another graph or named twice, and for a node that
+  // frees what a node of this graph, or of the allocating one, frees already.
   Error add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out);
-  Error remove(GraphNode& node);                          // and its edges
-  Error set(GraphNode& node, NodeParameters parameters);  // of the same type
+  Error remove(GraphNode& node);                          // and its edges. NotSupported in a graph with memory
+  Error set(GraphNode& node, NodeParameters parameters);  // of the same type; memory nodes stay as they are
   // InvalidValue for an edge that is there already, from a node to itself, or to or from another graph. Edges may form
   // a cycle until the graph is instantiated.
   Error connect(GraphNode& from, GraphNode& to, const EdgeData& data);
@@ -38,6 +39,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::shared_ptr<Graph> clone() const;  // child graphs too
   // Of a graph that was cloned from the node's: the node's copy; null when there is none.
   GraphNode* copyOf(const GraphNode& original) const;
+
+  // Memory has a place for good: nodes and edges stay, there is no other graph with the same nodes, and one executable
+  // graph at a time.
+  bool hasMemory() const { return hasMemory_; }
 
   // Objects of the program's that live as long as the graph, its clones, and what is made of it.
   UserReferences& userObjects() { return userObjects_; }
@@ -56,10 +61,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph();
   GraphNode& append(NodeParameters parameters);
   Error check(const EdgeData& data, const GraphNode& from) const;
+  Error place(AllocationNode& node, std::span<const Edge> dependencies) const;
+  Error check(const FreeNode& node) const;
+  bool allocates(const GraphMemory& memory) const;
 
   const uint64_t id_;
   uint64_t originalId_ = 0;
-  bool isChild_ = false, isCaptured_ = false;
+  bool isChild_ = false, isCaptured_ = false, hasMemory_ = false;
   UserReferences userObjects_;
   std::vector<std::shared_ptr<GraphNode>> nodes_;
 };

@@ -37,6 +37,13 @@ Label labelOf(const ChildGraphNode& node) { return {"GRAPH", fmt::format("{} nod
 Label labelOf(const EmptyNode&) { return {"EMPTY", ""}; }
 Label labelOf(const EventWaitNode& node) { return {"EVENT_WAIT", fmt::format("{}", fmt::ptr(node.event.get()))}; }
 Label labelOf(const EventRecordNode& node) { return {"EVENT_RECORD", fmt::format("{}", fmt::ptr(node.event.get()))}; }
+Label labelOf(const AllocationNode& node) {
+  return {"MEM_ALLOC", fmt::format("{} bytes at {:#x}", node.bytes, node.memory->address())};
+}
+Label labelOf(const FreeNode& node) { return {"MEM_FREE", fmt::format("{:#x}", node.memory->address())}; }
+Label labelOf(const MemoryOperationsNode& node) {
+  return {"MEM_OPS", fmt::format("{} operations", node.operations.size())};
+}
 
 // Child graphs become clusters behind the nodes that hold them. Nodes are numbered over all of them.
 void write(const Graph& graph, bool isVerbose, std::string& out, size_t& number) {

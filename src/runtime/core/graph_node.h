@@ -12,6 +12,7 @@
 #include "runtime/core/copy.h"
 #include "runtime/core/error.h"
 #include "runtime/core/event.h"
+#include "runtime/core/graph_memory.h"
 #include "runtime/core/launch.h"
 
 namespace mulciber::core {
@@ -31,6 +32,9 @@ enum class NodeType : int {  // as CUgraphNodeType numbers them
   Empty = 5,
   EventWait = 6,
   EventRecord = 7,
+  Allocation = 10,
+  Free = 11,
+  MemoryOperations = 12,
 };
 
 // A kernel with its launch. The arguments were copied when the node got them.
@@ -84,8 +88,27 @@ struct EventRecordNode {
   EventRef event;
 };
 
-using NodeParameters =
-    std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode, EventRecordNode>;
+struct AllocationNode {
+  static constexpr NodeType type = NodeType::Allocation;
+  std::shared_ptr<Context> context;
+  size_t bytes = 0;
+  GraphMemoryRef memory;  // the graph gives it when it gets the node
+};
+
+struct FreeNode {
+  static constexpr NodeType type = NodeType::Free;
+  GraphMemoryRef memory;
+};
+
+struct MemoryOperationsNode {
+  static constexpr NodeType type = NodeType::MemoryOperations;
+  std::shared_ptr<Context> context;
+  std::vector<WordOperation> operations;
+  std::vector<uint8_t> given;  // as the program gave them, to be told back
+};
+
+using NodeParameters = std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode,
+                                    EventRecordNode, AllocationNode, FreeNode, MemoryOperationsNode>;
 
 inline NodeType typeOf(const NodeParameters& parameters) {
   return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::type; }, parameters);

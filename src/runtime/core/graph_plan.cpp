@@ -22,6 +22,23 @@ Error launchOf(const KernelNode& kernel, Context& context, DeviceWork& out) {
 Error prepareCopy(const CopyNode& node, PreparedCopy& out) { return prepare(*node.context, node.copy, out); }
 Error prepareCopy(const FillNode& node, PreparedCopy& out) { return prepare(*node.context, node.fill, out); }
 
+Error prepareOperations(const MemoryOperationsNode& node, std::vector<PlannedNode::Work>& parts) {
+  Error error = Error::Success;
+  for (const WordOperation& operation : node.operations) {
+    if (const auto* wait = std::get_if<WordWait>(&operation)) {
+      WaitForWord prepared;
+      error = prepare(*wait, prepared);
+      parts.emplace_back(std::move(prepared));
+    } else if (const auto* write = std::get_if<WordWrite>(&operation)) {
+      DeviceWork prepared;
+      error = prepare(*write, prepared);
+      parts.emplace_back(std::move(prepared));
+    }
+    if (error != Error::Success) return error;
+  }
+  return Error::Success;
+}
+
 }  // namespace
 
 uint32_t GraphPlan::append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies) {
@@ -58,6 +75,8 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
     parts.emplace_back(*record);
   } else if (const auto* wait = node.as<EventWaitNode>()) {
     parts.emplace_back(*wait);
+  } else if (const auto* words = node.as<MemoryOperationsNode>()) {
+    error = prepareOperations(*words, parts);
   } else if (const auto* child = node.as<ChildGraphNode>()) {
     out.first = append(node, PlannedNode::Nothing{}, std::move(before));
     std::vector<uint32_t> ends;
@@ -119,7 +138,7 @@ void GraphPlan::schedule() {
   const auto becomesReady = [&](uint32_t i) {
     const PlannedNode& node = nodes_[i];
     if (!node.isOnHost()) onDevice.push_back(i);
-    else if (std::holds_alternative<EventWaitNode>(node.work)) waits.push_back(i);
+    else if (node.isWait()) waits.push_back(i);
     else onHost.push_back(i);
   };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {

@@ -20,7 +20,7 @@ struct PlannedNode {
   struct HostPart {
     std::function<void()> function;
   };
-  using Work = std::variant<Nothing, DeviceWork, HostPart, EventRecordNode, EventWaitNode>;
+  using Work = std::variant<Nothing, DeviceWork, HostPart, EventRecordNode, EventWaitNode, WaitForWord>;
 
   const GraphNode* node = nullptr;
   Work work;
@@ -28,6 +28,9 @@ struct PlannedNode {
   std::vector<uint32_t> dependencies;
   bool isEnabled = true;
 
+  bool isWait() const {
+    return std::holds_alternative<EventWaitNode>(work) || std::holds_alternative<WaitForWord>(work);
+  }
   bool isOnHost() const { return !std::holds_alternative<Nothing>(work) && !std::holds_alternative<DeviceWork>(work); }
 };
 

@@ -39,6 +39,11 @@ bool isSame(const HostNode& one, const HostNode& other) {
 bool isSame(const EventWaitNode& one, const EventWaitNode& other) { return one.event == other.event; }
 bool isSame(const EventRecordNode& one, const EventRecordNode& other) { return one.event == other.event; }
 bool isSame(const EmptyNode&, const EmptyNode&) { return true; }
+bool isSame(const MemoryOperationsNode& one, const MemoryOperationsNode& other) {
+  return one.context == other.context && one.given == other.given;
+}
+bool isSame(const AllocationNode& one, const AllocationNode& other) { return one.memory == other.memory; }
+bool isSame(const FreeNode& one, const FreeNode& other) { return one.memory == other.memory; }
 
 UpdateResult check(const KernelNode& one, const KernelNode& other) {
   if (&one.function->module().context() != &other.function->module().context())
@@ -60,6 +65,25 @@ UpdateResult check(const FillNode& one, const FillNode& other) {
   return (isFlat || keepsShape) && one.context == other.context ? UpdateResult::Success
                                                                 : UpdateResult::ParametersChanged;
 }
+
+// Addresses and values change, and how a word is compared; neither which operations there are nor their sizes.
+UpdateResult check(const MemoryOperationsNode& one, const MemoryOperationsNode& other) {
+  const auto isAlike = [](const WordOperation& first, const WordOperation& second) {
+    if (first.index() != second.index()) return false;
+    const auto* const wait = std::get_if<WordWait>(&first);
+    const auto* const write = std::get_if<WordWrite>(&first);
+    return wait    ? wait->bytes == std::get<WordWait>(second).bytes
+           : write ? write->bytes == std::get<WordWrite>(second).bytes
+                   : true;
+  };
+  return one.context == other.context && std::ranges::equal(one.operations, other.operations, isAlike)
+             ? UpdateResult::Success
+             : UpdateResult::ParametersChanged;
+}
+
+// Memory has the address that it got with its node.
+UpdateResult check(const AllocationNode&, const AllocationNode&) { return UpdateResult::NotSupported; }
+UpdateResult check(const FreeNode&, const FreeNode&) { return UpdateResult::NotSupported; }
 
 template <class Node>
 UpdateResult check(const Node&, const Node&) {

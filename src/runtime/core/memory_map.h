@@ -14,6 +14,7 @@ namespace mulciber::core {
 
 class Context;
 class AdviceMap;
+class GraphMemory;
 class MemoryPool;
 
 enum class MemoryKind : uint8_t { Device, Pinned, Managed, Registered, Module, Mapped };
@@ -32,6 +33,7 @@ struct Allocation {
   std::shared_ptr<AdviceMap> advice;       // of managed memory, and of modules with managed variables
   std::atomic<bool> isSynchronous{false};  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
   std::shared_ptr<MemoryPool> pool;        // that it came from; null: from the device's own memory
+  std::weak_ptr<GraphMemory> graphMemory;  // that a graph allocates there; of several, the last made
 
   bool isHostVisible() const { return hostAddress != 0; }
   bool isManaged() const { return advice != nullptr; }

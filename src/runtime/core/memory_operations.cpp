@@ -3,9 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
-#include "runtime/core/copy.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/stream.h"
 
@@ -42,27 +40,46 @@ Error checkWord(uint64_t address, uint32_t bytes) {
   return Platform::get().memory().find(address, bytes) ? Error::Success : Error::InvalidValue;
 }
 
-Error waitForWord(Stream& stream, const WordWait& wait) {
-  if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
-  if (const CaptureRef capture = stream.capture()) return capture->refuse("an operation on a word of memory");
-  const AllocationRef allocation = Platform::get().memory().find(wait.address, wait.bytes);
-  return stream.waitForWord(allocation, wait);
-}
-
 bool isMet(Context& context, const Allocation& allocation, const WordWait& wait) {
   uint64_t word = 0;
   return read(context, allocation, wait.address, wait.bytes, word) && wait.isMet(word);
 }
 
-Error writeWord(Stream& stream, const WordWrite& write) {
+Error prepare(const WordWait& wait, WaitForWord& out) {
+  if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
+  out = {Platform::get().memory().find(wait.address, wait.bytes), wait};
+  return Error::Success;
+}
+
+Error prepare(const WordWrite& write, DeviceWork& out) {
   if (const Error error = checkWord(write.address, write.bytes); error != Error::Success) return error;
-  if (const CaptureRef capture = stream.capture()) return capture->refuse("an operation on a word of memory");
   const AllocationRef allocation = Platform::get().memory().find(write.address, write.bytes);
   const uint64_t address = allocation->deviceAddress + allocation->offsetOf(write.address);
-  if (write.bytes == 4) return stream.enqueue(vk::FillRegion{address, static_cast<uint32_t>(write.value), 4, 1});
+  if (write.bytes == 4) {
+    out = vk::FillRegion{address, static_cast<uint32_t>(write.value), 4, 1};
+    return Error::Success;
+  }
   // A copy of one unit of eight bytes: nobody sees half of it.
   const auto* const bytes = reinterpret_cast<const char*>(&write.value);
-  return stream.enqueue(Upload{{address, 0, 8}, std::make_shared<std::vector<char>>(bytes, bytes + 8)});
+  out = Upload{{address, 0, 8}, std::make_shared<std::vector<char>>(bytes, bytes + 8)};
+  return Error::Success;
+}
+
+Error carryOut(Stream& stream, const std::vector<WordOperation>& operations) {
+  for (const WordOperation& operation : operations) {
+    Error error = Error::Success;
+    if (const auto* wait = std::get_if<WordWait>(&operation)) {
+      WaitForWord prepared;
+      error = prepare(*wait, prepared);
+      if (error == Error::Success) error = stream.waitForWord(prepared.allocation, prepared.wait);
+    } else if (const auto* write = std::get_if<WordWrite>(&operation)) {
+      DeviceWork prepared;
+      error = prepare(*write, prepared);
+      if (error == Error::Success) error = stream.enqueue(prepared);
+    }
+    if (error != Error::Success) return error;
+  }
+  return Error::Success;
 }
 
 }  // namespace mulciber::core

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <variant>
+#include <vector>
 
 #include "runtime/core/error.h"
 
@@ -26,9 +28,13 @@ struct WordWrite {
   uint32_t bytes = 4;  // or 8
 };
 
-// What follows in the stream waits for the word, and nothing else does: streams that share the queue go on.
-Error waitForWord(Stream& stream, const WordWait& wait);
-Error writeWord(Stream& stream, const WordWrite& write);
+// Operations of a stream, and of a node, are ordered as they are: barriers add nothing.
+struct WordBarrier {};
+
+using WordOperation = std::variant<WordWait, WordWrite, WordBarrier>;
+
+// What follows in the stream waits for the words, and nothing else does: streams that share the queue go on.
+Error carryOut(Stream& stream, const std::vector<WordOperation>& operations);
 // Whether the word is now as the wait wants it.
 bool isMet(Context& context, const Allocation& allocation, const WordWait& wait);
 // Whether a program may use a word there: InvalidValue when not.

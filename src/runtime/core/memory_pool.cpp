@@ -113,11 +113,11 @@ Error MemoryPool::grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes
   return errorFrom(status);
 }
 
-Error MemoryPool::allocate(Stream& stream, uint64_t wanted, vk::Memory& out) {
+Error MemoryPool::allocate(Context& context, Stream* stream, uint64_t wanted, vk::Memory& out) {
   if (wanted == 0) return Error::InvalidValue;
   if (wanted > uint64_t(1) << 48) return Error::OutOfMemory;
   const uint64_t bytes = roundUp(wanted, vk::Allocator::alignment);
-  const std::shared_ptr<vk::Device> vulkan = stream.context().sharedVulkan();
+  const std::shared_ptr<vk::Device> vulkan = context.sharedVulkan();
   std::lock_guard lock(mutex_);
   if (opportunistic_) settle();
   const auto fits = [&](bool mayWait) {
@@ -125,7 +125,7 @@ Error MemoryPool::allocate(Stream& stream, uint64_t wanted, vk::Memory& out) {
       const auto found = pieces_.find(size->second);
       const Piece& piece = found->second;
       if (piece.segment->vulkan != vulkan) continue;
-      if (mayWait || !piece.marker || piece.stream == stream.id()) return found;
+      if (mayWait || !piece.marker || (stream && piece.stream == stream->id())) return found;
     }
     return pieces_.end();
   };
@@ -134,10 +134,10 @@ Error MemoryPool::allocate(Stream& stream, uint64_t wanted, vk::Memory& out) {
     // Rather more memory than a stream that waits for another; rather that than no memory.
     const Error grown = grow(vulkan, bytes);
     if (grown != Error::Success && grown != Error::OutOfMemory) return grown;
-    found = fits(grown == Error::OutOfMemory && internalDependencies_);
+    found = fits(stream && grown == Error::OutOfMemory && internalDependencies_);
     if (found == pieces_.end()) return Error::OutOfMemory;
   }
-  if (found->second.marker && found->second.stream != stream.id()) stream.follow(found->second.marker);
+  if (found->second.marker && found->second.stream != stream->id()) stream->follow(found->second.marker);
   out = take(found, bytes);
   used_ += wanted;
   usedHigh_ = std::max(usedHigh_, used_);

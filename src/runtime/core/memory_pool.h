@@ -18,6 +18,7 @@ class Device;
 
 namespace mulciber::core {
 
+class Context;
 class Device;
 class Marker;
 class Stream;
@@ -42,8 +43,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   Device& device() const { return device_; }
 
-  // Memory that work given to the stream from now on may use.
-  Error allocate(Stream& stream, uint64_t bytes, vk::Memory& out);  // `out` may be a little larger
+  // Memory that work given to the stream from now on may use; without a stream, any work. `out` may be a little larger.
+  Error allocate(Context& context, Stream* stream, uint64_t bytes, vk::Memory& out);
   // Memory that work behind the marker may use; null: anyone, now.
   void giveBack(const vk::Memory& memory, uint64_t bytes, uint64_t stream, std::shared_ptr<Marker> marker);
 

@@ -105,6 +105,10 @@ struct WaitForWord {
   WordWait wait;
 };
 
+// What operations on words of memory become.
+Error prepare(const WordWait& wait, WaitForWord& out);
+Error prepare(const WordWrite& write, DeviceWork& out);
+
 // Semaphores that are not ours: what follows waits for some, and others are signalled after all before.
 struct SemaphoreExchange {
   std::vector<vk::SemaphorePoint> waits, signals;

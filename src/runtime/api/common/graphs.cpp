@@ -63,6 +63,7 @@ Error destroyGraph(CUgraph handle) {
 Error cloneGraph(CUgraph* out, CUgraph original) {
   return withGraph(original, [&](core::Graph& graph) {
     if (!out) return Error::InvalidValue;
+    if (graph.hasMemory()) return Error::NotSupported;
     *out = reinterpret_cast<CUgraph>(core::graphs().add(graph.clone()));
     return Error::Success;
   });
@@ -132,6 +133,7 @@ Error readHost(CUhostFn function, void* data, core::NodeParameters& out) {
 
 Error readChild(CUgraph child, core::NodeParameters& out) {
   return withGraph(child, [&](core::Graph& graph) {
+    if (graph.hasMemory()) return Error::NotSupported;
     out = core::ChildGraphNode{graph.clone()};
     return Error::Success;
   });

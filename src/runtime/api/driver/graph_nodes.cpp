@@ -1,6 +1,7 @@
 // Nodes of graphs: making them, and what they do.
 #include "runtime/api/common/graphs.h"
 
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/stream_calls.h"
 #include "runtime/api/driver/driver.h"
 #include "runtime/api/driver/graph_parameters.h"
@@ -27,7 +28,8 @@ template <class Parameters, class... Context>
 ReadParameters reading(const Parameters* given, Context... context) {
   return [=](core::NodeParameters& out) {
     if (!given) return Error::InvalidValue;
-    if constexpr (requires { given->func; }) return readKernel(newer(*given), out);
+    if constexpr (requires { given->paramArray; }) return readBatch(*given, out);
+    else if constexpr (requires { given->func; }) return readKernel(newer(*given), out);
     else if constexpr (requires { given->WidthInBytes; }) return readCopy(*given, context..., out);
     else if constexpr (requires { given->elementSize; }) return readFill(*given, context..., out);
     else return readHost(given->fn, given->userData, out);
@@ -40,6 +42,13 @@ ReadParameters reading(core::NodeType type, CUevent event) {
 
 ReadParameters readingAny(CUgraphNodeParams* given) {
   return [=](core::NodeParameters& out) { return given ? readAny(*given, out) : Error::InvalidValue; };
+}
+
+CUresult addAny(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, CUgraphNodeParams* p,
+                const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
+  return guarded(
+      [&] { return p ? addAnyNode(out, graph, dependencies, readingAny(p), p->alloc) : Error::InvalidValue; });
 }
 
 CUresult add(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
@@ -239,14 +248,50 @@ CUDA_API(CUresult, cuGraphExecEventWaitNodeSetEvent)(CUgraphExec graph, CUgraphN
   return set(graph, node, reading(core::NodeType::EventWait, event));
 }
 
+CUDA_API(CUresult, cuGraphAddMemAllocNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
+  return guarded([&] { return addAllocation(out, graph, {dependencies, nullptr, count}, p); });
+}
+CUDA_API(CUresult, cuGraphMemAllocNodeGetParams)(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
+  return guarded([&] { return allocationOf(node, out); });
+}
+CUDA_API(CUresult, cuGraphAddMemFreeNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUdeviceptr address) {
+  return add(out, graph, {dependencies, nullptr, count},
+             [&](core::NodeParameters& parameters) { return readFree(address, parameters); });
+}
+CUDA_API(CUresult, cuGraphMemFreeNodeGetParams)(CUgraphNode node, CUdeviceptr* out) {
+  return guarded([&] { return freedBy(node, out); });
+}
+
+CUDA_API(CUresult, cuGraphAddBatchMemOpNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+ const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(CUresult, cuGraphBatchMemOpNodeGetParams)(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
+  return guarded([&] {
+    return withNodeOf<core::MemoryOperationsNode>(handle, [&](const core::MemoryOperationsNode& node) {
+      if (!out) return Error::InvalidValue;
+      writeBatch(node, *out);
+      return Error::Success;
+    });
+  });
+}
+CUDA_API(CUresult, cuGraphBatchMemOpNodeSetParams)(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
+  return set(node, reading(p));
+}
+CUDA_API(CUresult, cuGraphExecBatchMemOpNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) { return set(graph, node, reading(p)); }
+
 CUDA_API(CUresult, cuGraphAddNode)
 (CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraphNodeParams* p) {
-  return add(out, graph, {dependencies, nullptr, count}, readingAny(p));
+  return addAny(out, graph, {dependencies, nullptr, count}, p);
 }
 CUDA_API(CUresult, cuGraphAddNode_v2)
 (CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
  CUgraphNodeParams* p) {
-  return add(out, graph, {dependencies, data, count}, readingAny(p));
+  return addAny(out, graph, {dependencies, data, count}, p);
 }
 CUDA_API(CUresult, cuGraphNodeSetParams)(CUgraphNode node, CUgraphNodeParams* p) { return set(node, readingAny(p)); }
 CUDA_API(CUresult, cuGraphExecNodeSetParams)(CUgraphExec graph, CUgraphNode node, CUgraphNodeParams* p) {

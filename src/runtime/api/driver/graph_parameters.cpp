@@ -1,9 +1,10 @@
 #include "runtime/api/driver/graph_parameters.h"
 
-#include "runtime/api/common/graphs.h"
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/driver/copy_box.h"
 #include "runtime/api/driver/driver.h"
+#include "runtime/api/driver/memory_operations.h"
 
 namespace mulciber::api {
 
@@ -60,6 +61,19 @@ Error readFill(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcontext handle, core::
   return Error::Success;
 }
 
+Error readBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& given, core::NodeParameters& out) {
+  core::MemoryOperationsNode node;
+  if (Error error = readContext(given.ctx, node.context); error != Error::Success) return error;
+  if (given.count == 0) return Error::InvalidValue;
+  if (Error error = readOperations(given.paramArray, given.count, given.flags, node.operations);
+      error != Error::Success)
+    return error;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(given.paramArray);
+  node.given.assign(bytes, bytes + given.count * sizeof(*given.paramArray));
+  out = std::move(node);
+  return Error::Success;
+}
+
 Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
   switch (given.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: {
@@ -78,11 +92,17 @@ Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
     case CU_GRAPH_NODE_TYPE_EMPTY: out = core::EmptyNode{}; return Error::Success;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return readEvent(core::NodeType::EventWait, given.eventWait.event, out);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
+      const auto& a = given.alloc;
+      return readAllocation({a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, a.dptr}, out);
+    }
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return readFree(given.free.dptr, out);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+      const auto& m = given.memOp;
+      return readBatch({m.ctx, m.count, m.paramArray, m.flags}, out);
+    }
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
     case CU_GRAPH_NODE_TYPE_CONDITIONAL: return Error::NotSupported;
     default: return Error::InvalidValue;
   }
@@ -121,6 +141,12 @@ void writeCopy(const core::CopyNode& node, CUDA_MEMCPY3D& out) {
   out.WidthInBytes = copy.width;
   out.Height = copy.height;
   out.Depth = copy.depth;
+}
+
+// The operations are the node's own, until it gets others.
+void writeBatch(const core::MemoryOperationsNode& node, CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& out) {
+  auto* const given = reinterpret_cast<CUstreamBatchMemOpParams*>(const_cast<uint8_t*>(node.given.data()));
+  out = {handleOf(node.context), static_cast<unsigned>(node.operations.size()), given, 0};
 }
 
 void writeFill(const core::FillNode& node, CUDA_MEMSET_NODE_PARAMS_v1& out) {

@@ -10,6 +10,7 @@ namespace mulciber::api {
 core::Error readKernel(const CUDA_KERNEL_NODE_PARAMS_v2& given, core::NodeParameters& out);
 core::Error readCopy(const CUDA_MEMCPY3D& given, CUcontext context, core::NodeParameters& out);
 core::Error readFill(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcontext context, core::NodeParameters& out);
+core::Error readBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& given, core::NodeParameters& out);
 // Of whatever type they say; what they point to for the program to read stays as it is.
 core::Error readAny(CUgraphNodeParams& given, core::NodeParameters& out);
 
@@ -28,6 +29,7 @@ void writeKernel(core::GraphNode& node, const core::KernelNode& kernel, Paramete
   out.kernelParams = node.argumentPointers();
 }
 void writeCopy(const core::CopyNode& node, CUDA_MEMCPY3D& out);
+void writeBatch(const core::MemoryOperationsNode& node, CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& out);
 void writeFill(const core::FillNode& node, CUDA_MEMSET_NODE_PARAMS_v1& out);
 
 }  // namespace mulciber::api

@@ -1,4 +1,5 @@
 // Memory pools; allocating from them stands in streamed/memory.cpp.
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/memory_pools.h"
 #include "runtime/api/driver/driver.h"
 
@@ -50,6 +51,20 @@ CUDA_API(CUresult, cuDeviceGetMemPool)(CUmemoryPool* out, CUdevice ordinal) {
 
 CUDA_API(CUresult, cuDeviceSetMemPool)(CUdevice ordinal, CUmemoryPool pool) {
   return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+}
+
+CUDA_API(CUresult, cuDeviceGraphMemTrim)(CUdevice ordinal) { return withDevice(ordinal, trimGraphMemory); }
+
+CUDA_API(CUresult, cuDeviceGetGraphMemAttribute)(CUdevice ordinal, CUgraphMem_attribute attribute, void* value) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    return graphMemoryAttribute(device, attribute, static_cast<uint64_t*>(value));
+  });
+}
+
+CUDA_API(CUresult, cuDeviceSetGraphMemAttribute)(CUdevice ordinal, CUgraphMem_attribute attribute, void* value) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    return setGraphMemoryAttribute(device, attribute, static_cast<const uint64_t*>(value));
+  });
 }
 
 CUDA_API(CUresult, cuMemGetDefaultMemPool)(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {

@@ -1,6 +1,7 @@
 // Nodes of graphs: making them, and what they do. cudaGraphAddNode, which changed, stands in versioned_graph.cpp.
-#include "runtime/api/common/graphs.h"
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/stream_calls.h"
+#include "runtime/api/runtime/copy_box.h"
 #include "runtime/api/runtime/graph_parameters.h"
 #include "runtime/api/runtime/runtime.h"
 
@@ -245,6 +246,27 @@ CUDA_API(cudaError_t, cudaGraphEventWaitNodeSetEvent)(cudaGraphNode_t node, cuda
 CUDA_API(cudaError_t, cudaGraphExecEventWaitNodeSetEvent)
 (cudaGraphExec_t graph, cudaGraphNode_t node, cudaEvent_t event) {
   return set(graph, node, reading(core::NodeType::EventWait, event));
+}
+
+CUDA_API(cudaError_t, cudaGraphAddMemAllocNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ cudaMemAllocNodeParams* p) {
+  return guarded([&] {
+    core::ContextRef context;
+    const Error error = core::ensureRuntimeContext(context);
+    return error == Error::Success ? addAllocation(out, graph, {dependencies, nullptr, count}, driverForm(p)) : error;
+  });
+}
+CUDA_API(cudaError_t, cudaGraphMemAllocNodeGetParams)(cudaGraphNode_t node, cudaMemAllocNodeParams* out) {
+  return guarded([&] { return allocationOf(node, driverForm(out)); });
+}
+CUDA_API(cudaError_t, cudaGraphAddMemFreeNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* address) {
+  return add(out, graph, {dependencies, nullptr, count},
+             [&](core::NodeParameters& parameters) { return readFree(addressOf(address), parameters); });
+}
+CUDA_API(cudaError_t, cudaGraphMemFreeNodeGetParams)(cudaGraphNode_t node, void* out) {
+  return guarded([&] { return freedBy(node, static_cast<CUdeviceptr*>(out)); });
 }
 
 CUDA_API(cudaError_t, cudaGraphNodeSetParams)(cudaGraphNode_t node, cudaGraphNodeParams* p) {

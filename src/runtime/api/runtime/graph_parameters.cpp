@@ -1,6 +1,6 @@
 #include "runtime/api/runtime/graph_parameters.h"
 
-#include "runtime/api/common/graphs.h"
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/runtime/copy_box.h"
 #include "runtime/api/runtime/runtime.h"
@@ -103,10 +103,14 @@ Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
     case cudaGraphNodeTypeEmpty: out = core::EmptyNode{}; return Error::Success;
     case cudaGraphNodeTypeWaitEvent: return readEvent(core::NodeType::EventWait, given.eventWait.event, out);
     case cudaGraphNodeTypeEventRecord: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);
+    case cudaGraphNodeTypeMemAlloc: {
+      core::ContextRef context;
+      if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+      return readAllocation(*driverForm(&given.alloc), out);
+    }
+    case cudaGraphNodeTypeMemFree: return readFree(addressOf(given.free.dptr), out);
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
-    case cudaGraphNodeTypeMemAlloc:
-    case cudaGraphNodeTypeMemFree:
     case cudaGraphNodeTypeConditional: return Error::NotSupported;
     default: return Error::InvalidValue;
   }

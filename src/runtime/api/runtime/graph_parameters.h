@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 #include "runtime/core/graph.h"
 
 namespace mulciber::api {
@@ -17,6 +19,15 @@ core::Error readSymbolCopy(SymbolIs side, const void* symbol, const void* other,
                            cudaMemcpyKind kind, core::NodeParameters& out);
 core::Error readFill(const cudaMemsetParams& given, core::NodeParameters& out);
 core::Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out);
+
+// Structures about allocations are laid out alike in both APIs.
+static_assert(sizeof(cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) &&
+              sizeof(cudaMemAllocNodeParamsV2) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) &&
+              offsetof(cudaMemAllocNodeParams, dptr) == offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, dptr));
+template <class Parameters>
+CUDA_MEM_ALLOC_NODE_PARAMS* driverForm(Parameters* given) {
+  return reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS*>(given);
+}
 
 void writeKernel(core::GraphNode& node, const core::KernelNode& kernel, cudaKernelNodeParams& out);
 void writeCopy(const core::CopyNode& node, cudaMemcpy3DParms& out);

@@ -1,4 +1,5 @@
 // Memory pools; allocating from them stands in streamed/memory.cpp. Structures and handles are the driver API's.
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/memory_pools.h"
 #include "runtime/api/runtime/runtime.h"
 
@@ -59,6 +60,21 @@ CUDA_API(cudaError_t, cudaDeviceGetMemPool)(cudaMemPool_t* out, int ordinal) {
 
 CUDA_API(cudaError_t, cudaDeviceSetMemPool)(int ordinal, cudaMemPool_t pool) {
   return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+}
+
+CUDA_API(cudaError_t, cudaDeviceGraphMemTrim)(int ordinal) { return withDevice(ordinal, trimGraphMemory); }
+
+CUDA_API(cudaError_t, cudaDeviceGetGraphMemAttribute)(int ordinal, cudaGraphMemAttributeType attribute, void* value) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    return graphMemoryAttribute(device, static_cast<CUgraphMem_attribute>(attribute), static_cast<uint64_t*>(value));
+  });
+}
+
+CUDA_API(cudaError_t, cudaDeviceSetGraphMemAttribute)(int ordinal, cudaGraphMemAttributeType attribute, void* value) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    return setGraphMemoryAttribute(device, static_cast<CUgraphMem_attribute>(attribute),
+                                   static_cast<const uint64_t*>(value));
+  });
 }
 
 CUDA_API(cudaError_t, cudaMemGetDefaultMemPool)

@@ -20,7 +20,7 @@
 #undef cudaGraphNodeGetDependencies
 #undef cudaGraphNodeGetDependentNodes
 
-#include "runtime/api/common/graphs.h"
+#include "runtime/api/common/graph_memory.h"
 #include "runtime/api/runtime/graph_parameters.h"
 #include "runtime/api/runtime/runtime.h"
 
@@ -40,8 +40,10 @@ cudaError_t addAny(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& 
                    const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
   return guarded([&] {
-    return addNode(out, graph, dependencies,
-                   [&](core::NodeParameters& read) { return p ? readAny(*p, read) : Error::InvalidValue; });
+    if (!p) return Error::InvalidValue;
+    return addAnyNode(
+        out, graph, dependencies, [&](core::NodeParameters& read) { return readAny(*p, read); },
+        *reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS_v2*>(&p->alloc));
   });
 }
 #endif

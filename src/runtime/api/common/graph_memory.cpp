@@ -1,0 +1,111 @@
+#include "runtime/api/common/graph_memory.h"
+
+#include "runtime/api/common/memory_pools.h"
+#include "runtime/core/platform.h"
+
+namespace mulciber::api {
+
+using core::Error;
+
+namespace {
+
+bool hasPoolAttribute(CUgraphMem_attribute attribute, core::PoolAttribute& out) {
+  switch (attribute) {
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: out = core::PoolAttribute::UsedCurrent; return true;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: out = core::PoolAttribute::UsedHigh; return true;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: out = core::PoolAttribute::ReservedCurrent; return true;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: out = core::PoolAttribute::ReservedHigh; return true;
+  }
+  return false;
+}
+
+uint64_t addressOfNode(CUgraphNode handle) {
+  const auto* const node = reinterpret_cast<const core::GraphNode*>(handle)->as<core::AllocationNode>();
+  return node ? node->memory->address() : 0;
+}
+
+}  // namespace
+
+// Only the device itself reaches its memory.
+Error readAllocation(const CUDA_MEM_ALLOC_NODE_PARAMS& given, core::NodeParameters& out) {
+  core::Device* device = nullptr;
+  if (Error error = poolsDevice(&given.poolProps.location, given.poolProps.allocType, device); error != Error::Success)
+    return error;
+  if (given.accessDescCount != 0 && !given.accessDescs) return Error::InvalidValue;
+  for (size_t i = 0; i < given.accessDescCount; ++i) {
+    const CUmemAccessDesc& access = given.accessDescs[i];
+    if (access.location.type != CU_MEM_LOCATION_TYPE_DEVICE || access.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
+        !core::Platform::get().device(access.location.id))
+      return Error::InvalidValue;
+    if (access.location.id != device->ordinal()) return Error::NotSupported;
+  }
+  core::AllocationNode node;
+  if (Error error = core::currentContext(node.context); error != Error::Success) return error;
+  if (&node.context->device() != device) return Error::NotSupported;
+  node.bytes = given.bytesize;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error readFree(CUdeviceptr address, core::NodeParameters& out) {
+  core::FreeNode node{core::GraphMemory::find(address)};
+  if (!node.memory) return Error::InvalidValue;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error addAllocation(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies,
+                    CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  if (!parameters) return Error::InvalidValue;
+  const Error error =
+      addNode(out, graph, dependencies, [&](core::NodeParameters& read) { return readAllocation(*parameters, read); });
+  if (error == Error::Success) parameters->dptr = addressOfNode(*out);
+  return error;
+}
+
+Error addAnyNode(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
+                 CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation) {
+  const Error error = addNode(out, graph, dependencies, read);
+  if (error == Error::Success)
+    if (const uint64_t address = addressOfNode(*out)) allocation.dptr = address;
+  return error;
+}
+
+Error allocationOf(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
+  return withNodeOf<core::AllocationNode>(handle, [&](const core::AllocationNode& node) {
+    if (!out) return Error::InvalidValue;
+    *out = {};
+    out->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    out->poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, node.context->device().ordinal()};
+    out->bytesize = node.bytes;
+    out->dptr = node.memory->address();
+    return Error::Success;
+  });
+}
+
+Error freedBy(CUgraphNode handle, CUdeviceptr* out) {
+  return withNodeOf<core::FreeNode>(handle, [&](const core::FreeNode& node) {
+    if (!out) return Error::InvalidValue;
+    *out = node.memory->address();
+    return Error::Success;
+  });
+}
+
+Error trimGraphMemory(core::Device& device) {
+  device.graphPool()->trim(0);
+  return Error::Success;
+}
+
+Error graphMemoryAttribute(core::Device& device, CUgraphMem_attribute attribute, uint64_t* value) {
+  core::PoolAttribute wanted{};
+  if (!value || !hasPoolAttribute(attribute, wanted)) return Error::InvalidValue;
+  return device.graphPool()->attribute(wanted, *value);
+}
+
+Error setGraphMemoryAttribute(core::Device& device, CUgraphMem_attribute attribute, const uint64_t* value) {
+  core::PoolAttribute wanted{};
+  if (!value || !hasPoolAttribute(attribute, wanted)) return Error::InvalidValue;
+  return device.graphPool()->setAttribute(wanted, *value);
+}
+
+}  // namespace mulciber::api
