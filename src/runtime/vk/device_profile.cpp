@@ -3,6 +3,7 @@
 
 #include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
+#include "util/environment.h"
 
 namespace mulciber::vk {
 
@@ -50,10 +51,12 @@ void Device::fillProfile() {
   profile.shaderDeviceClock = physical_.shaderClock.shaderDeviceClock;
   profile.smBuiltins = physical_.smBuiltins.shaderSMBuiltins;
   profile.integerDotProduct = physical_.features13.shaderIntegerDotProduct;
-  profile.matricesF16F32 = probes_.matricesF16F32;
-  profile.matricesF16F16 = probes_.matricesF16F16;
-  profile.matricesS8 = probes_.matricesS8;
-  profile.matricesU8 = probes_.matricesU8;
+  if (util::environment().matrixUnits) {
+    profile.matricesF16F32 = probes_.matricesF16F32;
+    profile.matricesF16F16 = probes_.matricesF16F16;
+    profile.matricesS8 = probes_.matricesS8;
+    profile.matricesU8 = probes_.matricesU8;
+  }
   profile.textures = descriptors_ != nullptr;
   profile.surfaces = profile.textures && physical_.features2.features.shaderStorageImageReadWithoutFormat &&
                      physical_.features2.features.shaderStorageImageWriteWithoutFormat;
