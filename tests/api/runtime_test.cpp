@@ -15,7 +15,7 @@ extern "C" {
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host);
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
                                cudaStream_t stream);
-cudaError_t cudaImportExternalMemory(void** memory, const void* description);
+cudaError_t cudaEGLStreamConsumerDisconnect(void** connection);
 }
 
 namespace mulciber::test {
@@ -191,8 +191,8 @@ TEST_F(Runtime, MachineCodeAloneIsRefused) {  // PLAT-02
 }
 
 TEST_F(Runtime, WhatIsMissingSaysSo) {
-  void* memory = nullptr;
-  EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
+  void* connection = nullptr;
+  EXPECT_EQ(cudaEGLStreamConsumerDisconnect(&connection), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

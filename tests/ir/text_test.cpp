@@ -24,13 +24,13 @@ b0 "entry":
   %8 = vec <2 x i32> %0, %0
   %9 = matrix.product <4 x f32> f16, %7, %8, %5
   fence [seq_cst system]
-  %7 = image.fetch <4 x i32> lines, %0, %0, %0, %0
-  %8 = image.read <4 x i32> planes, %0, %0, %0, %0 [relaxed device]
-  image.write plane, %0, %0, %0, %8
-  %9 = image.atomic.min.s i32 lines, %0, %0, %0, %0
+  %10 = image.fetch <4 x i32> lines, %0, %0, %0, %0
+  %11 = image.read <4 x i32> planes, %0, %0, %0, %0 [relaxed device]
+  image.write plane, %0, %0, %0, %11
+  %12 = image.atomic.min.s i32 lines, %0, %0, %0, %0
   call @f %0 returns v0
-  %10 = const bool true
-  br %10, b1, b2
+  %13 = const bool true
+  br %13, b1, b2
 b1:
   switch %0, b2 [1: b2, 70000: b1]
 b2 "exit":

@@ -6,6 +6,7 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/stream.h"
+#include "util/log.h"
 
 namespace mulciber::core {
 
@@ -148,6 +149,13 @@ bool Capture::areOfGraph(const CapturePlace& place) const {
     const auto found = graphNodes().find(node);
     return found && &found->graph() == graph_.get();
   });
+}
+
+Error Capture::refuse(const char* what) {
+  if (isInvalid()) return Error::StreamCaptureInvalidated;
+  util::log().warn("{} is not offered in a captured stream", what);
+  invalidate();
+  return Error::NotSupported;
 }
 
 Error Capture::add(const Stream& stream, NodeParameters parameters, Overlap overlap) {

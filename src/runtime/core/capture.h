@@ -60,6 +60,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   // Nothing can be captured any more, and the end will fail.
   void invalidate() { isInvalid_.store(true, std::memory_order_release); }
 
+  // For what CUDA has a node and Mulciber none: a sentence in the log, and NotSupported.
+  Error refuse(const char* what);
   // A node behind what the stream did so far.
   Error add(const Stream& stream, NodeParameters parameters, Overlap overlap = Overlap::Not);
   // What the stream's next node comes after. The place is good until the stream's next call.
