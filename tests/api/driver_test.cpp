@@ -474,7 +474,7 @@ TEST_F(Driver, LegacyWorkGetsThroughWhileThreadsLaunch) {  // STR-04
 
 TEST_F(Driver, WhatIsMissingSaysSo) {
   void* entry = nullptr;
-  ASSERT_EQ(cuGetProcAddress("cuImportExternalMemory", &entry, 13000, 0, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuGetProcAddress("cuIpcGetMemHandle", &entry, 13000, 0, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(reinterpret_cast<CUresult (*)()>(entry)(), CUDA_ERROR_NOT_SUPPORTED);
 }
 

@@ -154,10 +154,9 @@ int doctor(const DoctorOptions& options) {
 
   const bool healthy = !hasBad(findings);
   if (options.asJson)
-    fmt::print("{{\n  \"healthy\": {},\n  \"findings\": {},\n  \"workarounds\": [{}\n  ]\n}}\n", healthy, toJson(findings),
-               workarounds);
-  else
-    print(findings);
+    fmt::print("{{\n  \"healthy\": {},\n  \"findings\": {},\n  \"workarounds\": [{}\n  ]\n}}\n", healthy,
+               toJson(findings), workarounds);
+  else print(findings);
   return healthy ? ExitSuccess : ExitFailure;
 }
 

@@ -51,8 +51,8 @@ Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allow
     out = VK_NULL_HANDLE;
     close(import.fd);
     if (result == VK_ERROR_DEVICE_LOST) return device.status(result, "importing memory");
-    // For memory of another type NVIDIA's driver says that memory has run out, or takes it; on an H200 what it took held
-    // what it should.
+    // For memory of another type NVIDIA's driver says that memory has run out, or takes it; on an H200 what it took
+    // held what it should.
   }
   util::log().warn("the driver knows no memory of {} bytes behind a file descriptor that was to be imported",
                    memory.size);

@@ -132,8 +132,7 @@ Id ModuleBuilder::imageType(Id texel, spv::Dim dim, bool isArrayed) {
 
 Id ModuleBuilder::matrixType(Id component, uint32_t rows, uint32_t columns, spv::CooperativeMatrixUse use) {
   Id scope = constant32(static_cast<uint32_t>(spv::Scope::Subgroup)), useId = constant32(static_cast<uint32_t>(use));
-  return global(spv::Op::OpTypeCooperativeMatrixKHR,
-                {component, scope, constant32(rows), constant32(columns), useId});
+  return global(spv::Op::OpTypeCooperativeMatrixKHR, {component, scope, constant32(rows), constant32(columns), useId});
 }
 
 Id ModuleBuilder::storageImageType(Id texel, spv::Dim dim, bool isArrayed, spv::ImageFormat format) {
