@@ -28,6 +28,7 @@ namespace {
 
 constexpr size_t mostSpans = 4'000'000;  // of the host, and of the device
 constexpr size_t collectEvery = 2048;    // pieces of work under way
+constexpr int64_t longCall = 20'000;     // nanoseconds
 constexpr auto mostWaitAtEnd = std::chrono::seconds(2);
 constexpr int clockReadings = 8;
 
@@ -117,7 +118,15 @@ void Trace::enterCall(const char* name) {
 }
 
 void Trace::leaveCall() {
-  if (--openCall.depth == 0) add({openCall.name, "api", threadId(), openCall.begin, now()});
+  if (--openCall.depth != 0) return;
+  const int64_t end = now();
+  add({openCall.name, "api", threadId(), openCall.begin, end});
+  // A call that took so long may have waited for work. Where layers are, none can be asked for when the process ends.
+  if (end - openCall.begin < longCall) return;
+  if (const util::Inside inside; inside) {
+    std::lock_guard lock(mutex_);
+    collect();
+  }
 }
 
 void Trace::add(HostSpan span) {
