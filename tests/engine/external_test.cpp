@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -213,6 +214,9 @@ TEST_F(ExternalTest, ADescriptorIsTakenOverOnlyWhenTheImportSucceeds) {
 }
 
 TEST_F(ExternalTest, AnImageIsTheSameMemoryOnBothSides) {
+  // The image is in the layout that the engine's device left it in; the layer knows that device's image alone.
+  if (const char* layers = std::getenv("VK_INSTANCE_LAYERS"); layers && *layers)
+    GTEST_SKIP() << "skipped: the layer does not know the layouts of images of another device";
   for (const bool isDedicated : {false, true}) {
     const Shared shared = shareImage(isDedicated);
     const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 3, 0, 1};

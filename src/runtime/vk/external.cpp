@@ -72,6 +72,7 @@ struct ImportedBuffer {
   ImportedBuffer& operator=(const ImportedBuffer&) = delete;
 
   Status create(const ExternalMemory& external, uint64_t bytes);
+  Status createBuffer(uint64_t bytes, VkMemoryRequirements& needed);
 
   Device& device;
   VkBuffer buffer = VK_NULL_HANDLE;
@@ -80,9 +81,9 @@ struct ImportedBuffer {
   void* reserved = nullptr;
 };
 
-// NotReady when its addresses clash with the process's.
-Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
+Status ImportedBuffer::createBuffer(uint64_t bytes, VkMemoryRequirements& needed) {
   const VolkDeviceTable& api = device.api();
+  if (buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), buffer, device.callbacks());
   VkExternalMemoryBufferCreateInfo handles{};
   handles.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
   handles.handleTypes = opaqueDescriptor;
@@ -92,12 +93,23 @@ Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
   info.size = bytes;
   info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  VkResult result = api.vkCreateBuffer(device.handle(), &info, device.callbacks(), &buffer);
+  const VkResult result = api.vkCreateBuffer(device.handle(), &info, device.callbacks(), &buffer);
   if (result != VK_SUCCESS) buffer = VK_NULL_HANDLE;
   if (const Status made = device.status(result, "creating a buffer for imported memory"); made != Status::Ok)
     return made;
-  VkMemoryRequirements needed{};
   api.vkGetBufferMemoryRequirements(device.handle(), buffer, &needed);
+  return Status::Ok;
+}
+
+// NotReady when its addresses clash with the process's.
+Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
+  const VolkDeviceTable& api = device.api();
+  VkMemoryRequirements needed{};
+  Status made = createBuffer(bytes, needed);
+  // Memory that belongs to one buffer is imported for one that fills it.
+  if (made == Status::Ok && external.isDedicated && needed.size < external.size)
+    made = createBuffer(external.size, needed);
+  if (made != Status::Ok) return made;
   if (needed.size > external.size) {
     util::log().warn("a buffer over {} bytes of imported memory takes {}, and the memory has {}", bytes, needed.size,
                      external.size);
@@ -113,7 +125,7 @@ Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
   if (const Status imported = importMemory(device, external, needed.memoryTypeBits, &flags, memory);
       imported != Status::Ok)
     return imported;
-  result = api.vkBindBufferMemory(device.handle(), buffer, memory, 0);
+  const VkResult result = api.vkBindBufferMemory(device.handle(), buffer, memory, 0);
   if (const Status bound = device.status(result, "binding imported memory"); bound != Status::Ok) return bound;
   VkBufferDeviceAddressInfo where{};
   where.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
