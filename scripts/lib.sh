@@ -108,3 +108,18 @@ use_test_driver() {  # stock | lanes32
     fi
   fi
 }
+
+# run_ctest NAME BUILD-FOLDER CTEST-OPTION...: the log is build/NAME.log. Hangs are what watch.py finds, not what takes
+# long by the clock.
+run_ctest() {
+  local log=$root/build/$1.log folder=$2
+  shift 2
+  mkdir -p "$root/build"
+  if ! "$root/tests/tools/watch.py" ctest --test-dir "$folder" --timeout 1000000 --output-on-failure "$@" >"$log" 2>&1; then
+    grep -vE '^[0-9]+: |\[ +(OK|RUN|PASSED) +\]|\[[-=]+\]' "$log" | tail -150
+    fail "tests failed; the log is $log"
+  fi
+  # Why tests were skipped, each reason once.
+  grep -hoE 'skipped: .*' "$folder/Testing/Temporary/LastTest.log" | sort | uniq -c | sort -rn | head -20 || true
+  grep -E 'tests passed' "$log"
+}
