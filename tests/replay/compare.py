@@ -3,6 +3,7 @@
 
 usage: compare.py API_REPLAY RECORDED DIFFERENCES          (LD_LIBRARY_PATH names the libraries to test)
        compare.py --files OURS RECORDED DIFFERENCES
+       compare.py --step N TEXELS RECORDED DIFFERENCES     (one case of N, of tests/texels)
 
 DIFFERENCES holds the deliberate ones: a reason on a line that begins with "#", then patterns (regular expressions that
 a case's whole name matches) until the next reason. A pattern that explains nothing is a failure too.
@@ -19,7 +20,10 @@ def read(text):
 
 def main():
     arguments = sys.argv[1:]
-    if len(arguments) == 4 and arguments[0] == "--files":
+    is_sample = len(arguments) == 5 and arguments[0] == "--step"
+    if is_sample:
+        ours = subprocess.run([arguments[2], *arguments[:2]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    elif len(arguments) == 4 and arguments[0] == "--files":
         ours = pathlib.Path(arguments[1]).read_text()
     elif len(arguments) == 3:
         ours = subprocess.run([arguments[0]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
@@ -31,6 +35,8 @@ def main():
         return
     patterns = [line for line in pathlib.Path(arguments[-1]).read_text().splitlines() if line and line[0] != "#"]
     used, wrong, deliberate, ended = set(), [], 0, 0
+    if is_sample:
+        recorded = {name: recorded.get(name, "nothing") for name in ours}
     for name, answer in recorded.items():
         if answer in ("crash", "hang"):  # nothing to compare with, but ours must not
             ended += 1
@@ -45,12 +51,12 @@ def main():
                 wrong.append((name, answer, ours.get(name)))
     for name, theirs, here in wrong:
         print(f"{name}\n    recorded {theirs}\n    here     {here}")
-    for pattern in patterns:
-        if pattern not in used:
-            print(f"explains no difference: {pattern}")
+    unused = [] if is_sample else [pattern for pattern in patterns if pattern not in used]
+    for pattern in unused:
+        print(f"explains no difference: {pattern}")
     print(f"{len(recorded)} cases: {len(recorded) - ended - deliberate - len(wrong)} agree, {deliberate} differ "
           f"deliberately, {ended} end the process on NVIDIA's libraries, {len(wrong)} are wrong")
-    sys.exit(bool(wrong or set(patterns) - used))
+    sys.exit(bool(wrong or unused))
 
 
 main()

@@ -193,6 +193,7 @@ int main(int count, char** arguments) {
   addBrokenCalls();
   addArrayCalls();
   addArrayCopies();
+  addTextureCalls();
   addCapturedMemoryCalls();
   addCapturedCalls();
   addCaptures();

@@ -196,6 +196,7 @@ void addEntryPoints();
 void addBrokenCalls();
 void addArrayCalls();
 void addArrayCopies();
+void addTextureCalls();
 void addCapturedMemoryCalls();
 void addCapturedCalls();
 void addCaptures();
