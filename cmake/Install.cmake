@@ -18,13 +18,23 @@ target_compile_features(mulciber INTERFACE cxx_std_20)
 set_target_properties(mulciber PROPERTIES EXPORT_NAME translator)
 set_target_properties(cuda PROPERTIES EXPORT_NAME libcuda)
 set_target_properties(cudart13 PROPERTIES EXPORT_NAME libcudart)
+# For C and C++ programs that know Vulkan themselves.
+add_library(mulciber_engine_interface INTERFACE)
+add_library(Mulciber::engine ALIAS mulciber_engine_interface)
+set_target_properties(mulciber_engine_interface PROPERTIES EXPORT_NAME engine)
+target_link_libraries(mulciber_engine_interface INTERFACE $<LINK_ONLY:mulciber>)
+target_include_directories(mulciber_engine_interface INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+# What mulciber_add_kernels() runs.
+add_executable(Mulciber::command ALIAS mulciber_tool)
+set_target_properties(mulciber_tool PROPERTIES EXPORT_NAME command)
 add_library(mulciber_cuda INTERFACE)
 set_target_properties(mulciber_cuda PROPERTIES EXPORT_NAME cuda)
 target_link_libraries(mulciber_cuda INTERFACE cuda cudart13)
 target_include_directories(mulciber_cuda SYSTEM INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mulciber/cuda>)
 
-install(TARGETS mulciber_tool RUNTIME COMPONENT runtime)
+install(TARGETS mulciber_tool EXPORT Mulciber RUNTIME COMPONENT runtime)
 install(TARGETS mulciber EXPORT Mulciber LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS cuda cudart13 EXPORT Mulciber LIBRARY DESTINATION ${cuda_folder} COMPONENT runtime)
 install(TARGETS cudart11 cudart12 nvml mulciber_audit LIBRARY DESTINATION ${cuda_folder} COMPONENT runtime)
@@ -38,14 +48,14 @@ endforeach()
 
 install(DIRECTORY include/mulciber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(DIRECTORY include/cuda/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mulciber/cuda COMPONENT development)
-install(TARGETS mulciber_cuda EXPORT Mulciber)
+install(TARGETS mulciber_cuda mulciber_engine_interface EXPORT Mulciber)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Mulciber)
 install(EXPORT Mulciber NAMESPACE Mulciber:: FILE MulciberTargets.cmake DESTINATION ${package_folder}
   COMPONENT development)
 configure_package_config_file(packaging/MulciberConfig.cmake.in MulciberConfig.cmake
   INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(MulciberConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/MulciberConfig.cmake ${PROJECT_BINARY_DIR}/MulciberConfigVersion.cmake
+install(FILES cmake/MulciberKernels.cmake ${PROJECT_BINARY_DIR}/MulciberConfig.cmake ${PROJECT_BINARY_DIR}/MulciberConfigVersion.cmake
   DESTINATION ${package_folder} COMPONENT development)
 foreach(name mulciber mulciber-cuda)
   configure_file(packaging/${name}.pc.in ${name}.pc @ONLY)

@@ -96,7 +96,7 @@ VkCommandBuffer Gpu::begin(uint32_t slot) {
   return commands_[slot];
 }
 
-TimelinePoint Gpu::submit(VkCommandBuffer commands, TimelinePoint wait) {
+TimelinePoint Gpu::submit(VkCommandBuffer commands, TimelinePoint wait, TimelinePoint signal) {
   check(vkEndCommandBuffer(commands), "ending a command buffer");
   ++timeline_.value;
   const auto at = [](const TimelinePoint& point) {
@@ -106,7 +106,7 @@ TimelinePoint Gpu::submit(VkCommandBuffer commands, TimelinePoint wait) {
     info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     return info;
   };
-  const VkSemaphoreSubmitInfo waits = at(wait), signals = at(timeline_);
+  const VkSemaphoreSubmitInfo waits = at(wait), signals[] = {at(timeline_), at(signal)};
   VkCommandBufferSubmitInfo buffer{VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
   buffer.commandBuffer = commands;
   VkSubmitInfo2 info{VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
@@ -114,8 +114,8 @@ TimelinePoint Gpu::submit(VkCommandBuffer commands, TimelinePoint wait) {
   info.pWaitSemaphoreInfos = &waits;
   info.commandBufferInfoCount = 1;
   info.pCommandBufferInfos = &buffer;
-  info.signalSemaphoreInfoCount = 1;
-  info.pSignalSemaphoreInfos = &signals;
+  info.signalSemaphoreInfoCount = signal.semaphore != VK_NULL_HANDLE ? 2 : 1;
+  info.pSignalSemaphoreInfos = signals;
   check(vkQueueSubmit2(queue_, 1, &info, VK_NULL_HANDLE), "submitting");
   return timeline_;
 }

@@ -40,13 +40,14 @@ class Gpu {
   Gpu& operator=(const Gpu&) = delete;
 
   VkDevice device() const { return device_; }
+  uint32_t family() const { return family_; }  // of its queue
   const cuda::Context& context() const { return *context_; }
   std::string name() const;
 
   // A command buffer of `slot`, whose last submission must have been waited for.
   VkCommandBuffer begin(uint32_t slot);
-  // After `wait`, where that has a semaphore. What is given is where all of it has been done.
-  TimelinePoint submit(VkCommandBuffer commands, TimelinePoint wait = {});
+  // After `wait`, where that has a semaphore, and before `signal`. What is given is where all of it has been done.
+  TimelinePoint submit(VkCommandBuffer commands, TimelinePoint wait = {}, TimelinePoint signal = {});
   void wait(TimelinePoint point) const;
 
   uint32_t memoryType(uint32_t allowed, VkMemoryPropertyFlags wanted) const;

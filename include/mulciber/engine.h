@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* What mulciberGetEngineVersion() gives. Functions and members are only ever added; structures tell their size. */
-#define MULCIBER_ENGINE_VERSION 1u
+#define MULCIBER_ENGINE_VERSION 2u
 uint32_t mulciberGetEngineVersion(void);
 
 typedef enum MulciberResult {
@@ -27,7 +27,7 @@ typedef enum MulciberResult {
   MULCIBER_ERROR_OUT_OF_MEMORY = 4,
   MULCIBER_ERROR_NOT_FOUND = 5,      /* no kernel or variable of that name */
   MULCIBER_ERROR_INVALID_CODE = 6,   /* PTX that cannot be read or translated */
-  MULCIBER_ERROR_NEEDS_HOST = 7,     /* a kernel that prints or allocates, in an engine's command buffer */
+  MULCIBER_ERROR_NEEDS_HOST = 7,     /* a kernel or a graph that needs the host, in an engine's command buffer */
   MULCIBER_ERROR_WRONG_STATE = 8,    /* a recording that has ended, a command buffer that is being recorded already */
   MULCIBER_ERROR_IN_USE = 9,         /* something else still uses what was to be destroyed */
   MULCIBER_ERROR_KERNEL_FAILED = 10, /* an assertion, a trap, a bad address: the context is of no use any more */
@@ -44,6 +44,7 @@ typedef struct MulciberContext_T* MulciberContext;
 typedef struct MulciberModule_T* MulciberModule;
 typedef struct MulciberKernel_T* MulciberKernel;
 typedef struct MulciberStream_T* MulciberStream;
+typedef struct MulciberGraph_T* MulciberGraph;
 typedef struct MulciberRecording_T* MulciberRecording;
 
 /* ---- Before the engine makes its device ---- */
@@ -142,7 +143,9 @@ MulciberResult mulciberWrapBuffer(MulciberContext context, VkBuffer buffer, VkDe
 
 /* ---- Code ---- */
 
-/* PTX text. Its variables are written before the call returns. */
+/* PTX text, or what `mulciber translate --library` has made of it: then nothing is translated, and kernels that run in
+   blocks of one size alone (.reqntid) are compiled. MULCIBER_ERROR_MISSING_FEATURE where the device suits none of the
+   profiles that it was made for; the message names what keeps it. Variables are written before the call returns. */
 MulciberResult mulciberLoadModule(MulciberContext context, const void* code, size_t bytes, MulciberModule* out);
 /* Nothing that was recorded with its kernels may still have to run. */
 MulciberResult mulciberUnloadModule(MulciberModule module);
@@ -184,6 +187,20 @@ MulciberResult mulciberSignalSemaphore(MulciberStream stream, VkSemaphore semaph
    a value that it will reach. */
 MulciberResult mulciberGetStreamEnd(MulciberStream stream, VkSemaphore* semaphore, uint64_t* value);
 
+/* ---- Graphs: work put together once (from version 2 on) ---- */
+
+/* Between the two, what the stream is given by the functions above becomes a graph, and is not done. A copy reads
+   memory of the host when the graph runs. */
+MulciberResult mulciberBeginCapture(MulciberStream stream);
+MulciberResult mulciberEndCapture(MulciberStream stream, MulciberGraph* out);
+/* For a CUgraphExec that the CUDA libraries made in the context. What they change of it counts from the next time on.
+ */
+MulciberResult mulciberGetGraph(MulciberContext context, void* cudaGraph, MulciberGraph* out);
+/* The work that was launched or recorded may still have to run; its modules and memory stay the engine's to keep. */
+MulciberResult mulciberDestroyGraph(MulciberGraph graph);
+/* After all in the stream, and after the graph's last launch, wherever that was. */
+MulciberResult mulciberLaunchGraph(MulciberStream stream, MulciberGraph graph);
+
 /* ---- Recording: the engine submits ---- */
 
 /* All that is recorded is compute shaders that use memory by address; there are no transfer commands. For the engine's
@@ -220,6 +237,10 @@ MulciberResult mulciberRecordCopy(MulciberRecording recording, VkDeviceAddress d
                                   size_t bytes);
 MulciberResult mulciberRecordFill(MulciberRecording recording, VkDeviceAddress destination, uint32_t value,
                                   uint32_t valueBytes, size_t count);
+/* All of a graph, with barriers along its edges alone; nothing orders it with its launches elsewhere (from version 2
+   on). MULCIBER_ERROR_NEEDS_HOST, and nothing is recorded, where it has functions of the host, events, waits, memory
+   nodes, copies with the host or of arrays, or kernels that print, allocate or are launched cooperatively. */
+MulciberResult mulciberRecordGraph(MulciberRecording recording, MulciberGraph graph);
 /* What follows in the recording comes after what came before. */
 MulciberResult mulciberRecordBarrier(MulciberRecording recording);
 /* The command buffers of all frames up to this number have run, or never will: what their launches needed beyond

@@ -114,6 +114,22 @@ class Stream : public Owned<MulciberStream, mulciberDestroyStream> {
   void synchronize() const { check(mulciberSynchronizeStream(get())); }
 };
 
+// Of all that the stream is given while `body` runs.
+class Graph : public Owned<MulciberGraph, mulciberDestroyGraph> {
+ public:
+  template <class Body>
+  Graph(const Stream& stream, Body&& body) {
+    check(mulciberBeginCapture(stream.get()));
+    try {
+      body(stream);
+    } catch (...) {
+      (void)mulciberEndCapture(stream.get(), out());
+      throw;
+    }
+    check(mulciberEndCapture(stream.get(), out()));
+  }
+};
+
 // Ends when it goes; end() tells whether that has worked.
 class Recording : public Owned<MulciberRecording, mulciberEndRecording> {
  public:
@@ -126,6 +142,7 @@ class Recording : public Owned<MulciberRecording, mulciberEndRecording> {
         shape, [&](const MulciberLaunch& launch) { return mulciberRecordLaunch(get(), kernel.get(), &launch); },
         arguments...);
   }
+  void graph(const Graph& graph) const { check(mulciberRecordGraph(get(), graph.get())); }
   void barrier() const { check(mulciberRecordBarrier(get())); }
   void end() {
     const MulciberRecording ended = get();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <set>
 
+#include "mulciber/offline.h"
 #include "mulciber/translator.h"
 
 namespace mulciber {
@@ -11,7 +12,7 @@ namespace {
 
 // A member added to TargetProfile has to be added to profile_fields.def as well.
 constexpr size_t fieldCount = 0
-#define PROFILE_FIELD(name) +1
+#define PROFILE_FIELD(name, rule) +1
 #include "translator/profile_fields.def"
 #undef PROFILE_FIELD
     ;
@@ -85,7 +86,7 @@ class Reader {
   }
 
   bool member(TargetProfile& profile, const std::string& key) {
-#define PROFILE_FIELD(field) \
+#define PROFILE_FIELD(field, rule) \
   if (key == #field) return read(profile.field);
 #include "translator/profile_fields.def"
 #undef PROFILE_FIELD
@@ -199,12 +200,30 @@ TargetProfile nvidia() {
   return p;
 }
 
+// How a member of the profile that kernels were translated for has to compare with the device's.
+template <class T>
+bool isFree(const T&, const T&) {  // kernels are right either way
+  return true;
+}
+template <class T>
+bool isAbility(const T& made, const T& device) {  // kernels may rely on it
+  return made <= device;
+}
+template <class T>
+bool isFault(const T& made, const T& device) {  // kernels have to avoid it
+  return made >= device;
+}
+template <class T>
+bool isSame(const T& made, const T& device) {  // kernels are made one way or the other by it
+  return made == device;
+}
+
 }  // namespace
 
 std::string toJson(const TargetProfile& profile) {
   std::string out = "{";
   const char* separator = "\n";
-#define PROFILE_FIELD(field)                    \
+#define PROFILE_FIELD(field, rule)              \
   out += separator;                             \
   out += std::string("  \"") + #field + "\": "; \
   write(out, profile.field);                    \
@@ -218,6 +237,15 @@ std::optional<TargetProfile> profileFromJson(std::string_view json, std::string&
   TargetProfile profile;
   if (!Reader(json).run(profile, error)) return std::nullopt;
   return profile;
+}
+
+std::string whatKeepsFrom(const TargetProfile& made, const TargetProfile& device) {
+  std::string out;
+#define PROFILE_FIELD(field, rule) \
+  if (!is##rule(made.field, device.field)) out += std::string(out.empty() ? "" : ", ") + #field;
+#include "translator/profile_fields.def"
+#undef PROFILE_FIELD
+  return out;
 }
 
 const TargetProfile* builtinProfile(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "mulciber/offline.h"
 #include "mulciber/references.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
@@ -136,6 +137,18 @@ std::vector<std::string> kernelNames(const ParsedModule& module) {
   for (const ptx::Function* function : module.holder->module.functions)
     if (function->isEntry && function->isDefined) names.emplace_back(function->name);
   return names;
+}
+
+std::vector<ParameterKind> parameterKinds(const ParsedModule& module, std::string_view kernel) {
+  std::vector<ParameterKind> kinds;
+  const ptx::Function* function = module.holder->module.findFunction(kernel);
+  if (!function) return kinds;
+  for (const ptx::Variable* parameter : function->parameters) {
+    const bool isFloat = parameter->type == ptx::Type::F32 || parameter->type == ptx::Type::F64;
+    const bool isWhole = !parameter->isArray && parameter->vector == 1 && parameter->size <= 8;
+    kinds.push_back(!isWhole ? ParameterKind::Bytes : isFloat ? ParameterKind::Float : ParameterKind::Integer);
+  }
+  return kinds;
 }
 
 uint32_t targetArchitecture(const ParsedModule& module) {

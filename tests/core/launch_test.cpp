@@ -1,10 +1,12 @@
-// Kernels of kernels.ptx (made by nvcc from kernels.cu) through module, function and launch.
+// Kernels of kernels.ptx (made by nvcc from kernels.cu) through module, function and launch: translated when they are
+// launched, and ahead of time.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <numeric>
 #include <thread>
 
+#include "archive.h"
 #include "core_test.h"
 #include "runtime/core/function.h"
 #include "runtime/core/launch.h"
@@ -20,13 +22,14 @@ std::string kernelsText() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class LaunchTest : public CoreTest {
+class LaunchTest : public CoreTest, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     CoreTest::SetUp();
     if (!context) return;
-    const std::string text = kernelsText();  // gone after loading: a module keeps what it needs
+    std::string text = kernelsText();  // gone after loading: a module keeps what it needs
     if (text.empty()) GTEST_SKIP() << "skipped: kernels.ptx is not here";
+    if (GetParam()) text = translated(text, profileOf(*context));
     JitLog log;
     ASSERT_OK(context->loadModule({{text, "kernels.ptx"}}, &log, module)) << log.errors;
   }
@@ -50,7 +53,7 @@ class LaunchTest : public CoreTest {
   Module* module = nullptr;
 };
 
-TEST_F(LaunchTest, Saxpy) {
+TEST_P(LaunchTest, Saxpy) {
   constexpr int n = 100'003;
   auto* x = allocateHost<float>(n);
   auto* y = allocateHost<float>(n);
@@ -67,7 +70,7 @@ TEST_F(LaunchTest, Saxpy) {
 }
 
 // What grid.sync() of cooperative_groups meets at: of each cooperative launch its own, zero at first.
-TEST_F(LaunchTest, CooperativeLaunchesHaveAWorkspace) {
+TEST_P(LaunchTest, CooperativeLaunchesHaveAWorkspace) {
   constexpr std::string_view text = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -107,7 +110,7 @@ TEST_F(LaunchTest, CooperativeLaunchesHaveAWorkspace) {
   }
 }
 
-TEST_F(LaunchTest, PackedArgumentsAreTheSame) {
+TEST_P(LaunchTest, PackedArgumentsAreTheSame) {
   auto* y = allocateHost<float>(32);
   uint64_t address = 0;
   ASSERT_OK(context->hostToDevicePointer(y, address));
@@ -127,7 +130,7 @@ TEST_F(LaunchTest, PackedArgumentsAreTheSame) {
   EXPECT_EQ(launch(function("saxpy"), shape(1, 32), arguments, *stream), Error::InvalidValue);
 }
 
-TEST_F(LaunchTest, GlobalsHaveTheirInitialValuesAndAddresses) {
+TEST_P(LaunchTest, GlobalsHaveTheirInitialValuesAndAddresses) {
   uint64_t counter = 0;
   size_t bytes = 0;
   ASSERT_OK(module->global("counter", counter, bytes));
@@ -139,7 +142,7 @@ TEST_F(LaunchTest, GlobalsHaveTheirInitialValuesAndAddresses) {
   EXPECT_EQ(value, 5 + 10 * 3 * 64);  // through a pointer variable initialised with the counter's address
 }
 
-TEST_F(LaunchTest, ConstantsCanBeChanged) {
+TEST_P(LaunchTest, ConstantsCanBeChanged) {
   uint64_t table = 0;
   size_t bytes = 0;
   ASSERT_OK(module->global("table", table, bytes));
@@ -157,7 +160,7 @@ TEST_F(LaunchTest, ConstantsCanBeChanged) {
   EXPECT_EQ(out[2], 30.0f);
 }
 
-TEST_F(LaunchTest, LargeParametersAreSnapshots) {
+TEST_P(LaunchTest, LargeParametersAreSnapshots) {
   struct Big {
     int v[200];
   } big;
@@ -175,7 +178,7 @@ TEST_F(LaunchTest, LargeParametersAreSnapshots) {
   }
 }
 
-TEST_F(LaunchTest, GridsBeyondTheDevicesLimitsAreSplit) {
+TEST_P(LaunchTest, GridsBeyondTheDevicesLimitsAreSplit) {
   auto* out = allocateHost<uint32_t>(1024);
   uint64_t address = 0;
   ASSERT_OK(context->hostToDevicePointer(out, address));
@@ -185,7 +188,7 @@ TEST_F(LaunchTest, GridsBeyondTheDevicesLimitsAreSplit) {
   for (uint32_t i = 0; i < 1024; ++i) ASSERT_EQ(out[i], blocks / 1024 + (i < blocks % 1024 ? 1 : 0)) << i;
 }
 
-TEST_F(LaunchTest, DynamicSharedMemoryAndBlockShapes) {
+TEST_P(LaunchTest, DynamicSharedMemoryAndBlockShapes) {
   for (const uint32_t threads : {32u, 96u, 100u, 1024u}) {
     auto* data = allocateHost<int>(threads);
     std::iota(data, data + threads, 0);
@@ -198,7 +201,7 @@ TEST_F(LaunchTest, DynamicSharedMemoryAndBlockShapes) {
 }
 
 // A CPU device's processors are counted by reading files of the system: once, and not with every launch.
-TEST_F(LaunchTest, LaunchesReadNoFiles) {
+TEST_P(LaunchTest, LaunchesReadNoFiles) {
   const auto systemReads = [] {
     std::ifstream file("/proc/self/io");
     std::string name;
@@ -213,7 +216,7 @@ TEST_F(LaunchTest, LaunchesReadNoFiles) {
   EXPECT_LT(systemReads() - before, 100u);
 }
 
-TEST_F(LaunchTest, WrongShapesAreRefused) {
+TEST_P(LaunchTest, WrongShapesAreRefused) {
   const uint64_t none = 0;
   EXPECT_EQ(run("limited", shape(0, 32), *stream, none), Error::InvalidValue);
   EXPECT_EQ(run("limited", shape(1, 0), *stream, none), Error::InvalidValue);
@@ -226,7 +229,7 @@ TEST_F(LaunchTest, WrongShapesAreRefused) {
   EXPECT_EQ(module->function("missing", missing), Error::NotFound);
 }
 
-TEST_F(LaunchTest, AttributesAreAnswered) {  // HOST-20
+TEST_P(LaunchTest, AttributesAreAnswered) {  // HOST-20
   Function& limited = function("limited");
   int value = 0;
   EXPECT_OK(limited.attribute(0, value));
@@ -242,7 +245,7 @@ TEST_F(LaunchTest, AttributesAreAnswered) {  // HOST-20
 }
 
 // Counting threads at a barrier takes shared memory that CUDA does not need (bar.red, and warps where there are none).
-TEST_F(LaunchTest, AllSharedMemoryIsForTheKernel) {
+TEST_P(LaunchTest, AllSharedMemoryIsForTheKernel) {
   constexpr std::string_view text = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -276,7 +279,7 @@ TEST_F(LaunchTest, AllSharedMemoryIsForTheKernel) {
   EXPECT_EQ(*out, 9u);
 }
 
-TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT-01, KRT-02
+TEST_P(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT-01, KRT-02
   const Error launched = run("hello", shape(1, 3), *stream, 42);
   ASSERT_OK(launched);
   testing::internal::CaptureStdout();
@@ -288,7 +291,7 @@ TEST_F(LaunchTest, PrintfComesOutAtSynchronize) {  // KRT-01, KRT-02
 }
 
 // Kernels that print must not keep later ones from the device, and records beyond the buffer are dropped.
-TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {  // KRT-02
+TEST_P(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {  // KRT-02
   ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 4096));   // which is 512 KiB: CUDA gives no less
   ASSERT_OK(run("hello", shape(1000, 32), *stream, 1));
   testing::internal::CaptureStdout();
@@ -300,7 +303,7 @@ TEST_F(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {  // KRT-02
   EXPECT_LT(lines, 32000);
 }
 
-TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {  // KRT-09
+TEST_P(LaunchTest, TheDeviceHeapGivesMemory) {  // KRT-09
   if (context->vulkan().profile().subgroupSize != 32) GTEST_SKIP() << "skipped: the device's subgroups are not 32 wide";
   constexpr uint32_t threads = 96;
   auto* out = allocateHost<uint64_t>(threads);
@@ -313,7 +316,7 @@ TEST_F(LaunchTest, TheDeviceHeapGivesMemory) {  // KRT-09
   }
 }
 
-TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12, KRT-04
+TEST_P(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12, KRT-04
   const uint64_t one = 1;
   testing::internal::CaptureStderr();
   const Error launched = run("broken", shape(2, 32), *stream, one);
@@ -334,12 +337,12 @@ TEST_F(LaunchTest, AFailedAssertBreaksTheContext) {  // HOST-12, KRT-04
   other->destroy();
 }
 
-TEST_F(LaunchTest, ATrapBreaksTheContext) {  // KRT-05
+TEST_P(LaunchTest, ATrapBreaksTheContext) {  // KRT-05
   ASSERT_OK(run("traps", shape(1, 1), *stream));
   EXPECT_EQ(context->synchronize(), Error::LaunchFailed);
 }
 
-TEST_F(LaunchTest, KernelsWaitBehindHostFunctions) {
+TEST_P(LaunchTest, KernelsWaitBehindHostFunctions) {
   auto* data = allocateHost<int>(64);
   uint64_t address = 0;
   ASSERT_OK(context->hostToDevicePointer(data, address));
@@ -349,7 +352,7 @@ TEST_F(LaunchTest, KernelsWaitBehindHostFunctions) {
   EXPECT_EQ(data[0], 63);
 }
 
-TEST_F(LaunchTest, ManyThreadsLaunchAtOnce) {
+TEST_P(LaunchTest, ManyThreadsLaunchAtOnce) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([this, t] {
@@ -367,7 +370,7 @@ TEST_F(LaunchTest, ManyThreadsLaunchAtOnce) {
   EXPECT_EQ(value, 5 + 4 * 100 * 32);
 }
 
-TEST_F(LaunchTest, BadTextGivesALog) {
+TEST_P(LaunchTest, BadTextGivesALog) {
   JitLog log;
   Module* none = nullptr;
   EXPECT_EQ(
@@ -378,6 +381,9 @@ TEST_F(LaunchTest, BadTextGivesALog) {
   EXPECT_OK(context->unloadModule(module));
   EXPECT_EQ(context->unloadModule(module), Error::InvalidHandle);
 }
+
+INSTANTIATE_TEST_SUITE_P(Modules, LaunchTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Translated" : "Ptx"; });
 
 }  // namespace
 }  // namespace mulciber::core

@@ -231,6 +231,16 @@ def main():
         check("translate: no kernel argument", run("translate"), 2)
 
         check("translate: a folder", run("translate", at), 1, err="Is a directory", lines=1)
+        library = ("translate", at / "k.ptx", "-p", "lavapipe", "-p", "nvidia", "--library")
+        check("translate: a library of kernels", run(*library, at / "lib"), 0, lines=0)
+        check("translate: the same library again", run(*library, at / "more"), 0)
+        check("translate: it is the same bytes", run("--version"), 0 if (at / "lib.kernels").read_bytes() == (at / "more.kernels").read_bytes() else -1)
+        reflection = json.loads((at / "lib.json").read_text())
+        check(f"translate: what it says of itself, not {reflection}", run("--version"), 0 if reflection["profiles"] == ["lavapipe", "nvidia"]
+              and [(k["identifier"], k["kinds"]) for k in reflection["kernels"]] == [("one", ["integer"]), ("two", [])] else -1)
+        check("translate: several profiles without it", run("translate", at / "k.ptx", "-p", "lavapipe", "-p", "nvidia"), 2, err="--library", lines=1)
+        check("translate: a library of bad PTX", run("translate", at / "bad.ptx", "--library", at / "bad"), 1, err=r"bad\.ptx:4")
+        check("translate: a library into no folder", run("translate", at / "k.ptx", "--library", at / "no/lib"), 1, err="cannot write '.*no/lib.kernels'", lines=1)
         check("translate: a folder as profile", run("translate", at / "k.ptx", "-p", at), 1, err="readable", lines=1)
         check("translate: standard input", run("translate", "-", "-k", "one", "--text", input=KERNEL), 0, out="OpEntryPoint")
         check("translate: wrong standard input", run("translate", "-", input="hello"), 1, err="neither PTX", lines=1)

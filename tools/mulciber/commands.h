@@ -25,11 +25,16 @@ struct RunOptions {
 int run(const RunOptions& options);
 
 struct TranslateOptions {
-  std::string input, output, kernel, profile, dump;
+  std::string input, output, library, kernel, dump;
+  std::vector<std::string> profiles;
   bool asText = false, asJson = false, debugInfo = false, exactDenormals = false;
   uint32_t inlineLimit = mulciber::TranslateOptions().inlineLimit;
 };
 int translate(const TranslateOptions& options);
+// The part of it that --library asks for.
+int writeLibrary(const TranslateOptions& options, const ParsedModule& module,
+                 const std::vector<TargetProfile>& profiles, const mulciber::TranslateOptions& translation,
+                 Diagnostics& diagnostics);
 
 struct CheckOptions {
   std::string program, profile;
@@ -44,7 +49,7 @@ struct PrecompileOptions {
 int precompile(const PrecompileOptions& options);
 
 struct InfoOptions {
-  bool asJson = false;
+  bool asJson = false, asProfile = false;
 };
 int info(const InfoOptions& options);
 

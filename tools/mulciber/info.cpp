@@ -96,9 +96,24 @@ void printJson(const std::vector<Shown>& devices, const vk::Instance& instance) 
              json(MULCIBER_VERSION_STRING), list, unusable, json(instance.problem()));
 }
 
+int printProfile() {
+  (void)core::Platform::get().initialize();  // the log says what is wrong
+  for (const auto& device : core::Platform::get().devices()) {
+    std::shared_ptr<vk::Device> vulkan;
+    if (device->open(vulkan) != core::Error::Success) continue;
+    TargetProfile profile = vulkan->profile();
+    profile.name = device->name();
+    profile.computeCapability = device->computeCapability();
+    fmt::print("{}", toJson(profile));
+    return ExitSuccess;
+  }
+  return ExitFailure;
+}
+
 }  // namespace
 
 int info(const InfoOptions& options) {
+  if (options.asProfile) return printProfile();
   const vk::Instance& instance = vk::Instance::get();
   const core::Error error = core::Platform::get().initialize();
   std::vector<Shown> devices;

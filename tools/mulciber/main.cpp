@@ -84,9 +84,16 @@ int main(int argc, char** argv) {
   translateCommand->add_option("-o,--output", translateOptions.output,
                                "File for the kernel, or folder for several (default: KERNEL.spv here)");
   translateCommand->add_option("-k,--kernel", translateOptions.kernel, "Only this kernel");
-  translateCommand->add_option(
-      "-p,--profile", translateOptions.profile,
-      "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3)");
+  translateCommand
+      ->add_option("-p,--profile", translateOptions.profiles,
+                   "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3). Several "
+                   "times with --library: a device takes the first that it suits")
+      ->allow_extra_args(false);
+  translateCommand
+      ->add_option("--library", translateOptions.library,
+                   "Write PREFIX.kernels, which engines load without the translator, with PREFIX.h, "
+                   "PREFIX.c and PREFIX.json")
+      ->type_name("PREFIX");
   translateCommand->add_option("--dump", translateOptions.dump,
                                "Print a stage of the translation (ptx, ir, ssa, spirv, ..., or all)");
   translateCommand->add_flag("--text", translateOptions.asText, "SPIR-V as text; on standard output without -o");
@@ -111,6 +118,8 @@ int main(int argc, char** argv) {
   InfoOptions infoOptions;
   CLI::App* infoCommand = app.add_subcommand("info", "List devices and the CUDA features each offers");
   infoCommand->add_flag("--json", infoOptions.asJson, "As JSON");
+  infoCommand->add_flag("--profile", infoOptions.asProfile,
+                        "What the first device can do, for `translate --profile`, as JSON");
 
   DoctorOptions doctorOptions;
   CLI::App* doctorCommand = app.add_subcommand("doctor", "Check the installation and say what to do");

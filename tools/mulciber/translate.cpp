@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "input.h"
+#include "library.h"
 #include "mulciber/translator.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/fatbin/fatbin.h"
@@ -24,23 +25,6 @@ bool report(const Diagnostics& diagnostics) {
   const std::string text = diagnostics.toString(isColourful(STDERR_FILENO));
   if (!text.empty()) fmt::print(stderr, "{}{}", text, text.back() == '\n' ? "" : "\n");
   return !diagnostics.hasErrors();
-}
-
-std::string describe(const KernelInfo& info) {
-  std::string parameters;
-  for (const Parameter& parameter : info.parameters) {
-    parameters += fmt::format("{}{{\"offset\": {}, \"size\": {}, \"alignment\": {}}}", parameters.empty() ? "" : ", ",
-                              parameter.offset, parameter.size, parameter.alignment);
-  }
-  return fmt::format(
-      "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, "
-      "\"dynamicSharedOffset\": {}, \"localBytes\": {}, "
-      "\"constantBytes\": {}, \"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": "
-      "{}, "
-      "\"usesWarpOperations\": {}}}",
-      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.dynamicSharedOffset,
-      info.localBytes, info.constantBytes, info.maxThreads, info.requiredBlock[0], info.requiredBlock[1],
-      info.requiredBlock[2], info.usesPrintf, info.usesHeap, info.usesWarpOperations);
 }
 
 bool write(const std::string& path, const void* data, size_t bytes) {
@@ -106,12 +90,39 @@ void printStage(void* user, std::string_view stage, std::string_view text) {
 
 }  // namespace
 
+std::string describe(const KernelInfo& info) {
+  std::string parameters;
+  for (const Parameter& parameter : info.parameters) {
+    parameters += fmt::format("{}{{\"offset\": {}, \"size\": {}, \"alignment\": {}}}", parameters.empty() ? "" : ", ",
+                              parameter.offset, parameter.size, parameter.alignment);
+  }
+  return fmt::format(
+      "  {{\"name\": {}, \"parameterBytes\": {}, \"parameters\": [{}], \"staticSharedBytes\": {}, "
+      "\"dynamicSharedOffset\": {}, \"localBytes\": {}, "
+      "\"constantBytes\": {}, \"maxThreads\": {}, \"requiredBlock\": [{}, {}, {}], \"usesPrintf\": {}, \"usesHeap\": "
+      "{}, "
+      "\"usesWarpOperations\": {}}}",
+      json(info.name), info.parameterBytes, parameters, info.staticSharedBytes, info.dynamicSharedOffset,
+      info.localBytes, info.constantBytes, info.maxThreads, info.requiredBlock[0], info.requiredBlock[1],
+      info.requiredBlock[2], info.usesPrintf, info.usesHeap, info.usesWarpOperations);
+}
+
 int translate(const TranslateOptions& options) {
-  const auto profile = loadProfile(options.profile);
-  if (!profile) return ExitFailure;
+  std::vector<TargetProfile> profiles;
+  for (const std::string& name : options.profiles) {
+    const auto profile = loadProfile(name);
+    if (!profile) return ExitFailure;
+    profiles.push_back(*profile);
+  }
+  if (profiles.empty()) profiles.push_back(*loadProfile({}));
+  const TargetProfile& profile = profiles.front();
+  if (profiles.size() > 1 && options.library.empty()) {
+    complain("several profiles are for --library");
+    return ExitUsage;
+  }
   fatbin::Error error;
   const std::string input = options.input == "-" ? "/dev/stdin" : options.input;
-  const auto images = fatbin::readFile(input, profile->computeCapability, error);
+  const auto images = fatbin::readFile(input, profile.computeCapability, error);
   if (!images) {
     const bool namesFile = error.code == fatbin::Error::Code::FileNotFound;
     complain(namesFile ? error.message : fmt::format("{}: {}", options.input, error.message));
@@ -136,6 +147,15 @@ int translate(const TranslateOptions& options) {
     translation.dump = printStage;
     translation.dumpUser = &dump;
   }
+  if (!options.library.empty()) {
+    if (modules.size() != 1) {
+      complain(fmt::format("{} holds {} modules, and a library is made of one", options.input, modules.size()));
+      return ExitFailure;
+    }
+    Diagnostics diagnostics;
+    const int status = writeLibrary(options, *modules.front(), profiles, translation, diagnostics);
+    return report(diagnostics) ? status : ExitFailure;
+  }
   const bool isOnly = count == 1 || !options.kernel.empty();
   if (!isOnly && !options.output.empty()) {
     std::error_code made;
@@ -152,7 +172,7 @@ int translate(const TranslateOptions& options) {
       if (!options.kernel.empty() && name != options.kernel) continue;
       found = true;
       Diagnostics diagnostics;
-      const auto kernel = mulciber::translate(*module, name, *profile, translation, diagnostics);
+      const auto kernel = mulciber::translate(*module, name, profile, translation, diagnostics);
       failed |= !report(diagnostics) || !kernel;
       if (!kernel) continue;
       if (options.asJson) descriptions += (descriptions.empty() ? "" : ",\n") + describe(kernel->info);

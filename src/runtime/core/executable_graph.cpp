@@ -123,6 +123,11 @@ Error ExecutableGraph::upload(Stream& stream) {
   return prepare();
 }
 
+Error ExecutableGraph::record(vk::Commands& commands, uint64_t after, std::string& refused) {
+  std::lock_guard lock(mutex_);
+  return plan_.record(commands, after, refused);
+}
+
 Error ExecutableGraph::launch(Stream& stream) {
   if (const Error error = stream.context().error(); error != Error::Success) return error;
   if (const Error error = stream.refuseInCapture(); error != Error::Success) return error;

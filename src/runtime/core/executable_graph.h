@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -54,6 +55,10 @@ class ExecutableGraph {
   // After all that the stream was given before, and after this graph's last launch, wherever that was.
   Error launch(Stream& stream);
   Error upload(Stream& stream);  // does what the first launch would have to do
+  // Into somebody else's command buffer, behind what was recorded there up to that epoch. NotSupported, with nothing
+  // recorded, when a node needs more than compute shaders: `refused` names it.
+  Error record(vk::Commands& commands, uint64_t after, std::string& refused);
+  bool isOf(const Context& context) const { return !context_ || context_.get() == &context; }
   uint64_t flags() const { return flags_; }
   // Once no launch of it runs any more, the objects of the program's that it keeps may go.
   static void retire(std::shared_ptr<ExecutableGraph> graph);

@@ -12,6 +12,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/explanation.h"
+#include "runtime/core/kernel_archive.h"
 #include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/occupancy.h"
@@ -66,8 +67,7 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
   std::lock_guard lock(translating_);
   if (result.isDone.load(std::memory_order_acquire)) return result;
   vk::Device& vulkan = module_.context().vulkan();
-  TargetProfile profile = vulkan.profile();
-  profile.computeCapability = module_.context().device().computeCapability();
+  const TargetProfile profile = profileOf(module_.context());
   TranslateOptions options;
   options.exactDenormals = util::environment().exactDenormals;
   options.debugInfo = util::environment().debugInfo;
@@ -87,8 +87,16 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
     dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
   }
   Compilation compilation(Compilation::Step::Translation, name_);
-  if (const auto cached = dump ? std::nullopt : module_.context().device().cache().load(result.cacheKey);
-      cached && readKernel(*cached, result.kernel)) {
+  if (const KernelArchive* const archive = module_.archive()) {
+    compilation.wasCached();
+    result.kernel.info.name = name_;
+    if (!archive->kernel(name_, needs.index(), result.kernel)) {
+      result.messages = fmt::format("the kernel {} was not translated ahead of time for such launches", name_);
+      util::log().error("{}", result.messages);
+      result.error = Error::InvalidImage;
+    }
+  } else if (const auto cached = dump ? std::nullopt : module_.context().device().cache().load(result.cacheKey);
+             cached && readKernel(*cached, result.kernel)) {
     result.kernel.info.name = name_;
     compilation.wasCached();
   } else {
@@ -224,7 +232,7 @@ Error Function::attribute(int attribute, int& value) {
       return Error::Success;
     }
     // The architecture the PTX was made for: libraries choose their tuning by it.
-    case PtxVersion: value = static_cast<int>(targetArchitecture(module_.parsed())); return Error::Success;
+    case PtxVersion: value = static_cast<int>(module_.architecture()); return Error::Success;
     case BinaryVersion: value = static_cast<int>(device.computeCapability()); return Error::Success;
     case MaxDynamicSharedSizeBytes: value = maxDynamicShared_.load(); return Error::Success;
     case PreferredSharedMemoryCarveout: value = preferredCarveout_.load(); return Error::Success;

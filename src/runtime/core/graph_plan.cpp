@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include <fmt/format.h>
+
 #include "runtime/core/context.h"
 #include "runtime/core/function.h"
 #include "runtime/core/module.h"
@@ -193,6 +195,30 @@ Error GraphPlan::record(Context& context) {
   return Error::Success;
 }
 
+// A node comes after the last epoch in which something it depends on was recorded, and all after the given one.
+template <class RecordLaunch>
+vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Commands& commands,
+                             std::unordered_map<uint32_t, uint64_t>& epochs, RecordLaunch&& recordLaunch) const {
+  for (const uint32_t i : step.nodes) {
+    const PlannedNode& node = nodes_[i];
+    uint64_t epoch = after;
+    for (const uint32_t dependency : node.dependencies)
+      if (const auto found = epochs.find(dependency); found != epochs.end()) epoch = std::max(epoch, found->second);
+    const auto* work = std::get_if<DeviceWork>(&node.work);
+    if (work && node.isEnabled) {
+      commands.after(epoch);
+      const auto* launch = std::get_if<KernelLaunch>(work);
+      const vk::Status status = launch ? recordLaunch(*launch) : core::record(*work, commands);
+      if (status != vk::Status::Ok) return status;
+      epoch = commands.hazards().epoch;
+      if (node.kept) commands.keep(node.kept);
+      if (launch) commands.keep(launch->pipeline);
+    }
+    epochs[i] = epoch;
+  }
+  return vk::Status::Ok;
+}
+
 Error GraphPlan::record(PlannedStep& step, Context& context) {
   vk::Device& vulkan = context.vulkan();
   std::unique_ptr<vk::Commands> commands;
@@ -201,34 +227,74 @@ Error GraphPlan::record(PlannedStep& step, Context& context) {
   if (status != vk::Status::Ok) return errorFrom(status);
   auto recorded = std::make_shared<RecordedWork>();
   recorded->services = &context.services();
-  // A node comes after the last epoch in which something it depends on was recorded.
   std::unordered_map<uint32_t, uint64_t> epochs;
-  for (const uint32_t i : step.nodes) {
-    const PlannedNode& node = nodes_[i];
-    uint64_t epoch = 0;
-    for (const uint32_t dependency : node.dependencies)
-      if (const auto found = epochs.find(dependency); found != epochs.end()) epoch = std::max(epoch, found->second);
-    const auto* work = std::get_if<DeviceWork>(&node.work);
-    if (work && node.isEnabled) {
-      commands->after(epoch);
-      if (status = core::record(*work, *commands); status != vk::Status::Ok) return errorFrom(status);
-      epoch = commands->hazards().epoch;
-      if (node.kept) commands->keep(node.kept);
-      if (const auto* launch = std::get_if<KernelLaunch>(work)) {
-        commands->keep(launch->pipeline);
-        recorded->usesPrintf |= launch->kernel->usesPrintf;
-        recorded->readsHostWrites |= launch->kernel->readsHostWrites;
-        if (vulkan.physical().isCpu()) recorded->kernels.push_back(launch->kernel->name);
-      }
-    }
-    epochs[i] = epoch;
-  }
+  status = record(step, 0, *commands, epochs, [&](const KernelLaunch& launch) {
+    recorded->usesPrintf |= launch.kernel->usesPrintf;
+    recorded->readsHostWrites |= launch.kernel->readsHostWrites;
+    if (vulkan.physical().isCpu()) recorded->kernels.push_back(launch.kernel->name);
+    return launch.record(*commands);
+  });
+  if (status != vk::Status::Ok) return errorFrom(status);
   const bool isEmpty = commands->count() == 0;
   if (status = commands->end(); status != vk::Status::Ok) return errorFrom(status);
   recorded->commands = std::move(commands);
   step.recorded = isEmpty ? nullptr : std::move(recorded);
   step.isRecorded = true;
   return Error::Success;
+}
+
+namespace {
+
+std::string whyNotRecorded(const KernelLaunch& launch) {
+  const KernelInfo& kernel = *launch.kernel;
+  const char* why = kernel.usesPrintf      ? "calls printf"
+                    : kernel.usesHeap      ? "calls malloc"
+                    : launch.isCooperative ? "is launched cooperatively"
+                                           : nullptr;
+  return why ? fmt::format("the kernel {}, which {}", kernel.name, why) : std::string();
+}
+
+// Nobody waits for a borrowed command buffer on behalf of the host, and its owner orders compute shaders alone.
+std::string whyNotRecorded(const PlannedNode& node) {
+  const NodeType type = node.node->type();
+  if (type == NodeType::Host) return "a function of the host";
+  if (type == NodeType::Allocation || type == NodeType::Free) return "a node that allocates or frees memory";
+  if (std::holds_alternative<EventRecordNode>(node.work)) return "the record of an event";
+  if (std::holds_alternative<EventWaitNode>(node.work)) return "the wait for an event";
+  if (std::holds_alternative<WaitForWord>(node.work)) return "the wait for a value in memory";
+  if (node.isOnHost()) return "a copy that the host takes part in";
+  const auto* work = std::get_if<DeviceWork>(&node.work);
+  if (!work) return {};
+  if (const auto* launch = std::get_if<KernelLaunch>(work)) return whyNotRecorded(*launch);
+  if (std::holds_alternative<BufferCopy>(*work)) return "a copy between the device and the host";
+  const bool usesArray = std::holds_alternative<ArrayCopy>(*work) || std::holds_alternative<ArrayUpload>(*work) ||
+                         std::holds_alternative<ArrayToArrayCopy>(*work);
+  return usesArray ? "a copy of an array, which takes transfer commands" : std::string();
+}
+
+// Memory of its own for each time it is recorded: these may run at the same time.
+vk::Status recordOnItsOwn(const KernelLaunch& launch, vk::Commands& commands) {
+  if (!launch.ownMemory.memory) return launch.record(commands);
+  KernelLaunch own = launch;
+  const uint64_t blocks = uint64_t{launch.piece[0]} * launch.piece[1] * launch.piece[2];
+  if (own.services->ownMemory(blocks * own.scratchBytes, own.isCooperative, own.ownMemory) != Error::Success)
+    return vk::Status::OutOfMemory;
+  return own.record(commands);
+}
+
+}  // namespace
+
+Error GraphPlan::record(vk::Commands& commands, uint64_t after, std::string& refused) const {
+  for (const PlannedNode& node : nodes_)
+    if (node.isEnabled)
+      if (refused = whyNotRecorded(node); !refused.empty()) return Error::NotSupported;
+  std::unordered_map<uint32_t, uint64_t> epochs;
+  vk::Status status = vk::Status::Ok;
+  for (const PlannedStep& step : steps_)
+    if (status == vk::Status::Ok && !step.isOnHost)
+      status = record(step, after, commands, epochs,
+                      [&](const KernelLaunch& launch) { return recordOnItsOwn(launch, commands); });
+  return errorFrom(status);
 }
 
 }  // namespace mulciber::core

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -48,6 +49,9 @@ class GraphPlan {
   Error make(const Graph& graph, Context* context, const GraphNode*& failed);
   // Records what has not been recorded since it changed.
   Error record(Context& context);
+  // Into somebody else's command buffer, behind what was recorded there up to that epoch. NotSupported when a node is
+  // more than compute shaders can do: `refused` names the first, and nothing was recorded.
+  Error record(vk::Commands& commands, uint64_t after, std::string& refused) const;
 
   const std::vector<PlannedNode>& nodes() const { return nodes_; }
   const std::vector<PlannedStep>& steps() const { return steps_; }
@@ -65,6 +69,9 @@ class GraphPlan {
   uint32_t append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies);
   void schedule();
   Error record(PlannedStep& step, Context& context);
+  template <class RecordLaunch>
+  vk::Status record(const PlannedStep& step, uint64_t after, vk::Commands& commands,
+                    std::unordered_map<uint32_t, uint64_t>& epochs, RecordLaunch&& recordLaunch) const;
 
   std::vector<PlannedNode> nodes_;
   std::vector<PlannedStep> steps_;

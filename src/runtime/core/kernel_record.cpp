@@ -1,54 +1,10 @@
 #include "runtime/core/kernel_record.h"
 
-#include <cstring>
-#include <type_traits>
+#include "runtime/core/byte_record.h"
 
 namespace mulciber::core {
 
 namespace {
-
-class Writer {
- public:
-  template <typename T>
-  void value(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto* data = reinterpret_cast<const uint8_t*>(&value);
-    bytes.insert(bytes.end(), data, data + sizeof(T));
-  }
-  template <typename T>
-  void list(const std::vector<T>& list) {
-    value(static_cast<uint64_t>(list.size()));
-    for (const T& item : list) value(item);
-  }
-  std::vector<uint8_t> bytes;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> source) : left(source) {}
-  template <typename T>
-  void value(T& value) {
-    if (left.size() < sizeof(T)) {
-      isGood = false;
-      return;
-    }
-    std::memcpy(&value, left.data(), sizeof(T));
-    left = left.subspan(sizeof(T));
-  }
-  template <typename T>
-  void list(std::vector<T>& list) {
-    uint64_t count = 0;
-    value(count);
-    if (count > left.size() / sizeof(T)) {
-      isGood = false;
-      return;
-    }
-    list.resize(count);
-    for (T& item : list) value(item);
-  }
-  std::span<const uint8_t> left;
-  bool isGood = true;
-};
 
 // One list of fields for both directions.
 template <typename Archive, typename KernelType>
@@ -79,13 +35,13 @@ void fields(Archive& archive, KernelType& kernel) {
 }  // namespace
 
 std::vector<uint8_t> writeKernel(const Kernel& kernel) {
-  Writer writer;
+  ByteWriter writer;
   fields(writer, kernel);
   return std::move(writer.bytes);
 }
 
 bool readKernel(std::span<const uint8_t> bytes, Kernel& kernel) {
-  Reader reader(bytes);
+  ByteReader reader(bytes);
   fields(reader, kernel);
   return reader.isGood && reader.left.empty();
 }

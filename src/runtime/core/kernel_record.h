@@ -1,4 +1,4 @@
-// A translated kernel as bytes, for the cache.
+// A translated kernel as bytes, for the cache and for kernels translated ahead of time.
 #pragma once
 
 #include <cstdint>

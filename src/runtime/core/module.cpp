@@ -8,7 +8,9 @@
 #include "mulciber/references.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
+#include "runtime/core/device.h"
 #include "runtime/core/function.h"
+#include "runtime/core/kernel_archive.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/shader_cache.h"
@@ -62,28 +64,46 @@ Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLo
   return Error::Success;
 }
 
+TargetProfile profileOf(const Context& context) {
+  TargetProfile profile = context.vulkan().profile();
+  profile.computeCapability = context.device().computeCapability();
+  return profile;
+}
+
 Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, ModuleRef& out) {
   ModulePtr whole;
-  if (const Error error = parseSources(sources, Linking::Program, log, whole); error != Error::Success) return error;
+  std::unique_ptr<const KernelArchive> archive;
+  if (sources.size() == 1 && KernelArchive::isArchive(sources.front().text)) {
+    std::string problem;
+    const TargetProfile profile = profileOf(context);
+    if (const Error error = KernelArchive::read(sources.front().text, profile, archive, problem);
+        error != Error::Success) {
+      util::log().error("{}", problem);
+      if (log) log->errors += problem;
+      return error;
+    }
+  } else if (const Error error = parseSources(sources, Linking::Program, log, whole); error != Error::Success) {
+    return error;
+  }
   std::string contents;
   for (const PtxSource& source : sources)
     contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);
-  ModuleRef module(new Module(context, std::move(whole), ShaderCache::hash(contents)));
+  ModuleRef module(new Module(context, std::move(whole), std::move(archive), ShaderCache::hash(contents)));
   if (const Error error = module->upload(); error != Error::Success) return error;
   out = std::move(module);
   return Error::Success;
 }
 
-Module::Module(Context& context, ModulePtr parsed, std::string contentKey)
-    : context_(context), parsed_(std::move(parsed)), contentKey_(std::move(contentKey)) {
-  for (const ModuleData::Symbol& symbol : moduleData(*parsed_).symbols) symbols_.emplace(symbol.name, &symbol);
-  for (std::string& name : kernelNames(*parsed_)) {
+Module::Module(Context& context, ModulePtr parsed, std::unique_ptr<const KernelArchive> archive, std::string contentKey)
+    : context_(context), parsed_(std::move(parsed)), archive_(std::move(archive)), contentKey_(std::move(contentKey)) {
+  for (const ModuleData::Symbol& symbol : data().symbols) symbols_.emplace(symbol.name, &symbol);
+  for (std::string& name : archive_ ? archive_->kernelNames() : kernelNames(*parsed_)) {
     auto function = std::make_unique<Function>(*this, name);
     functions_.emplace(std::move(name), std::move(function));
   }
-  for (Reference& reference : references(*parsed_)) {
+  for (const Reference& reference : archive_ ? archive_->references() : references(*parsed_)) {
     BoundReference& bound = references_.emplace_back();
-    bound.name = std::move(reference.name);
+    bound.name = reference.name;
     if (reference.isSurface)
       bound.surface = context_.surfaceReferences().add(std::make_shared<SurfaceReference>(context_));
     else bound.texture = context_.textureReferences().add(std::make_shared<TextureReference>(context_));
@@ -99,13 +119,17 @@ Module::~Module() {
   if (data_) context_.releaseMemory(data_);
 }
 
+const ModuleData& Module::data() const { return archive_ ? archive_->data() : moduleData(*parsed_); }
+
+uint32_t Module::architecture() const { return archive_ ? archive_->architecture() : targetArchitecture(*parsed_); }
+
 // The variables' block goes to the device with every address in it made real; zeros are made there. The host holds one
 // piece of it at a time, whatever the variables' size.
 Error Module::upload() {
-  const ModuleData& data = moduleData(*parsed_);
-  uint64_t bytes = data.image.size();
+  const ModuleData& contents = data();
+  uint64_t bytes = contents.image.size();
   bool anyManaged = false;
-  for (const ModuleData::Symbol& symbol : data.symbols) {
+  for (const ModuleData::Symbol& symbol : contents.symbols) {
     bytes = std::max(bytes, symbol.offset + symbol.size);
     anyManaged |= symbol.isManaged;
   }
@@ -118,24 +142,24 @@ Error Module::upload() {
   const auto own =
       std::make_shared<Stream>(context_, Stream::Role::Ordinary, Stream::NonBlocking, 0, context_.vulkan().queue(0));
   Stream& stream = *own;
-  if (const uint64_t begin = data.image.size(); begin < bytes) {
+  if (const uint64_t begin = contents.image.size(); begin < bytes) {
     Fill zeros;
     zeros.destination = data_->deviceAddress + begin;
     zeros.width = bytes - begin;
     if (const Error error = fill(stream, zeros, false); error != Error::Success) return error;
   }
-  for (uint64_t begin = 0; begin < data.image.size(); begin += pieceBytes)
+  for (uint64_t begin = 0; begin < contents.image.size(); begin += pieceBytes)
     if (const Error error = uploadPiece(stream, begin); error != Error::Success) return error;
   return stream.finish();
 }
 
 Error Module::uploadPiece(Stream& stream, uint64_t begin) {
-  const ModuleData& data = moduleData(*parsed_);
-  const uint64_t end = std::min<uint64_t>(begin + pieceBytes, data.image.size());
-  std::vector<uint8_t> piece(data.image.begin() + static_cast<ptrdiff_t>(begin),
-                             data.image.begin() + static_cast<ptrdiff_t>(end));
-  for (const ModuleData::Relocation& relocation : data.relocations) {
-    if (relocation.size > 8 || relocation.offset + relocation.size > data.image.size()) return Error::InvalidImage;
+  const ModuleData& contents = data();
+  const uint64_t end = std::min<uint64_t>(begin + pieceBytes, contents.image.size());
+  std::vector<uint8_t> piece(contents.image.begin() + static_cast<ptrdiff_t>(begin),
+                             contents.image.begin() + static_cast<ptrdiff_t>(end));
+  for (const ModuleData::Relocation& relocation : contents.relocations) {
+    if (relocation.size > 8 || relocation.offset + relocation.size > contents.image.size()) return Error::InvalidImage;
     if (relocation.offset >= end || relocation.offset + relocation.size <= begin) continue;
     const uint64_t base = relocation.isFunction ? 0 : data_->deviceAddress;
     const uint64_t value = (base + relocation.targetOffset) >> relocation.shift;
@@ -206,7 +230,7 @@ std::vector<std::string> Module::functionNames() const {
 }
 
 bool Module::string(uint64_t address, std::string& out) const {
-  const std::vector<uint8_t>& image = moduleData(*parsed_).image;
+  const std::vector<uint8_t>& image = data().image;
   if (!data_ || address - data_->deviceAddress >= image.size()) return false;
   const uint64_t offset = address - data_->deviceAddress;
   const auto* text = reinterpret_cast<const char*>(image.data() + offset);

@@ -1,4 +1,5 @@
-// A module: parsed PTX, its variables in device memory, and its kernels, translated when first launched.
+// A module: parsed PTX or kernels translated ahead of time, its variables in device memory, and its kernels, translated
+// when first launched.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,13 @@ namespace mulciber::core {
 
 class Context;
 class Function;
+class KernelArchive;
 class Stream;
 class SurfaceReference;
 class TextureReference;
 
 struct PtxSource {
-  std::string_view text;
+  std::string_view text;          // or a KernelArchive, which is a module's only source
   std::string name;               // for messages: a file's name, or "ptx"
   std::string_view options = {};  // ptxas' command line, as a fat binary keeps it
 };
@@ -38,6 +40,9 @@ enum class Linking { Part, Program, Image };
 // Parses the sources and links them where there are several. What is said goes to the log, errors to the program's log
 // too.
 Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLog* log, ModulePtr& out);
+
+// What kernels of the context's modules are translated for.
+TargetProfile profileOf(const Context& context);
 
 class Module : public std::enable_shared_from_this<Module> {
  public:
@@ -57,7 +62,9 @@ class Module : public std::enable_shared_from_this<Module> {
   uint64_t constantBytes() const;  // of its constant variables
 
   Context& context() const { return context_; }
-  const ParsedModule& parsed() const { return *parsed_; }
+  const ParsedModule& parsed() const { return *parsed_; }          // where there is no archive
+  const KernelArchive* archive() const { return archive_.get(); }  // null where PTX was loaded
+  uint32_t architecture() const;                                   // the one that the PTX was made for: 90 for sm_90
   uint64_t dataAddress() const { return data_ ? data_->deviceAddress : 0; }
   vk::Memory dataMemory() const { return data_ ? data_->memory : vk::Memory{}; }
   const std::string& contentKey() const { return contentKey_; }  // hash of the sources
@@ -66,12 +73,14 @@ class Module : public std::enable_shared_from_this<Module> {
   bool string(uint64_t address, std::string& out) const;
 
  private:
-  Module(Context& context, ModulePtr parsed, std::string contentKey);
+  Module(Context& context, ModulePtr parsed, std::unique_ptr<const KernelArchive> archive, std::string contentKey);
+  const ModuleData& data() const;
   Error upload();
   Error uploadPiece(Stream& stream, uint64_t begin);
 
   Context& context_;
-  ModulePtr parsed_;
+  const ModulePtr parsed_;  // one of the two
+  const std::unique_ptr<const KernelArchive> archive_;
   std::string contentKey_;
   AllocationRef data_;
   std::unordered_map<std::string_view, const ModuleData::Symbol*> symbols_;

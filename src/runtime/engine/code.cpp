@@ -1,10 +1,40 @@
 #include <algorithm>
 
+#include "runtime/core/kernel_archive.h"
 #include "runtime/engine/handles.h"
 #include "runtime/engine/launches.h"
 
 using namespace mulciber;
 using namespace mulciber::engine_api;
+
+namespace {
+
+MulciberResult compile(const MulciberKernel_T& kernel, const KernelInfo& info, MulciberLaunch shape) {
+  const std::vector<uint8_t> zeros(info.parameterBytes);
+  shape.packed = zeros.data();
+  shape.packedBytes = zeros.size();
+  core::KernelLaunch prepared;
+  return prepare(kernel, shape, prepared);
+}
+
+// Of kernels translated ahead of time, those that run in blocks of one size alone: no launch has to wait for a
+// compiler.
+MulciberResult compileThoseOfOneShape(MulciberModule_T& module) {
+  for (const std::string& name : module.module->functionNames()) {
+    MulciberKernel_T kernel{&module, nullptr};
+    const KernelInfo* info = nullptr;
+    Error error = module.module->function(name, kernel.function);
+    if (error == Error::Success) error = kernel.function->info(info);
+    if (error != Error::Success) return failure(error, name.c_str());
+    const uint32_t(&block)[3] = info->requiredBlock;
+    if (block[0] == 0) continue;
+    const MulciberLaunch shape{{1, 1, 1}, {block[0], block[1], block[2]}, 0, nullptr, nullptr, 0};
+    if (const MulciberResult failed = compile(kernel, *info, shape); failed != MULCIBER_SUCCESS) return failed;
+  }
+  return MULCIBER_SUCCESS;
+}
+
+}  // namespace
 
 MulciberResult mulciberLoadModule(MulciberContext context, const void* code, size_t bytes, MulciberModule* out) {
   return guarded([&] {
@@ -13,10 +43,19 @@ MulciberResult mulciberLoadModule(MulciberContext context, const void* code, siz
     auto made = std::make_unique<MulciberModule_T>();
     made->context = context;
     std::string_view text(static_cast<const char*>(code), bytes);
-    text = text.substr(0, text.find('\0'));
+    const bool isTranslated = core::KernelArchive::isArchive(text);
+    if (!isTranslated) text = text.substr(0, text.find('\0'));
     const Error error = context->context->loadModule({{text, "ptx"}}, &log, made->module);
     if (error == Error::InvalidPtx && !log.errors.empty()) return fail(MULCIBER_ERROR_INVALID_CODE, log.errors);
+    if (isTranslated && error == Error::NoBinaryForGpu) return fail(MULCIBER_ERROR_MISSING_FEATURE, log.errors);
+    if (isTranslated && error == Error::InvalidImage) return fail(MULCIBER_ERROR_INVALID_CODE, log.errors);
     if (error != Error::Success) return failure(error, "loading a module");
+    if (isTranslated) {
+      if (const MulciberResult failed = compileThoseOfOneShape(*made); failed != MULCIBER_SUCCESS) {
+        (void)context->context->unloadModule(made->module);
+        return failed;
+      }
+    }
     std::lock_guard lock(context->mutex);
     context->modules.push_back(std::move(made));
     *out = context->modules.back().get();
@@ -66,11 +105,6 @@ MulciberResult mulciberPrepareKernel(MulciberKernel kernel, const MulciberLaunch
     std::string messages;
     if (const Error error = kernel->function->info(info, &messages); error != Error::Success)
       return messages.empty() ? failure(error, "translating a kernel") : fail(MULCIBER_ERROR_INVALID_CODE, messages);
-    MulciberLaunch launch = *shape;
-    const std::vector<uint8_t> zeros(info->parameterBytes);
-    launch.packed = zeros.data();
-    launch.packedBytes = zeros.size();
-    core::KernelLaunch prepared;
-    return prepare(*kernel, launch, prepared);
+    return compile(*kernel, *info, *shape);
   });
 }

@@ -84,6 +84,7 @@ MulciberResult mulciberDestroyContext(MulciberContext context) {
     if (!context) return MULCIBER_SUCCESS;
     if (core::currentContext() == context->context) core::setCurrentContext(nullptr);
     context->recordings.clear();
+    context->graphs.clear();
     context->spare.clear();
     context->streams.clear();
     context->modules.clear();

@@ -22,6 +22,10 @@
 #include "runtime/core/stream.h"
 #include "util/exit_gate.h"
 
+namespace mulciber::core {
+class ExecutableGraph;
+}
+
 struct MulciberRequirements_T {
   std::unique_ptr<mulciber::vk::PhysicalDevice> device;
   std::unique_ptr<mulciber::vk::FeatureRequest> request;
@@ -45,6 +49,11 @@ struct MulciberStream_T {
   mulciber::core::StreamRef stream;
 };
 
+struct MulciberGraph_T {
+  MulciberContext_T* context;
+  std::shared_ptr<mulciber::core::ExecutableGraph> graph;
+};
+
 struct MulciberRecording_T {
   MulciberContext_T* context = nullptr;
   std::unique_ptr<mulciber::vk::Commands> commands;
@@ -60,6 +69,7 @@ struct MulciberContext_T {
   std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<MulciberModule_T>> modules;
   std::vector<std::unique_ptr<MulciberStream_T>> streams;
+  std::vector<std::unique_ptr<MulciberGraph_T>> graphs;
   std::vector<std::unique_ptr<MulciberRecording_T>> recordings;  // open, or of a frame that has not retired
   std::vector<std::unique_ptr<MulciberRecording_T>> spare;
 };

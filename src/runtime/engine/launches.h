@@ -6,6 +6,9 @@
 
 namespace mulciber::engine_api {
 
+// Before each piece of work that is recorded.
+MulciberResult checkOpen(MulciberRecording recording);
+
 inline core::Launch shapeOf(const MulciberLaunch& launch) {
   core::Launch shape;
   for (int i = 0; i < 3; ++i) {

@@ -22,11 +22,9 @@ MulciberResult checkFamily(const vk::Device& device, uint32_t family) {
   return MULCIBER_SUCCESS;
 }
 
-// Before each piece of work.
+// Before each piece of work: it comes after those before.
 MulciberResult open(MulciberRecording recording) {
-  if (!recording || !recording->isOpen) return fail(MULCIBER_ERROR_WRONG_STATE, "the recording is null or has ended");
-  if (const Error error = recording->context->context->error(); error != Error::Success)
-    return failure(error, "the context");
+  if (const MulciberResult closed = checkOpen(recording); closed != MULCIBER_SUCCESS) return closed;
   const bool isFirst = recording->commands->count() == 0;
   if ((recording->flags & MULCIBER_RECORDING_UNORDERED) == 0 && !isFirst) recording->commands->barrier();
   return MULCIBER_SUCCESS;
@@ -53,6 +51,13 @@ MulciberResult begin(MulciberRecording_T& recording) {
 }
 
 }  // namespace
+
+MulciberResult engine_api::checkOpen(MulciberRecording recording) {
+  if (!recording || !recording->isOpen) return fail(MULCIBER_ERROR_WRONG_STATE, "the recording is null or has ended");
+  if (const Error error = recording->context->context->error(); error != Error::Success)
+    return failure(error, "the context");
+  return MULCIBER_SUCCESS;
+}
 
 MulciberResult mulciberBeginRecording(MulciberContext context, const MulciberRecordingInfo* info,
                                       MulciberRecording* out) {

@@ -49,7 +49,8 @@ MulciberResult mulciberCopy(MulciberStream stream, uint64_t destination, uint64_
     copy.destination = destination;
     copy.source = source;
     copy.width = bytes;
-    return failure(core::copy(*stream->stream, copy, false), "a copy");
+    const bool isCaptured = stream->stream->capture() != nullptr;  // nothing is waited for then
+    return failure(core::copy(*stream->stream, copy, isCaptured), "a copy");
   });
 }
 

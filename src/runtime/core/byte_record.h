@@ -1,0 +1,68 @@
+// Values as bytes one after the other, in the order of this machine. What is read may be anything: readers give zeros and
+// empty lists behind the end, and say so.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace mulciber::core {
+
+class ByteWriter {
+ public:
+  template <typename T>
+  void value(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* data = reinterpret_cast<const uint8_t*>(&value);
+    bytes.insert(bytes.end(), data, data + sizeof(T));
+  }
+  template <typename T>
+  void list(const std::vector<T>& list) {
+    value(static_cast<uint64_t>(list.size()));
+    for (const T& item : list) value(item);
+  }
+  void text(const std::string& text) { list(std::vector<char>(text.begin(), text.end())); }
+
+  std::vector<uint8_t> bytes;
+};
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const uint8_t> source) : left(source) {}
+  template <typename T>
+  void value(T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (left.size() < sizeof(T)) {
+      std::memset(&value, 0, sizeof(T));
+      isGood = false;
+      return;
+    }
+    std::memcpy(&value, left.data(), sizeof(T));
+    left = left.subspan(sizeof(T));
+  }
+  template <typename T>
+  void list(std::vector<T>& list) {
+    list.resize(count(sizeof(T)));
+    for (T& item : list) value(item);
+  }
+  void text(std::string& text) {
+    const size_t bytes = count(1);
+    text.assign(reinterpret_cast<const char*>(left.data()), bytes);
+    left = left.subspan(bytes);
+  }
+  // How many follow of so many bytes each at the least; 0 when there is no room for them.
+  size_t count(size_t leastBytes) {
+    uint64_t given = 0;
+    value(given);
+    if (given > left.size() / leastBytes) isGood = false;
+    return isGood ? given : 0;
+  }
+
+  std::span<const uint8_t> left;
+  bool isGood = true;
+};
+
+}  // namespace mulciber::core
