@@ -1,5 +1,6 @@
-// One scene both ways: a million particles that a CUDA kernel moves and Vulkan draws. `engine` records the kernel into the
-// frame's command buffer; `interop` lets libcuda.so.1, whosever it is, write exported memory between exported semaphores.
+// One scene both ways: a million particles that a CUDA kernel moves and Vulkan draws. `engine` records the kernel into
+// the frame's command buffer; `interop` lets libcuda.so.1, whosever it is, write exported memory between exported
+// semaphores.
 //   bench_interop engine|interop [particles] [frames]
 #include <dlfcn.h>
 #include <unistd.h>
@@ -97,10 +98,10 @@ Function* find(const char* name) {
 }
 #define NAME_OF_(function) #function
 #define NAME_OF(function) NAME_OF_(function)
-#define CALL(function, ...)                                                           \
-  do {                                                                                \
-    static auto* const called = find<decltype(function)>(NAME_OF(function));          \
-    check(called(__VA_ARGS__), NAME_OF(function));                                    \
+#define CALL(function, ...)                                                  \
+  do {                                                                       \
+    static auto* const called = find<decltype(function)>(NAME_OF(function)); \
+    check(called(__VA_ARGS__), NAME_OF(function));                           \
   } while (false)
 
 class InteropMover : public Mover {

@@ -84,8 +84,9 @@ TEST_F(GraphTest, HasBarriersAlongItsEdges) {
   const Current current(engine->context);
   CUgraph graph = nullptr;
   ASSERT_EQ(CUDA(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
-  const auto addFill = find<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_MEMSET_NODE_PARAMS*,
-                                     CUcontext)>("cuGraphAddMemsetNode");
+  const auto addFill =
+      find<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_MEMSET_NODE_PARAMS*, CUcontext)>(
+          "cuGraphAddMemsetNode");
   const auto handle = static_cast<CUcontext>(mulciberGetCudaContext(engine->context));
   CUgraphNode nodes[6] = {};
   for (int i = 0; i < 6; ++i) {
@@ -98,8 +99,9 @@ TEST_F(GraphTest, HasBarriersAlongItsEdges) {
     ASSERT_EQ(addFill(&nodes[i], graph, i < 2 ? nullptr : &nodes[i - 2], i < 2 ? 0 : 1, &fill, handle), CUDA_SUCCESS);
   }
   CUgraphExec executable = nullptr;
-  ASSERT_EQ(find<CUresult(CUgraphExec*, CUgraph, unsigned long long)>("cuGraphInstantiateWithFlags")(&executable, graph, 0),
-            CUDA_SUCCESS);
+  ASSERT_EQ(
+      find<CUresult(CUgraphExec*, CUgraph, unsigned long long)>("cuGraphInstantiateWithFlags")(&executable, graph, 0),
+      CUDA_SUCCESS);
   MulciberGraph recorded = nullptr;
   ASSERT_OK(mulciberGetGraph(engine->context, executable, &recorded));
   const auto barriers = [&](uint32_t flags, int times) {
@@ -133,10 +135,9 @@ TEST_F(GraphTest, RefusesWhatNeedsTheHost) {
             EXPECT_OK(launch(captured, engine->kernel("print"), 1, 1, 5));
           }),
           "the kernel print, which calls printf");
-  refuses(capture([&](MulciberStream captured) {
-            EXPECT_OK(launch(captured, engine->kernel("allocate"), 1, 1, data));
-          }),
-          "the kernel allocate, which calls malloc");
+  refuses(
+      capture([&](MulciberStream captured) { EXPECT_OK(launch(captured, engine->kernel("allocate"), 1, 1, data)); }),
+      "the kernel allocate, which calls malloc");
   refuses(capture([&](MulciberStream captured) {
             EXPECT_OK(mulciberCopy(captured, reinterpret_cast<uint64_t>(host.data()), data, count * sizeof(int)));
           }),
@@ -153,8 +154,9 @@ TEST_F(GraphTest, RefusesWhatNeedsTheHost) {
   ASSERT_EQ(find<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_HOST_NODE_PARAMS*)>(
                 "cuGraphAddHostNode")(&node, graph, nullptr, 0, &call),
             CUDA_SUCCESS);
-  ASSERT_EQ(find<CUresult(CUgraphExec*, CUgraph, unsigned long long)>("cuGraphInstantiateWithFlags")(&executable, graph, 0),
-            CUDA_SUCCESS);
+  ASSERT_EQ(
+      find<CUresult(CUgraphExec*, CUgraph, unsigned long long)>("cuGraphInstantiateWithFlags")(&executable, graph, 0),
+      CUDA_SUCCESS);
   ASSERT_OK(mulciberGetGraph(engine->context, executable, &held));
   refuses(held, "a function of the host");
   EXPECT_OK(mulciberDestroyGraph(held));
@@ -167,9 +169,8 @@ TEST_F(GraphTest, RefusesBadCalls) {
   MulciberGraph graph = nullptr;
   EXPECT_NE(mulciberEndCapture(stream, &graph), MULCIBER_SUCCESS);
   EXPECT_EQ(mulciberGetGraph(engine->context, nullptr, &graph), MULCIBER_ERROR_INVALID_ARGUMENT);
-  graph = capture([&](MulciberStream captured) {
-    EXPECT_OK(launch(captured, engine->kernel("add"), 4, 256, data, count, 1));
-  });
+  graph = capture(
+      [&](MulciberStream captured) { EXPECT_OK(launch(captured, engine->kernel("add"), 4, 256, data, count, 1)); });
   Engine another;
   ASSERT_EQ(another.result, MULCIBER_SUCCESS) << another.message;
   const VkCommandBuffer commands = another.beginCommands();
@@ -184,15 +185,22 @@ TEST_F(GraphTest, RefusesBadCalls) {
 // The same nodes in a graph's own order by a stream and by a recording, many times.
 TEST_F(GraphTest, GivesWhatStreamsGive) {
   std::mt19937 random(20);
+  struct {
+    int values[128];
+  } table;  // more than push constants hold
+  for (int i = 0; i < 128; ++i) table.values[i] = i * i;
   for (int round = 0; round < 10; ++round) {
     const MulciberGraph graph = capture([&](MulciberStream captured) {
       for (int i = 0; i < 12; ++i) {
         const bool isSwapped = random() % 2 == 0;
         const VkDeviceAddress to = isSwapped ? data : other, from = isSwapped ? other : data;
-        switch (random() % 4) {
+        switch (random() % 5) {
           case 0: EXPECT_OK(launch(captured, engine->kernel("squares"), 4, 256, to, from, count)); break;
-          case 1: EXPECT_OK(launch(captured, engine->kernel("add"), 4, 256, to, count, static_cast<int>(random() % 9))); break;
+          case 1:
+            EXPECT_OK(launch(captured, engine->kernel("add"), 4, 256, to, count, static_cast<int>(random() % 9)));
+            break;
           case 2: EXPECT_OK(mulciberCopy(captured, to, from, count * sizeof(int))); break;
+          case 3: EXPECT_OK(launch(captured, engine->kernel("addTable"), 1, 128, to, table)); break;
           default: EXPECT_OK(mulciberFill(captured, to + 64, random() % 100, 4, 100));
         }
       }

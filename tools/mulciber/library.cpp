@@ -69,8 +69,8 @@ int writeLibrary(const TranslateOptions& options, const ParsedModule& module,
   }
   nameKernels(library);
   const std::string source = embed(library, bytes);
-  const bool isWritten = write(options.library + ".kernels", text) && write(options.library + ".h", headerOf(library)) &&
-                         write(options.library + ".c", source) &&
+  const bool isWritten = write(options.library + ".kernels", text) &&
+                         write(options.library + ".h", headerOf(library)) && write(options.library + ".c", source) &&
                          write(options.library + ".json", reflectionOf(library, profiles, archive->data()));
   return isWritten ? ExitSuccess : ExitFailure;
 }

@@ -30,10 +30,11 @@ std::string functionName(const std::string& signature) {
 // C's and C++'s own words among what kernels may be called.
 bool isReserved(const std::string& name) {
   static const std::set<std::string> words{
-      "alignas", "auto", "bool",   "break",  "case",     "char",   "class",    "const", "continue", "default", "delete",
-      "do",      "else", "double", "enum",   "extern",   "float",  "for",      "goto",  "if",       "inline",  "int",
-      "long",    "new",  "module", "return", "register", "short",  "signed",   "sizeof", "static",  "struct",  "switch",
-      "this",    "try",  "typedef", "union", "unsigned", "void",   "volatile", "while", "and",      "or",      "not"};
+      "alignas", "auto",     "bool",   "break",    "case",   "char",   "class",  "const",  "continue",
+      "default", "delete",   "do",     "else",     "double", "enum",   "extern", "float",  "for",
+      "goto",    "if",       "inline", "int",      "long",   "new",    "module", "return", "register",
+      "short",   "signed",   "sizeof", "static",   "struct", "switch", "this",   "try",    "typedef",
+      "union",   "unsigned", "void",   "volatile", "while",  "and",    "or",     "not"};
   return words.contains(name);
 }
 
@@ -50,8 +51,8 @@ std::string structureOf(const Library& library, const LibraryKernel& kernel) {
   std::string members, checks;
   for (size_t i = 0; i < kernel.info.parameters.size(); ++i) {
     const Parameter& parameter = kernel.info.parameters[i];
-    members += fmt::format("  MULCIBER_ALIGNED({}) {};\n", parameter.alignment,
-                           declaration(parameter, kernel.kinds[i], i));
+    members +=
+        fmt::format("  MULCIBER_ALIGNED({}) {};\n", parameter.alignment, declaration(parameter, kernel.kinds[i], i));
     checks += fmt::format("MULCIBER_LIES_AT({}, p{}, {});\n", type, i, parameter.offset);
   }
   return fmt::format("typedef struct {0} {{\n{1}}} {0};\n{2}", type, members, checks);

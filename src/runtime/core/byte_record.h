@@ -1,5 +1,5 @@
-// Values as bytes one after the other, in the order of this machine. What is read may be anything: readers give zeros and
-// empty lists behind the end, and say so.
+// Values as bytes one after the other, in the order of this machine. What is read may be anything: readers give zeros
+// and empty lists behind the end, and say so.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Kernels of a module, translated ahead of time for one profile or several: what `mulciber translate --library` writes, and
-// modules are loaded from without the translator.
+// Kernels of a module, translated ahead of time for one profile or several: what `mulciber translate --library` writes,
+// and modules are loaded from without the translator.
 #pragma once
 
 #include <array>

@@ -77,8 +77,7 @@ MulciberResult mulciberRecordGraph(MulciberRecording recording, MulciberGraph gr
     const bool isFirst = commands.count() == 0;
     const bool isOrdered = (recording->flags & MULCIBER_RECORDING_UNORDERED) == 0;
     std::string refused;
-    const Error error =
-        graph->graph->record(commands, isOrdered && !isFirst ? commands.hazards().epoch : 0, refused);
+    const Error error = graph->graph->record(commands, isOrdered && !isFirst ? commands.hazards().epoch : 0, refused);
     commands.after(0);
     if (!refused.empty())
       return fail(MULCIBER_ERROR_NEEDS_HOST,
