@@ -6,6 +6,7 @@
 #include "support/arith_inputs.h"
 #include "support/exact_float.h"
 #include "translator/passes/float_exactness.h"
+#include "translator/passes/fma_repair.h"
 
 namespace mulciber::test {
 
@@ -63,6 +64,8 @@ inline bool isNan(const std::string& type, uint64_t v) {
 
 // Applies what the device needs; what it then does.
 inline FloatModel makeExact(Snippet& snippet, const Device& device) {
+  passes::FmaRepair repair;
+  snippet.apply(repair, device.profile, device.options);
   passes::FloatExactness pass;
   snippet.apply(pass, device.profile, device.options);
   FloatModel model = device.model;
@@ -137,9 +140,8 @@ inline void checkPairs(const std::string& text, bool isBfloat, unsigned count,
   std::string type = isBfloat ? "bf16" : "f16";
   for (const Device& device : devices()) {
     Snippet snippet(text, "b32", repeated("b32", count), device.profile);
-    passes::FloatExactness pass;
     ASSERT_TRUE(snippet.isValid()) << text << "\n" << snippet.messages();
-    snippet.apply(pass, device.profile, device.options);
+    makeExact(snippet, device);
     std::mt19937_64 random(std::hash<std::string>()(text));
     for (int n = 0; n < 500; n++) {
       Inputs inputs;

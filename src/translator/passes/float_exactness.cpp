@@ -277,7 +277,6 @@ class Rewriter {
     else if (isApproximation(i)) result = rewriteFunction(i, operands);
     else if (isArithmetic(i.op) && (i.fp.rounding != Rounding::NearestEven || !isNative(i)))
       result = correct(i, operands);
-    else if (i.op == Op::Fma && i.type == F32 && needsRepair(i)) result = repairedFma(i);
     if (!result && !flush && !unitesNans(i)) return nullptr;
     if (!result) result = emitPlain(i, operands);
     if (unitesNans(i)) result = exact_.oneNan(result);
@@ -347,20 +346,6 @@ class Rewriter {
     Instruction* result = emitPlain(i, {times(x, raise)});
     if (i.op == Op::FLog2) return b_.binary(Op::FSub, result, b_.select(isSmall, b_.f32(24), b_.f32(0)));
     return times(result, b_.select(isSmall, power(i.op == Op::FRsqrt ? 12 : -12), b_.f32(1)));
-  }
-
-  bool needsRepair(const Instruction& i) const {
-    return options_.exactDenormals && !i.fp.flush && !profile_.exactFma32;
-  }
-
-  // The device's fma is right unless an operand is denormal or the result is (near) zero: then it is done again in f64.
-  Instruction* repairedFma(const Instruction& i) {
-    Instruction* fast = emitPlain(i, {i.operands.begin(), i.operands.end()});
-    Instruction* magnitude = b_.bitAnd(b_.bitcast(ir::I32, fast), b_.i32(0x7FFF'FFFF));
-    Instruction* isRare = b_.compare(Op::ULe, magnitude, b_.i32(0x0080'0000));
-    for (Instruction* operand : i.operands) isRare = b_.bitOr(isRare, exact_.isDenormal(operand));
-    std::vector<Instruction*> x(i.operands.begin(), i.operands.end());
-    return unlessRare({fast, isRare}, [&] { return exactResult(i, x); });
   }
 
   // By additions and fused multiply-adds, except for operands or results of unusual size.

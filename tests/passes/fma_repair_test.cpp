@@ -1,0 +1,88 @@
+#include "translator/passes/fma_repair.h"
+
+#include "support/run_pass.h"
+
+namespace mulciber {
+namespace {
+
+TargetProfile flushing() {
+  TargetProfile profile;
+  profile.float64 = profile.fusedFma32 = profile.denormPreserve32 = profile.exactFma64 = true;
+  return profile;
+}
+
+std::string repaired(const std::string& text, bool isAsked = true, const TargetProfile& profile = flushing()) {
+  TranslateOptions options;
+  options.exactDenormals = isAsked;
+  ir::Program program;
+  passes::PassContext context{profile, options, program};
+  return test::runPass(text, [&](ir::Function& function) { passes::FmaRepair().run(function, context); });
+}
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t result = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) result++;
+  return result;
+}
+
+// Registers 0 to 3 hold floats; the body is one block.
+std::string kernel(const std::string& body) {
+  return "kernel @k {\n  var v0 f32\n  var v1 f32\n  var v2 f32\n  var v3 f32\nb0:\n  %0 = read f32 v0\n  %1 = read f32 v1\n"
+         "  %2 = read f32 v2\n" +
+         body + "  ret\n}\n";
+}
+
+TEST(FmaRepair, OneBranchForMany) {
+  const std::string text = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  %4 = fma f32 %3, %1, %2
+  %5 = fmul f32 %4, %0
+  %6 = fma f32 %5, %0, %4
+  write v3, %6
+)"));
+  EXPECT_EQ(count(text, "{ftz}"), 3u) << text;
+  EXPECT_EQ(count(text, "br %"), 2u) << text;  // whether something is small, and whether that is wrong
+  EXPECT_EQ(count(text, "write v3"), 2u) << text;
+  EXPECT_EQ(count(text, "fmul f32 "), 2u) << text;  // of the wrong sum and of the right one
+}
+
+// Of the sums only what is a factor is measured: the first is none.
+TEST(FmaRepair, MeasuresFactorsAndFirstAddends) {
+  const std::string chain = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  %4 = fma f32 %1, %1, %3
+  %5 = fneg f32 %4
+  %6 = fma f32 %0, %0, %5
+  write v3, %6
+)"));
+  EXPECT_EQ(count(chain, "fmin f32"), 1u) << chain;
+  EXPECT_EQ(count(chain, "flt bool"), 2u + 3 * 2) << chain;  // of which two are of each sum in f64
+  const std::string known = repaired(kernel(R"(  %3 = const f32 0x3e800000
+  %4 = const f32 0x0
+  %5 = fma f32 %3, %3, %4
+  write v3, %5
+)"));
+  EXPECT_EQ(count(known, "br "), 0u) << known;
+}
+
+TEST(FmaRepair, EndsARunBeforeWhatIsNotDoneTwice) {
+  const std::string text = repaired(kernel(R"(  %3 = const i64 64
+  %4 = fma f32 %0, %1, %2
+  store %3, %4 [global]
+  %5 = fma f32 %0, %0, %2
+  store %3, %5 [global]
+)"));
+  EXPECT_EQ(count(text, "br %"), 4u) << text;
+  EXPECT_EQ(count(text, "store "), 2u) << text;
+}
+
+TEST(FmaRepair, LeavesOthersAlone) {
+  const std::string flushes = kernel("  %3 = fma f32 %0, %1, %2 {ftz}\n  write v3, %3\n");
+  const std::string keeps = kernel("  %3 = fma f32 %0, %1, %2\n  write v3, %3\n");
+  EXPECT_EQ(count(repaired(flushes), "br %"), 0u);
+  EXPECT_EQ(count(repaired(keeps, false), "br %"), 0u);
+  TargetProfile exact = flushing();
+  exact.exactFma32 = true;
+  EXPECT_EQ(count(repaired(keeps, true, exact), "br %"), 0u);
+}
+
+}  // namespace
+}  // namespace mulciber
