@@ -167,9 +167,44 @@ TEST_F(BatchCopies, Boxes) {
   EXPECT_EQ(cudaMemcpy3DBatchAsync(2, boxes, 1, stream), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpy3DBatchAsync(0, boxes, 0, stream), cudaErrorInvalidValue);
   boxes[1].dst.type = cudaMemcpyOperandTypeArray;
-  EXPECT_EQ(cudaMemcpy3DBatchAsync(2, boxes, 0, stream), cudaErrorNotSupported);
+  boxes[1].dst.op.array = {nullptr, {0, 0, 0}};
+  EXPECT_EQ(cudaMemcpy3DBatchAsync(2, boxes, 0, stream), cudaErrorInvalidResourceHandle);
   boxes[1].dst = operand(device + 4096, 19, 0);  // shorter than the rows
   EXPECT_EQ(cudaMemcpy3DBatchAsync(2, boxes, 0, stream), cudaErrorInvalidValue);
+}
+
+// Lengths count an array's elements.
+TEST_F(BatchCopies, BoxesOfArrays) {
+  const cudaChannelFormatDesc floats{32, 0, 0, 0, cudaChannelFormatKindFloat};
+  cudaArray_t arrays[2] = {};
+  for (cudaArray_t& array : arrays)
+    ASSERT_EQ(cudaMalloc3DArray(&array, &floats, {16, 8, 4}, cudaArrayDefault), cudaSuccess);
+  cudaMemcpy3DBatchOp box{};
+  box.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  box.extent = {10, 5, 3};
+  box.src.type = cudaMemcpyOperandTypePointer;
+  box.src.op.ptr.ptr = pageable.data();
+  box.src.op.ptr.rowLength = 12;
+  box.src.op.ptr.layerHeight = 6;
+  box.dst.type = cudaMemcpyOperandTypeArray;
+  box.dst.op.array = {arrays[0], {3, 2, 1}};
+  ASSERT_EQ(cudaMemcpy3DBatchAsync(1, &box, 0, stream), cudaSuccess);
+  box.src = box.dst;
+  box.dst.op.array = {arrays[1], {1, 0, 0}};
+  ASSERT_EQ(cudaMemcpy3DBatchAsync(1, &box, 0, stream), cudaSuccess);
+  box.src = box.dst;
+  box.dst = {};
+  box.dst.type = cudaMemcpyOperandTypePointer;
+  box.dst.op.ptr.ptr = device;
+  box.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  ASSERT_EQ(cudaMemcpy3DBatchAsync(1, &box, 0, stream), cudaSuccess);
+  const std::vector<uint8_t> seen = read(device);
+  for (size_t z = 0; z < 3; ++z)
+    for (size_t y = 0; y < 5; ++y)
+      for (size_t x = 0; x < 40; ++x) ASSERT_EQ(seen[(z * 5 + y) * 40 + x], pageable[(z * 6 + y) * 48 + x]);
+  box.src.op.array.offset.x = 7;  // ends behind the array
+  EXPECT_EQ(cudaMemcpy3DBatchAsync(1, &box, 0, stream), cudaErrorInvalidValue);
+  for (const cudaArray_t array : arrays) EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
 }
 
 }  // namespace

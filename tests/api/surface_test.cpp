@@ -34,7 +34,7 @@ TEST_F(Surfaces, ObjectsAreOfArrays) {  // TEXH-09
   EXPECT_EQ(cuSurfObjectDestroy(object), CUDA_SUCCESS);
   EXPECT_EQ(cuSurfObjectDestroy(object), CUDA_SUCCESS);
   resource.res.array.hArray = nullptr;
-  EXPECT_EQ(cuSurfObjectCreate(&object, &resource), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuSurfObjectCreate(&object, &resource), CUDA_ERROR_INVALID_VALUE);
   const Surface surface = make(Geometry::Plane, texels[0]);
   resource.res.array.hArray = surface.array;
   EXPECT_EQ(cuSurfObjectCreate(nullptr, &resource), CUDA_ERROR_INVALID_VALUE);
@@ -51,6 +51,18 @@ TEST_F(Surfaces, ObjectsAreOfArrays) {  // TEXH-09
   EXPECT_EQ(cuArrayDestroy(plain), CUDA_SUCCESS);
 }
 
+// With every mode, as on an H200, whose code is that of a misaligned address.
+TEST_F(Surfaces, AccessesAreAligned) {
+  Surface surface = make(Geometry::Plane, texels[2]);
+  const CUfunction function = load(loads(Geometry::Plane, {1, 32}, "zero", "k"), "k");
+  const Place between{6, 3, 0, 0};
+  ASSERT_EQ(cuMemcpyHtoD(places, &between, sizeof between), CUDA_SUCCESS);
+  void* parameters[] = {&surface.object, &places, &out};
+  ASSERT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  hasFaulted = true;
+}
+
 TEST_F(Surfaces, TrapsBeyondTheEdge) {  // TEXD-12
   Surface surface = make(Geometry::Plane, texels[2]);
   const CUfunction function = load(loads(Geometry::Plane, {1, 32}, "trap", "k"), "k");
@@ -61,7 +73,7 @@ TEST_F(Surfaces, TrapsBeyondTheEdge) {  // TEXD-12
   ASSERT_EQ(cuMemcpyHtoD(places, &beyond, sizeof beyond), CUDA_SUCCESS);
   void* parameters[] = {&surface.object, &places, &out};
   ASSERT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   hasFaulted = true;
 }
 

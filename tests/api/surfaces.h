@@ -45,7 +45,7 @@ struct Access {
   }
 };
 inline constexpr Access accesses[] = {{1, 8},  {1, 16}, {1, 32}, {1, 64}, {2, 8}, {2, 16},
-                               {2, 32}, {2, 64}, {4, 8},  {4, 16}, {4, 32}};
+                                      {2, 32}, {2, 64}, {4, 8},  {4, 16}, {4, 32}};
 
 struct Place {
   int32_t x, y, z, layer;
@@ -101,6 +101,7 @@ struct Surface {
     place.x = place.x & -step;
     limit(place.x, (row - step) & -step);
     if (height > 1) limit(place.y, static_cast<int32_t>(height) - 1);
+    place.layer &= 0xFFFF;
     int32_t& z = isLayered(geometry) ? place.layer : place.z;
     if (depth > 1) limit(z, static_cast<int32_t>(depth) - 1);
     return isInside || clamps ? at(static_cast<size_t>(place.x), height > 1 ? static_cast<size_t>(place.y) : 0,
@@ -114,10 +115,10 @@ struct Texel {
   unsigned channels, bytes;
 };
 inline constexpr Texel texels[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, 1},
-                            {CU_AD_FORMAT_SIGNED_INT8, 2, 2},
-                            {CU_AD_FORMAT_FLOAT, 1, 4},
-                            {CU_AD_FORMAT_HALF, 4, 8},
-                            {CU_AD_FORMAT_SIGNED_INT32, 4, 16}};
+                                   {CU_AD_FORMAT_SIGNED_INT8, 2, 2},
+                                   {CU_AD_FORMAT_FLOAT, 1, 4},
+                                   {CU_AD_FORMAT_HALF, 4, 8},
+                                   {CU_AD_FORMAT_SIGNED_INT32, 4, 16}};
 
 class Surfaces : public WithDevice {
  protected:

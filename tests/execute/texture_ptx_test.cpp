@@ -200,9 +200,14 @@ TEST_F(TexturePtx, QueriesReadTheRecord) {
   describe(record);
   const auto words = read(
       "txq.width.b32 %r1, [%rd1];\ntxq.height.b32 %r2, [%rd1];\ntxq.normalized_coords.b32 %r3, [%rd1];\n"
-      "mov.u32 %r10, 2;\ntxq.level.width.b32 %r4, [%rd1], %r10;\n",
+      "txq.depth.b32 %r4, [%rd1];\n",
       1);
-  EXPECT_EQ(words, (std::vector<uint32_t>{13, 5, 1, 3}));
+  EXPECT_EQ(words, (std::vector<uint32_t>{13, 5, 1, 0}));
+  const auto levels = read(
+      "mov.u32 %r10, 2;\ntxq.level.width.b32 %r1, [%rd1], %r10;\ntxq.level.height.b32 %r2, [%rd1], %r10;\n"
+      "mov.u32 %r10, 0;\ntxq.level.width.b32 %r3, [%rd1], %r10;\ntxq.level.height.b32 %r4, [%rd1], %r10;\n",
+      1);
+  EXPECT_EQ(levels, (std::vector<uint32_t>{0, 0, 13, 5})) << "there is one level";
 }
 
 // A model of addressing and filtering. Weights are whole numbers of 256ths, of planes too; sums are exact here.
@@ -280,6 +285,29 @@ TEST_F(TexturePtx, PitchedTexturesAreAddressedAndFiltered) {
               << x << ", " << y << " mode " << int(mode) << " flags " << record.flags;
         }
       }
+}
+
+// Offsets count texels, and what lies beyond the edge is the edge's own.
+TEST_F(TexturePtx, OffsetsMoveTheTexelsOfAFilter) {
+  Buffer texels(*device, 512);
+  for (uint32_t i = 0; i < 128; ++i) texels.as<float>()[i] = static_cast<float>(i);
+  describe(pitched(texels, 8, 4, 64, abi::LinearFilter, AddressMode::Clamp));
+  const auto words = read(
+      "mov.f32 %f1, 0f3f400000;\nmov.f32 %f2, 0f3fc00000;\nmov.u32 %r11, 0;\n"  // 0.75, 1.5
+      "mov.u32 %r10, 3;\ntex.2d.v4.f32.f32 {%r1, %r12, %r12, %r12}, [%rd1, {%f1, %f2}], {%r10, %r11};\n"
+      "mov.u32 %r10, -1;\ntex.2d.v4.f32.f32 {%r2, %r12, %r12, %r12}, [%rd1, {%f1, %f2}], {%r10, %r11};\n"
+      "mov.f32 %f1, 0fbfa00000;\nmov.u32 %r10, 2;\n"  // -1.25
+      "tex.2d.v4.f32.f32 {%r3, %r12, %r12, %r12}, [%rd1, {%f1, %f2}], {%r10, %r11};\nmov.u32 %r4, 0;\n",
+      1);
+  EXPECT_EQ(std::bit_cast<float>(words[0]), 19.25f);
+  EXPECT_EQ(std::bit_cast<float>(words[1]), 16);
+  EXPECT_EQ(std::bit_cast<float>(words[2]), 16.25f);
+  describe(linear(texels, 128, ChannelType::Float, 32, 1));
+  const auto line = read(
+      "mov.f32 %f1, 0f40a00000;\nmov.u32 %r10, 3;\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r2, 0;\n"  // 5
+      "tex.1d.v4.f32.f32 {%r1, %r12, %r12, %r12}, [%rd1, {%f1}], {%r10};\n",
+      1);
+  EXPECT_EQ(std::bit_cast<float>(line[0]), 8);
 }
 
 // Texel coordinates that are no numbers end at the texture's edge.

@@ -119,7 +119,8 @@ const Change changes[] = {
     {"address + 32", [](World&, Described& d) { d.resource.res.linear.devPtr += 32; }},
     {"address + 256", [](World&, Described& d) { d.resource.res.linear.devPtr += 256; }},
     {"address + 512", [](World&, Described& d) { d.resource.res.linear.devPtr += 512; }},
-    {"host memory", [](World& w, Described& d) { d.resource.res.linear.devPtr = reinterpret_cast<CUdeviceptr>(w.host); }},
+    {"host memory",
+     [](World& w, Described& d) { d.resource.res.linear.devPtr = reinterpret_cast<CUdeviceptr>(w.host); }},
     {"wild address", [](World&, Described& d) { d.resource.res.linear.devPtr = 0x700000000000; }},
     {"format 7", madeOf<7, 1>},
     {"3 channels", madeOf<0x20, 3>},
@@ -137,7 +138,8 @@ const Change changes[] = {
     {"a view of half the width", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.width = 32; }},
     {"a view without width", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.width = 0; }},
     {"a view of depth 4", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.depth = 4; }},
-    {"a view of level 1", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.firstMipmapLevel = d.view.lastMipmapLevel = 1; }},
+    {"a view of level 1",
+     [](World& w, Described& d) { viewed<0x16>(w, d), d.view.firstMipmapLevel = d.view.lastMipmapLevel = 1; }},
     {"a view of levels 1 to 0", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.firstMipmapLevel = 1; }},
     {"a view of level 77", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.lastMipmapLevel = 77; }},
     {"a view of layer 1", [](World& w, Described& d) { viewed<0x16>(w, d), d.view.firstLayer = d.view.lastLayer = 1; }},
@@ -194,8 +196,9 @@ void addChange(const Base& base, const Change& change) {
           << texture.mipmapFilterMode << static_cast<long long>(texture.mipmapLevelBias * 100)
           << static_cast<long long>(texture.minMipmapLevelClamp * 100)
           << static_cast<long long>(texture.maxMipmapLevelClamp * 100);
-    notes << FUNCTION(cuTexObjectGetResourceViewDesc)(&view, object) << view.format << static_cast<long long>(view.width)
-          << view.firstMipmapLevel << view.lastMipmapLevel << view.firstLayer << view.lastLayer;
+    notes << FUNCTION(cuTexObjectGetResourceViewDesc)(&view, object) << view.format
+          << static_cast<long long>(view.width) << view.firstMipmapLevel << view.lastMipmapLevel << view.firstLayer
+          << view.lastLayer;
     return notes << FUNCTION(cuTexObjectDestroy)(object) << FUNCTION(cuTexObjectDestroy)(object);
   });
   sequence(R, "a texture of " + name, [&](World& w) {
@@ -219,7 +222,8 @@ void addChange(const Base& base, const Change& change) {
     cudaTextureDesc texture{};
     for (int i = 0; i < 3; ++i) texture.addressMode[i] = static_cast<cudaTextureAddressMode>(d.texture.addressMode[i]);
     texture.filterMode = static_cast<cudaTextureFilterMode>(d.texture.filterMode);
-    texture.readMode = d.texture.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
+    texture.readMode =
+        d.texture.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
     texture.sRGB = (d.texture.flags & CU_TRSF_SRGB) != 0;
     texture.normalizedCoords = (d.texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
     texture.maxAnisotropy = d.texture.maxAnisotropy;
@@ -291,7 +295,8 @@ void addTextureCalls() {
   call(D, FUNCTION(cuTexObjectGetTextureDesc), out(0), wild());
   call(D, FUNCTION(cuTexObjectGetResourceViewDesc), out(0), wild());
   call(D, FUNCTION(cuSurfObjectGetResourceDesc), out(0), wild());
-  call(R, FUNCTION(cudaCreateTextureObject), out(0), resource<cudaResourceDesc>(), texture<cudaTextureDesc>(), number(0));
+  call(R, FUNCTION(cudaCreateTextureObject), out(0), resource<cudaResourceDesc>(), texture<cudaTextureDesc>(),
+       number(0));
   call(R, FUNCTION(cudaCreateSurfaceObject), out(0), resource<cudaResourceDesc>());
   call(R, FUNCTION(cudaDestroyTextureObject), wild());
   call(R, FUNCTION(cudaDestroySurfaceObject), wild());

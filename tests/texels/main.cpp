@@ -23,8 +23,7 @@ struct Options {
 
   // Neighbours share kernels: 32 of them stay together.
   bool has(size_t number) const {
-    return number % step == 0 && number / 32 % shards == shard &&
-           cases()[number].name.find(only) != std::string::npos;
+    return number % step == 0 && number / 32 % shards == shard && cases()[number].name.find(only) != std::string::npos;
   }
 };
 

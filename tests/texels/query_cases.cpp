@@ -23,7 +23,8 @@ void ask(Notes& notes, Geometry geometry, const Format& format, bool isSurface, 
   how.maxMipmapLevelClamp = 10;
   if (format.isFloat()) how.filterMode = CU_TR_FILTER_MODE_LINEAR;
   unsigned long long object = 0;
-  const CUresult created = isSurface ? cuSurfObjectCreate(&object, &what) : cuTexObjectCreate(&object, &what, &how, nullptr);
+  const CUresult created =
+      isSurface ? cuSurfObjectCreate(&object, &what) : cuTexObjectCreate(&object, &what, &how, nullptr);
   notes.code(created);
   if (created != CUDA_SUCCESS) return;
   if (const CUfunction function = kernel(notes, text)) notes.bytes(launch(notes, function, object, {0}, 1, 4));
@@ -32,7 +33,7 @@ void ask(Notes& notes, Geometry geometry, const Format& format, bool isSurface, 
 }  // namespace
 
 void addQueries() {
-  const Geometry geometries[] = {Geometry::Linear, Geometry::Pitched, Geometry::Line,  Geometry::Plane,
+  const Geometry geometries[] = {Geometry::Linear, Geometry::Pitched, Geometry::Line,   Geometry::Plane,
                                  Geometry::Volume, Geometry::Lines,   Geometry::Planes, Geometry::Cube,
                                  Geometry::Cubes,  Geometry::Levels};
   const auto add = [](const std::string& instruction, Geometry geometry, const char* texel, bool isSurface) {
@@ -42,9 +43,9 @@ void addQueries() {
                        [=](Notes& notes) { ask(notes, geometry, one, isSurface, text); }});
   };
   for (const Geometry geometry : geometries) {
-    for (const char* what : {"width", "height", "depth", "array_size", "num_mipmap_levels", "num_samples",
-                             "normalized_coords", "filter_mode", "addr_mode_0",
-                             "addr_mode_1", "addr_mode_2", "force_unnormalized_coords"})
+    for (const char* what :
+         {"width", "height", "depth", "array_size", "num_mipmap_levels", "num_samples", "normalized_coords",
+          "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2", "force_unnormalized_coords"})
       add(std::string("txq.") + what + ".b32 %r0, [%h];", geometry, "f32", false);
     for (const char* what : {"width", "height", "depth"})
       for (const char* level : {"0", "1", "3", "9"})
@@ -60,11 +61,12 @@ void addQueries() {
     }
   for (const char* kind : {"texref", "samplerref", "surfref"}) {
     for (const bool isSurface : {false, true})
-      add(std::string("istypep.") + kind + " %q, %h; selp.u32 %r0, 1, 0, %q;", Geometry::Plane, isSurface ? "u32" : "f32",
-          isSurface);
+      add(std::string("istypep.") + kind + " %q, %h; selp.u32 %r0, 1, 0, %q;", Geometry::Plane,
+          isSurface ? "u32" : "f32", isSurface);
     for (const char* named : {"texref", "surfref"}) {
-      const std::string text = kernelOf(std::string("mov.u64 %h, thing; istypep.") + kind + " %q, %h; selp.u32 %r0, 1, 0, %q;",
-                                        std::string(".global .") + named + " thing;\n");
+      const std::string text =
+          kernelOf(std::string("mov.u64 %h, thing; istypep.") + kind + " %q, %h; selp.u32 %r0, 1, 0, %q;",
+                   std::string(".global .") + named + " thing;\n");
       cases().push_back({std::string("istypep.") + kind + " of a named " + named,
                          [=](Notes& notes) { ask(notes, Geometry::Plane, format("f32"), false, text); }});
     }

@@ -54,8 +54,8 @@ const Format& format(const std::string& name) {
 }
 
 const char* nameOf(Geometry geometry) {
-  constexpr const char* names[] = {"linear", "pitched", "1d",  "2d",         "3d",        "1d layers",
-                                   "2d layers", "cube", "cubes", "1d levels", "2d levels", "3d levels"};
+  constexpr const char* names[] = {"linear",    "pitched", "1d",    "2d",        "3d",        "1d layers",
+                                   "2d layers", "cube",    "cubes", "1d levels", "2d levels", "3d levels"};
   return names[static_cast<int>(geometry)];
 }
 
@@ -84,8 +84,7 @@ Resource::Resource(Notes& notes, Geometry geometry, const Format& format, bool i
   if (isCube) height_ = width_;
   if (isLine) height_ = 0;
   const bool isVolume = geometry == Geometry::Volume || geometry == Geometry::VolumeLevels;
-  const bool isLayered =
-      geometry == Geometry::Lines || geometry == Geometry::Planes || geometry == Geometry::Cubes;
+  const bool isLayered = geometry == Geometry::Lines || geometry == Geometry::Planes || geometry == Geometry::Cubes;
   if (isCube) depth_ = geometry == Geometry::Cube ? 6 : 12;
   else if (!isVolume && !isLayered) depth_ = 0;
   if (geometry == Geometry::Linear || geometry == Geometry::Pitched) {
@@ -146,7 +145,8 @@ void Resource::transfer(CUarray array, std::vector<uint8_t>& bytes, bool toArray
 }
 
 std::vector<uint8_t> Resource::contents() const {
-  std::vector<uint8_t> bytes(width_ * std::max<size_t>(height_, 1) * std::max<size_t>(depth_, 1) * format_.bytes(), 0xCD);
+  std::vector<uint8_t> bytes(width_ * std::max<size_t>(height_, 1) * std::max<size_t>(depth_, 1) * format_.bytes(),
+                             0xCD);
   transfer(array_, bytes, false);
   return bytes;
 }

@@ -82,7 +82,8 @@ void runOn(Notes& notes, Geometry geometry, const Format& format, const std::str
 
 enum class Where { Inside, Around, Misaligned };
 
-// Every place once, so that what stores leave is known; beyond the edges some that no one else goes to.
+// Every place once, so that what stores leave is known. Where some lie beyond the edges, and may come to be the same,
+// all bring the same bytes.
 std::vector<Place> placesOn(const Resource& resource, const Format& format, unsigned step, Where where) {
   Random random(3);
   std::vector<Place> all;
@@ -90,7 +91,7 @@ std::vector<Place> placesOn(const Resource& resource, const Format& format, unsi
   const auto height = static_cast<int32_t>(resource.height()), depth = static_cast<int32_t>(resource.depth());
   const auto add = [&](int32_t x, int32_t y, int32_t z) {
     Place place{x, y, z, 0, {}};
-    for (uint32_t& word : place.data) word = random.next() ^ random.next() << 12;
+    for (uint32_t& word : place.data) word = where == Where::Around ? 0x5AC3961E : random.next() ^ random.next() << 12;
     all.push_back(place);
   };
   for (int32_t x = 0; x + width <= row; x += width)
@@ -118,11 +119,11 @@ void addAccess(Geometry geometry, const Format& format, const Access& access, co
   const std::string moves = access.type() + " [%out], " + access.registers() + ";";
   for (const bool isStore : {false, true}) {
     const std::string text =
-        isStore ? kernelOf("ld.global" + access.type() + " " + access.registers() + ", [%in];\n  sust.b." + ending + " " +
-                           place + ", " + access.registers() + ";")
+        isStore ? kernelOf("ld.global" + access.type() + " " + access.registers() + ", [%in];\n  sust.b." + ending +
+                           " " + place + ", " + access.registers() + ";")
                 : kernelOf("suld.b." + ending + " " + access.registers() + ", " + place + ";\n  st.global" + moves);
-    const std::string name = std::string(isStore ? "sust.b." : "suld.b.") + ending + ", " + texels::nameOf(geometry) + " " +
-                             format.name + ", " + nameOf(where);
+    const std::string name = std::string(isStore ? "sust.b." : "suld.b.") + ending + ", " + texels::nameOf(geometry) +
+                             " " + format.name + ", " + nameOf(where);
     cases().push_back({name, [=](Notes& notes) {
                          runOn(notes, geometry, format, text, [&](const Resource& resource) {
                            return placesOn(resource, format, access.bytes(), where);
@@ -137,47 +138,71 @@ void addFormatted() {
       for (const bool isAround : {false, true}) {
         if (isAround && one.channels != 1) continue;
         const Form form = formOf(geometry);
-        const std::string text = kernelOf("ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%in];\n  sust.p." +
-                                          std::string(form.name) + ".v4.b32." + (isAround ? "clamp" : "zero") + " [%s, " +
-                                          form.coordinates + "], {%r0, %r1, %r2, %r3};");
+        const std::string text =
+            kernelOf("ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%in];\n  sust.p." + std::string(form.name) + ".v4.b32." +
+                     (isAround ? "clamp" : "zero") + " [%s, " + form.coordinates + "], {%r0, %r1, %r2, %r3};");
         const std::string name = std::string("sust.p, ") + texels::nameOf(geometry) + " " + one.name + ", " +
                                  (isAround ? "around the edges" : "inside");
         cases().push_back({name, [=](Notes& notes) {
-          runOn(notes, geometry, one, text, [&](const Resource& resource) {
-            // Integers and floats of all sizes, as either may be meant.
-            const uint32_t values[] = {0, 1, 127, 128, 255, 256, 300, 32767, 32768, 65535, 65536, 0x7FFFFFFF, 0x80000000,
-                                       ~0u, ~99u, ~200u, ~40000u, std::bit_cast<uint32_t>(0.5f), std::bit_cast<uint32_t>(1.f),
-                                       std::bit_cast<uint32_t>(-1.f), std::bit_cast<uint32_t>(1.f / 3), std::bit_cast<uint32_t>(-0.25f),
-                                       std::bit_cast<uint32_t>(70000.f), std::bit_cast<uint32_t>(65519.f), std::bit_cast<uint32_t>(1e-7f),
-                                       std::bit_cast<uint32_t>(1e-40f), 0x7F800000, 0xFF800000, 0x7FC00000, std::bit_cast<uint32_t>(0.00196f)};
-            std::vector<Place> all;
-            unsigned next = 0;
-            const auto height = static_cast<int32_t>(resource.height() ? resource.height() : 1);
-            for (int32_t y = 0; y < height; ++y)
-              for (int32_t x = 0; x < 16; ++x) {
-                Place place{x, y, y % 5, 0, {}};
-                for (uint32_t& word : place.data) word = values[next++ % std::size(values)];
-                all.push_back(place);
-              }
-            if (isAround) all[0].x = -5, all[1].y = 100, all[2].x = 16, all[3].z = 9;
-            return all;
-          });
-        }});
+                             runOn(notes, geometry, one, text, [&](const Resource& resource) {
+                               // Integers and floats of all sizes, as either may be meant.
+                               const uint32_t values[] = {0,
+                                                          1,
+                                                          127,
+                                                          128,
+                                                          255,
+                                                          256,
+                                                          300,
+                                                          32767,
+                                                          32768,
+                                                          65535,
+                                                          65536,
+                                                          0x7FFFFFFF,
+                                                          0x80000000,
+                                                          ~0u,
+                                                          ~99u,
+                                                          ~200u,
+                                                          ~40000u,
+                                                          std::bit_cast<uint32_t>(0.5f),
+                                                          std::bit_cast<uint32_t>(1.f),
+                                                          std::bit_cast<uint32_t>(-1.f),
+                                                          std::bit_cast<uint32_t>(1.f / 3),
+                                                          std::bit_cast<uint32_t>(-0.25f),
+                                                          std::bit_cast<uint32_t>(70000.f),
+                                                          std::bit_cast<uint32_t>(65519.f),
+                                                          std::bit_cast<uint32_t>(1e-7f),
+                                                          std::bit_cast<uint32_t>(1e-40f),
+                                                          0x7F800000,
+                                                          0xFF800000,
+                                                          0x7FC00000,
+                                                          std::bit_cast<uint32_t>(0.00196f)};
+                               std::vector<Place> all;
+                               unsigned next = 0;
+                               const auto height = static_cast<int32_t>(resource.height() ? resource.height() : 1);
+                               for (int32_t y = 0; y < height; ++y)
+                                 for (int32_t x = 0; x < 16; ++x) {
+                                   Place place{x, y, y % 5, 0, {}};
+                                   for (uint32_t& word : place.data) word = values[next++ % std::size(values)];
+                                   all.push_back(place);
+                                 }
+                               if (isAround) all[0].x = -5, all[1].y = 100, all[2].x = 16, all[3].z = 9;
+                               return all;
+                             });
+                           }});
       }
 }
 
 void addReductions() {
   for (const char* texel : {"u32", "s32", "f32", "u8x4", "u32x2", "u8", "u32x4"})
-    for (const char* operation :
-         {"b.add.2d.u32", "b.add.2d.s32", "b.add.2d.u64", "b.min.2d.u32", "b.min.2d.s32", "b.max.2d.s32", "b.max.2d.u64",
-          "b.min.2d.s64", "b.and.2d.b32", "b.or.2d.b32", "p.add.2d.b32", "p.min.2d.b32", "p.max.2d.b32", "p.and.2d.b32",
-          "p.or.2d.b32"})
+    for (const char* operation : {"b.add.2d.u32", "b.add.2d.s32", "b.add.2d.u64", "b.min.2d.u32", "b.min.2d.s32",
+                                  "b.max.2d.s32", "b.max.2d.u64", "b.min.2d.s64", "b.and.2d.b32", "b.or.2d.b32",
+                                  "p.add.2d.b32", "p.min.2d.b32", "p.max.2d.b32", "p.and.2d.b32", "p.or.2d.b32"})
       for (const char* mode : {"zero", "clamp"}) {
         const bool isWide = std::strstr(operation, "64") != nullptr, isFormatted = operation[0] == 'p';
         const Format one = format(texel);
         const std::string text =
-            kernelOf(std::string("ld.global.b") + (isWide ? "64 %d0" : "32 %r0") + ", [%in];\n  sured." + operation + "." +
-                     mode + " [%s, {%x, %y}], " + (isWide ? "%d0" : "%r0") + ";");
+            kernelOf(std::string("ld.global.b") + (isWide ? "64 %d0" : "32 %r0") + ", [%in];\n  sured." + operation +
+                     "." + mode + " [%s, {%x, %y}], " + (isWide ? "%d0" : "%r0") + ";");
         cases().push_back({std::string("sured.") + operation + "." + mode + ", 2d " + texel, [=](Notes& notes) {
                              runOn(notes, Geometry::Plane, one, text, [&](const Resource& resource) {
                                auto all = placesOn(resource, one, isWide ? 8 : 4, Where::Around);
@@ -199,11 +224,11 @@ void addTraps() {
       for (const bool isFar : {false, true}) {
         const Form form = formOf(geometry);
         const std::string place = std::string("[%s, ") + form.coordinates + "]";
-        const std::string text =
-            isStore ? kernelOf(std::string("sust.b.") + form.name + ".b32.trap " + place + ", %x;")
-                    : kernelOf(std::string("suld.b.") + form.name + ".b32.trap %r0, " + place + "; st.global.b32 [%out], %r0;");
-        const std::string name = std::string(isStore ? "sust" : "suld") + ".b." + form.name + ".b32.trap, beyond the edge" +
-                                 (isFar ? " by far" : "");
+        const std::string text = isStore ? kernelOf(std::string("sust.b.") + form.name + ".b32.trap " + place + ", %x;")
+                                         : kernelOf(std::string("suld.b.") + form.name + ".b32.trap %r0, " + place +
+                                                    "; st.global.b32 [%out], %r0;");
+        const std::string name = std::string(isStore ? "sust" : "suld") + ".b." + form.name +
+                                 ".b32.trap, beyond the edge" + (isFar ? " by far" : "");
         cases().push_back({name, [=](Notes& notes) {
                              runOn(notes, geometry, format("f32"), text, [&](const Resource&) {
                                return std::vector<Place>{{isFar ? 1 << 20 : 64, 0, 0, 0, {}}};
@@ -222,8 +247,8 @@ void addSurfaces() {
         addAccess(Geometry::Plane, format(texel), access, mode, Where::Inside);
         if (mode != std::string("trap")) addAccess(Geometry::Plane, format(texel), access, mode, Where::Around);
       }
-  for (const Geometry geometry : {Geometry::Line, Geometry::Volume, Geometry::Lines, Geometry::Planes, Geometry::Cube,
-                                  Geometry::Cubes})
+  for (const Geometry geometry :
+       {Geometry::Line, Geometry::Volume, Geometry::Lines, Geometry::Planes, Geometry::Cube, Geometry::Cubes})
     for (const char* texel : texels)
       for (const Access& access : {accesses[0], accesses[2], accesses[10]})
         for (const char* mode : {"zero", "clamp"}) addAccess(geometry, format(texel), access, mode, Where::Around);

@@ -1,5 +1,5 @@
-// Reads and writes of textures and surfaces, each a case that prints one line: codes, a checksum of every byte that came
-// of it, and the first words. The program needs the driver API alone, so that NVIDIA's can answer as well.
+// Reads and writes of textures and surfaces, each a case that prints one line: codes, a checksum of every byte that
+// came of it, and the first words. The program needs the driver API alone, so that NVIDIA's can answer as well.
 #pragma once
 
 #include <cuda.h>
@@ -41,7 +41,20 @@ struct Format {
 const std::vector<Format>& formats();  // all of 1, 2 and 4 channels
 const Format& format(const std::string& name);
 
-enum class Geometry { Linear, Pitched, Line, Plane, Volume, Lines, Planes, Cube, Cubes, LineLevels, Levels, VolumeLevels };
+enum class Geometry {
+  Linear,
+  Pitched,
+  Line,
+  Plane,
+  Volume,
+  Lines,
+  Planes,
+  Cube,
+  Cubes,
+  LineLevels,
+  Levels,
+  VolumeLevels
+};
 const char* nameOf(Geometry geometry);
 
 // A resource with texels in it, which are the same in every run. It is freed with the object.

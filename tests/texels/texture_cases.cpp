@@ -33,8 +33,8 @@ struct Texture {
 };
 
 const char* nameOf(Form form) {
-  constexpr const char* names[] = {"tex",      "tex at integers", "tex.level", "tex.level at integers", "tex.grad", "tld4",
-                                   "tex.f16x2", "tex with offsets", "tex with comparison"};
+  constexpr const char* names[] = {"tex",  "tex at integers", "tex.level",        "tex.level at integers", "tex.grad",
+                                   "tld4", "tex.f16x2",       "tex with offsets", "tex with comparison"};
   return names[static_cast<int>(form)];
 }
 
@@ -70,8 +70,14 @@ std::string Texture::kernel() const {
       break;
     case Geometry::Lines: name = "a1d", with = "{%l, %x}", gradients = "{%a}, {%d}", offsets = "{%k}"; break;
     case Geometry::Planes: name = "a2d", with = "{%l, %x, %y, %y}"; break;
-    case Geometry::Cube: name = "cube", with = "{%x, %y, %z, %z}"; gradients = "{%a, %b, %c, %c}, {%d, %e, %f, %f}"; break;
-    case Geometry::Cubes: name = "acube", with = "{%l, %x, %y, %z}"; gradients = "{%a, %b, %c, %c}, {%d, %e, %f, %f}"; break;
+    case Geometry::Cube:
+      name = "cube", with = "{%x, %y, %z, %z}";
+      gradients = "{%a, %b, %c, %c}, {%d, %e, %f, %f}";
+      break;
+    case Geometry::Cubes:
+      name = "acube", with = "{%l, %x, %y, %z}";
+      gradients = "{%a, %b, %c, %c}, {%d, %e, %f, %f}";
+      break;
     default: break;
   }
   std::string coordinates = with;
@@ -120,8 +126,8 @@ std::vector<uint8_t> Texture::places(const Resource& resource) const {
   };
   std::vector<Place> all(reads);
   Random random(5);
-  const float special[] = {0,   -0.f, 0.5f, 1,      -1,        2,         1e-30f, 1e10f,
-                           -1e10f, 1e30f, NAN, INFINITY, -INFINITY, 0.99999994f, 1023.75f, -777.125f};
+  const float special[] = {0,      -0.f,  0.5f, 1,        -1,        2,           1e-30f,   1e10f,
+                           -1e10f, 1e30f, NAN,  INFINITY, -INFINITY, 0.99999994f, 1023.75f, -777.125f};
   const bool isWhole = form == Form::Whole || form == Form::WholeLevel;
   for (unsigned i = 0; i < reads; ++i) {
     // A quarter of it on either side of the texture, in steps of 4096ths of a texel, and some at texels' edges.

@@ -24,8 +24,6 @@ MISSING = [
     ("`*GraphMem*`, `cuGraph*Mem[AF]*`, `cuGraph*BatchMemOp*`, `*Conditional*`",
      "graphs have no nodes of these kinds yet (docs/graphs.md)", "adding one answers so"),
     ("`*Graph*ExternalSemaphores*`", "graphs have no nodes of these kinds yet (docs/graphs.md)", "adding one answers so"),
-    ("`cudaBind*`, `*Reference`, `cudaUnbindTexture`, `cudaGetTextureAlignmentOffset`",
-     "programs of toolkits before 12 that bind textures by name", "binding one answers so"),
     ("`cuMemMapArrayAsync`", "arrays without memory of their own are not there", "`SPARSE_CUDA_ARRAY_SUPPORTED` is 0"),
     ("`*Graphics*`, `*GL*`, `*EGL*`, `*VDPAU*`, `*NvSci*`", "of other interfaces only memory and semaphores are taken, by file "
      "descriptors (docs/runtime.md)", "registering one answers so"),

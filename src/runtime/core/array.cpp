@@ -52,8 +52,11 @@ Error check(const ArrayDescription& wanted, bool isImported) {
   }
   const bool isPlain = wanted.dimensions() == 2 && !wanted.hasLayers();
   if ((wanted.flags & ArrayTextureGather) != 0 && !isPlain) return Error::InvalidValue;
-  if (wanted.format->isCompressed() && (wanted.dimensions() != 2 || (wanted.flags & ArraySurfaceLoadStore) != 0))
-    return Error::InvalidValue;
+  if (wanted.format->isCompressed() && wanted.dimensions() == 1) return Error::InvalidValue;
+  if (wanted.format->isCompressed() && (wanted.dimensions() == 3 || (wanted.flags & ArraySurfaceLoadStore) != 0)) {
+    util::log().warn("compressed arrays have two dimensions and no surfaces");
+    return Error::NotSupported;
+  }
   // Beyond what any device has; Vulkan's numbers have 32 bits.
   if (std::max({wanted.width, wanted.height, wanted.depth}) > INT32_MAX) return Error::InvalidValue;
   return Error::Success;
@@ -73,7 +76,7 @@ vk::ImageShape shapeOf(const ArrayDescription& wanted, uint32_t levels) {
   shape.isStorage = (wanted.flags & ArraySurfaceLoadStore) != 0;
   shape.isAttachment = (wanted.flags & ArrayColorAttachment) != 0;
   shape.levels =
-      std::min(levels, static_cast<uint32_t>(std::bit_width(std::max({shape.width, shape.height, shape.depth}))));
+      std::clamp(levels, 1u, static_cast<uint32_t>(std::bit_width(std::max({shape.width, shape.height, shape.depth}))));
   return shape;
 }
 

@@ -77,17 +77,20 @@ TextureObject::~TextureObject() {
 Error TextureObject::texelsOf(Texels& out) const {
   const ArrayFormat* format = description_.format;
   if (!format) return Error::InvalidValue;
-  if (description_.hasView && description_.view.format != 0) {
+  if (description_.hasView) {
     // CU_RES_VIEW_FORMAT_UINT_1X8 ..: three numbers of channels of each kind.
     constexpr Texels kinds[] = {{8, 0, ChannelType::Unsigned, false},  {8, 0, ChannelType::Signed, false},
                                 {16, 0, ChannelType::Unsigned, false}, {16, 0, ChannelType::Signed, false},
                                 {32, 0, ChannelType::Unsigned, false}, {32, 0, ChannelType::Signed, false},
                                 {16, 0, ChannelType::Float, false},    {32, 0, ChannelType::Float, false}};
+    constexpr uint32_t firstCompressed = 3 * std::size(kinds), compressed = 14;
     const uint32_t place = description_.view.format - 1;
-    if (place / 3 >= std::size(kinds)) {
+    const bool isCompressed = place >= firstCompressed && place < firstCompressed + compressed;
+    if (isCompressed && format->kind == Unsigned && format->bits == 32 && format->channels > 1) {
       util::log().warn("views of textures as compressed formats are not supported");
       return Error::NotSupported;
     }
+    if (place >= firstCompressed) return Error::InvalidValue;
     out = kinds[place / 3];
     out.channels = 1u << place % 3;
     return out.bits * out.channels / 8 == format->bytes ? Error::Success : Error::InvalidValue;
@@ -185,6 +188,8 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   uint32_t firstLayer = 0, layers = image_->shape().layers;
   if (description_.hasView) {
     const TextureDescription::View& view = description_.view;
+    if (view.width != array.width || view.height != array.height || (!array.hasLayers() && view.depth != array.depth))
+      return Error::InvalidValue;
     if (view.lastLevel < view.firstLevel || view.lastLevel >= levels || view.lastLayer < view.firstLayer ||
         view.lastLayer >= layers)
       return Error::InvalidValue;

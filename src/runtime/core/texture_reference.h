@@ -23,6 +23,7 @@ class TextureReference {
     TextureDescription description;
     bool isBound = false;
     const ArrayFormat* format = nullptr;  // that memory will be read in
+    size_t byteOffset = 0;                // from where the texture begins to what the program bound
   };
   State state() const;
   void change(const std::function<void(State&)>& body);

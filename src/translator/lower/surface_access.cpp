@@ -17,8 +17,8 @@ SurfaceAccess::SurfaceAccess(FunctionLowering& f, const TextureRecord& record, c
   locate(boundary);
 }
 
-// Bytes that are no multiple of the access's size are rounded down to one, as PTX allows. An access lies within the
-// surface with all its bytes or not at all.
+// An H200 ends kernels whose bytes are no multiple of the access's size, and takes places beyond a surface that traps
+// for illegal addresses. An access lies within the surface with all its bytes or not at all.
 void SurfaceAccess::locate(SurfaceBoundary boundary) {
   const Value rawShape = record_.word(offsetof(abi::TextureRecord, rawShape));
   isInside_ = b_.bitAnd(record_.isKind(abi::TextureKind::Surface),
@@ -39,18 +39,24 @@ void SurfaceAccess::locate(SurfaceBoundary boundary) {
     const Value rowBytes = b_.mul(record_.word(offsetof(abi::TextureRecord, width)), texelBytes_);
     // A row may have fewer bytes than the access.
     if (bytes_ > 1) isInside_ = b_.bitAnd(isInside_, b_.compare(Op::ULe, b_.i32(bytes_), rowBytes));
-    const Value alignment = b_.i32(~(bytes_ - 1));
-    place_.x = b_.bitAnd(place_.x, alignment);
-    limit(place_.x, b_.bitAnd(b_.sub(rowBytes, b_.i32(bytes_)), alignment));
+    if (bytes_ > 1) {
+      f_.beginIf(b_.compare(Op::INe, b_.bitAnd(place_.x, b_.i32(bytes_ - 1)), b_.i32(0)));
+      f_.fail(KernelFault::IllegalAddress);
+      f_.endIf();
+    }
+    limit(place_.x, b_.bitAnd(b_.sub(rowBytes, b_.i32(bytes_)), b_.i32(~(bytes_ - 1))));
     // Texels have 1, 2, 4, 8 or 16 bytes.
     column_ = b_.lshr(place_.x, b_.emit(Op::FindLsb, ir::I32, {texelBytes_}));
   }
   if (place_.dimensions > 1) limit(place_.y, lastOf(offsetof(abi::TextureRecord, height)));
   if (place_.dimensions > 2) limit(place_.z, lastOf(offsetof(abi::TextureRecord, depth)));
-  if (place_.isLayered) limit(place_.z, lastOf(offsetof(abi::TextureRecord, layers)));
+  if (place_.isLayered) {
+    place_.z = b_.bitAnd(place_.z, b_.i32(0xFFFF));  // an H200 looks at no more
+    limit(place_.z, lastOf(offsetof(abi::TextureRecord, layers)));
+  }
   if (boundary == SurfaceBoundary::Trap) {
     f_.beginIf(b_.bitNot(isInside_));
-    f_.fail(KernelFault::Trap);
+    f_.fail(KernelFault::IllegalAddress);
     f_.endIf();
   }
 }

@@ -20,16 +20,26 @@ Value roundedShift(ir::Builder& b, Value x, uint32_t amount) {
 
 Channels TexelSum::of(const std::vector<Plane>& planes) {
   std::array<ir::VariableId, 4> results;
-  for (ir::VariableId& result : results) result = b_.function().addVariable(ir::I32, "sum");
+  for (ir::VariableId& result : results) {
+    result = b_.function().addVariable(ir::I32, "sum");
+    b_.write(result, b_.i32(0));
+  }
+  // Most textures have one channel, and a sum takes long. There may be one, two or four.
+  const auto sumEach = [&](auto&& sum) {
+    b_.write(results[0], sum(0u));
+    f_.beginIf(b_.compare(Op::ULt, b_.i32(1), format_.channels));
+    b_.write(results[1], sum(1u));
+    f_.beginIf(b_.compare(Op::ULt, b_.i32(2), format_.channels));
+    for (const unsigned channel : {2u, 3u}) b_.write(results[channel], sum(channel));
+    f_.endIf();
+    f_.endIf();
+  };
   f_.beginIf(format_.isFloat);
-  for (unsigned i = 0; i < 4; ++i) b_.write(results[i], ofFloats(planes, i));
+  sumEach([&](unsigned channel) { return ofFloats(planes, channel); });
   f_.beginElse();
-  for (unsigned i = 0; i < 4; ++i) b_.write(results[i], ofFractions(planes, i));
+  sumEach([&](unsigned channel) { return ofFractions(planes, channel); });
   f_.endIf();
-  Channels channels;
-  for (unsigned i = 0; i < 4; ++i)
-    channels[i] = b_.select(b_.compare(Op::ULt, b_.i32(i), format_.channels), b_.read(results[i]), b_.i32(0));
-  return channels;
+  return {b_.read(results[0]), b_.read(results[1]), b_.read(results[2]), b_.read(results[3])};
 }
 
 // Bytes become numbers of 16 bits by repeating theirs; of signed ones, which have 7, as far as 16 bits of the sum go.

@@ -191,10 +191,11 @@ std::vector<TextureFilter::Corner> TextureFilter::corners(const std::vector<Posi
 std::vector<Plane> TextureFilter::planes(Value level, Value weight, Value isLinear) {
   std::vector<Position> positions = locate(level, isLinear);
   for (size_t i = 0; i < axes_.size(); ++i) {
-    // Beyond the middle of the first and the last texel nothing is mixed in.
+    // Beyond the middle of the first and the last texel nothing is mixed in, wherever an offset leads.
     Value hasEdge =
         b_.bitOr(isMode(b_, axes_[i].mode, AddressMode::Clamp), isMode(b_, axes_[i].mode, AddressMode::Mirror));
-    Value isBetween = b_.compare(Op::ULt, positions[i].index, b_.sub(sizeOf(axes_[i].extent, level), b_.i32(1)));
+    Value isBetween =
+        b_.compare(Op::ULt, moved(positions[i].index, i), b_.sub(sizeOf(axes_[i].extent, level), b_.i32(1)));
     positions[i].weight = b_.select(b_.bitOr(isBetween, b_.bitNot(hasEdge)), positions[i].weight, b_.i32(0));
   }
   const std::vector<Corner> all = corners(positions, weight);
@@ -245,6 +246,11 @@ std::vector<Plane> TextureFilter::planesIf(Value condition, Value level, Value w
   return result;
 }
 
+// A line has a second axis, and no offset along it.
+Value TextureFilter::moved(Value index, size_t axis) {
+  return axis < sample_.offsets.size() ? b_.add(index, sample_.offsets[axis]) : index;
+}
+
 // The index of a texel that the texture has.
 Value TextureFilter::resolve(Value index, Value size, Value mode, Value& isInside) {
   Value last = b_.sub(size, b_.i32(1));
@@ -269,8 +275,7 @@ std::vector<Channels> TextureFilter::readAt(const std::vector<std::vector<Value>
     Value isInside = b_.boolean(true);
     std::vector<Value> resolved;
     for (size_t i = 0; i < axes_.size(); ++i) {
-      Value index = sample_.offsets.empty() ? indicesOfOne[i] : b_.add(indicesOfOne[i], sample_.offsets[i]);
-      resolved.push_back(resolve(index, sizes[i], axes_[i].mode, isInside));
+      resolved.push_back(resolve(moved(indicesOfOne[i], i), sizes[i], axes_[i].mode, isInside));
     }
     const Value y = resolved.size() > 1 ? resolved[1] : b_.i32(0);
     const Value z = resolved.size() > 2 ? resolved[2] : layerIndex();

@@ -8,12 +8,54 @@ namespace {
 using ir::Op;
 using ptx::Mod;
 
-Value extent(FunctionLowering& f, const TextureRecord& record, size_t offset, const ptx::Instruction& instruction) {
-  Value size = record.word(offset);
-  if (!instruction.has(Mod::level)) return size;
-  Value level = f.b.emit(Op::UMin, ir::I32, {f.value(instruction.operands[2], ir::I32), f.b.i32(31)});
-  return f.b.binary(Op::UMax, f.b.lshr(size, level), f.b.i32(1));
-}
+using abi::ImageShape;
+
+// Sizes as an H200 tells them: the layers stand behind the other sizes, what there is none of is 0, and so is every
+// size of a level that the texture has not.
+class Sizes {
+ public:
+  Sizes(FunctionLowering& f, const TextureRecord& record, const ptx::Instruction& instruction)
+      : b_(f.b), record_(record), isSurface_(instruction.opcode == ptx::Opcode::Suq) {
+    if (instruction.has(Mod::level)) level_ = f.value(instruction.operands[2], ir::I32);
+    shape_ = record.word(offsetof(abi::TextureRecord, shape));
+  }
+
+  Value width() { return ofLevel(shifted(offsetof(abi::TextureRecord, width))); }
+  Value height() {
+    const Value isPitched = record_.isKind(abi::TextureKind::Pitched);
+    const Value isLine = b_.bitAnd(is(ImageShape::Line), b_.bitNot(isPitched));
+    // To a texture a line of an array is a plane of one row.
+    const Value isImage = isSurface_ ? b_.boolean(false) : record_.isKind(abi::TextureKind::Image);
+    Value rows = b_.select(is(ImageShape::Lines), layers(), shifted(offsetof(abi::TextureRecord, height)));
+    rows = b_.select(isLine, b_.convert(Op::ZExt, ir::I32, isImage), rows);
+    return ofLevel(rows);
+  }
+  Value depth() {
+    Value hasLayers = b_.bitOr(is(ImageShape::Planes), is(ImageShape::Cubes));
+    if (isSurface_) hasLayers = b_.bitOr(hasLayers, is(ImageShape::Cube));
+    const Value ofVolume = b_.select(is(ImageShape::Volume), shifted(offsetof(abi::TextureRecord, depth)), b_.i32(0));
+    return ofLevel(b_.select(hasLayers, layers(), ofVolume));
+  }
+
+ private:
+  Value is(ImageShape shape) { return b_.compare(Op::IEq, shape_, b_.i32(static_cast<uint32_t>(shape))); }
+  Value layers() { return record_.word(offsetof(abi::TextureRecord, layers)); }
+  Value shifted(size_t extent) {
+    const Value size = record_.word(extent);
+    if (!level_) return size;
+    return b_.binary(Op::UMax, b_.lshr(size, b_.binary(Op::UMin, level_, b_.i32(31))), b_.i32(1));
+  }
+  Value ofLevel(Value size) {
+    if (!level_) return size;
+    const Value hasLevel = b_.compare(Op::ULt, level_, record_.word(offsetof(abi::TextureRecord, levels)));
+    return b_.select(hasLevel, size, b_.i32(0));
+  }
+
+  ir::Builder& b_;
+  const TextureRecord& record_;
+  const bool isSurface_;
+  Value level_ = nullptr, shape_;
+};
 
 }  // namespace
 
@@ -41,21 +83,21 @@ void lowerQuery(FunctionLowering& f, const ptx::Instruction& instruction) {
   switch (instruction.first(
       {Mod::width, Mod::height, Mod::depth, Mod::array_size, Mod::num_mipmap_levels, Mod::normalized_coords},
       Mod::pred)) {
-    case Mod::width: result = extent(f, record, offsetof(abi::TextureRecord, width), instruction); break;
-    case Mod::height: result = extent(f, record, offsetof(abi::TextureRecord, height), instruction); break;
-    case Mod::depth: result = extent(f, record, offsetof(abi::TextureRecord, depth), instruction); break;
+    case Mod::width: result = Sizes(f, record, instruction).width(); break;
+    case Mod::height: result = Sizes(f, record, instruction).height(); break;
+    case Mod::depth: result = Sizes(f, record, instruction).depth(); break;
     case Mod::array_size: result = record.word(offsetof(abi::TextureRecord, layers)); break;
     case Mod::num_mipmap_levels: result = record.word(offsetof(abi::TextureRecord, levels)); break;
     case Mod::normalized_coords:
       result = f.b.convert(Op::ZExt, ir::I32, record.flag(abi::NormalizedCoordinates));
       break;
-    default: return f.refuse(instruction, "what CUDA answers to this question is not known");
+    default: return f.refuse(instruction, "NVIDIA's driver makes no kernels of this question either");
   }
   f.write(instruction.operands[0], result);
 }
 
 void lowerIstypep(FunctionLowering& f, const ptx::Instruction& instruction) {
-  f.refuse(instruction, "what CUDA answers to this question is not known");
+  f.refuse(instruction, "the address of a reference is not told from the handle of an object");
 }
 
 }  // namespace mulciber::lower

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/core/array.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/platform.h"
 
@@ -39,8 +40,8 @@ bool isAttribute(const CUmemcpyAttributes& attributes) {
 // device would read later is read here, or waited for where the host cannot.
 Error copyNow(core::Stream& stream, core::Copy copy) {
   const core::AllocationRef source = core::Platform::get().memory().find(copy.source);
-  if (!source) return core::copy(stream, copy, true);
-  if (!source->isHostVisible()) {
+  if (!source && !copy.sourceArray.array) return core::copy(stream, copy, true);
+  if (copy.sourceArray.array || !source->isHostVisible()) {
     const Error error = core::copy(stream, copy, true);
     return error == Error::Success ? stream.finish() : error;
   }
@@ -67,14 +68,29 @@ Error copyAll(core::Stream& stream, const std::vector<Described>& all, size_t* f
   return Error::Success;
 }
 
-Error sideOf(const CUmemcpy3DOperand& operand, const CUextent3D& extent, uint64_t& address, size_t& pitch,
-             size_t& slice) {
-  if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) return Error::NotSupported;  // batches of arrays are not there
+Error arrayOf(const CUmemcpy3DOperand& operand, core::ArrayPlace& place, size_t& elementBytes) {
+  if (operand.type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return Error::Success;
+  const auto& [array, offset] = operand.op.array;
+  if (const Error error = core::findArray(reinterpret_cast<core::Array*>(array), place.array); error != Error::Success)
+    return error;
+  const core::ArrayFormat& format = place.array->format();
+  if (format.isCompressed()) return Error::NotSupported;  // whose elements are blocks
+  if (elementBytes != 0 && elementBytes != format.bytes) return Error::InvalidValue;
+  elementBytes = format.bytes;
+  place.y = offset.y;
+  place.z = offset.z;
+  return __builtin_mul_overflow(offset.x, elementBytes, &place.x) ? Error::InvalidValue : Error::Success;
+}
+
+// Lengths count elements: those of an array at the other end, else bytes.
+Error sideOf(const CUmemcpy3DOperand& operand, const CUextent3D& extent, size_t elementBytes, uint64_t& address,
+             size_t& pitch, size_t& slice) {
+  if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) return Error::Success;
   if (operand.type != CU_MEMCPY_OPERAND_TYPE_POINTER || operand.op.ptr.ptr == 0) return Error::InvalidValue;
   const size_t row = operand.op.ptr.rowLength, layer = operand.op.ptr.layerHeight;
   if ((row != 0 && row < extent.width) || (layer != 0 && layer < extent.height)) return Error::InvalidValue;
   address = operand.op.ptr.ptr;
-  pitch = row != 0 ? row : extent.width;
+  if (__builtin_mul_overflow(row != 0 ? row : extent.width, elementBytes, &pitch)) return Error::InvalidValue;
   return __builtin_mul_overflow(pitch, layer != 0 ? layer : extent.height, &slice) ? Error::InvalidValue
                                                                                    : Error::Success;
 }
@@ -85,13 +101,17 @@ Error describe(const CUDA_MEMCPY3D_BATCH_OP& box, Described& out) {
   if (box.extent.width == 0 || box.extent.height == 0 || box.extent.depth == 0) return Error::InvalidValue;
   out.order = box.srcAccessOrder;
   core::Copy& copy = out.copy;
-  copy.width = box.extent.width;
+  size_t elementBytes = 0;
+  if (Error error = arrayOf(box.src, copy.sourceArray, elementBytes); error != Error::Success) return error;
+  if (Error error = arrayOf(box.dst, copy.destinationArray, elementBytes); error != Error::Success) return error;
+  elementBytes = std::max<size_t>(elementBytes, 1);
+  if (__builtin_mul_overflow(box.extent.width, elementBytes, &copy.width)) return Error::InvalidValue;
   copy.height = box.extent.height;
   copy.depth = box.extent.depth;
-  if (Error error = sideOf(box.src, box.extent, copy.source, copy.sourcePitch, copy.sourceSlice);
+  if (Error error = sideOf(box.src, box.extent, elementBytes, copy.source, copy.sourcePitch, copy.sourceSlice);
       error != Error::Success)
     return error;
-  return sideOf(box.dst, box.extent, copy.destination, copy.destinationPitch, copy.destinationSlice);
+  return sideOf(box.dst, box.extent, elementBytes, copy.destination, copy.destinationPitch, copy.destinationSlice);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ CUDA_API(CUresult, cuSurfObjectCreate)(CUsurfObject* out, const CUDA_RESOURCE_DE
       return Error::InvalidValue;
     core::ArrayRef array;
     auto* const handle = reinterpret_cast<core::Array*>(resource->res.array.hArray);
-    if (const Error error = core::findArray(handle, array); error != Error::Success) return error;
+    if (core::findArray(handle, array) != Error::Success) return Error::InvalidValue;
     uint64_t made = 0;
     const Error error = core::createSurface(context, array, made);
     if (error == Error::Success) *out = made;

@@ -12,20 +12,22 @@ namespace {
 using core::TextureDescription;
 using Resource = TextureDescription::Resource;
 
+constexpr auto isSet = [](auto reserved) { return reserved != 0; };
+
 Error readResource(const CUDA_RESOURCE_DESC& from, TextureDescription& to) {
   if (from.flags != 0) return Error::InvalidValue;
   switch (from.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {
       to.resource = Resource::Array;
       auto* const handle = reinterpret_cast<core::Array*>(from.res.array.hArray);
-      if (const Error error = core::findArray(handle, to.array); error != Error::Success) return error;
+      if (core::findArray(handle, to.array) != Error::Success) return Error::InvalidValue;
       to.format = &to.array->format();
       return Error::Success;
     }
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
       to.resource = Resource::Mipmapped;
       auto* const handle = reinterpret_cast<core::MipmappedArray*>(from.res.mipmap.hMipmappedArray);
-      if (const Error error = core::findMipmappedArray(handle, to.mipmapped); error != Error::Success) return error;
+      if (core::findMipmappedArray(handle, to.mipmapped) != Error::Success) return Error::InvalidValue;
       to.format = to.mipmapped->description().format;
       return Error::Success;
     }
@@ -76,7 +78,7 @@ Error readTexture(const CUDA_TEXTURE_DESC& from, TextureDescription& to) {
   constexpr unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                              CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
   if ((from.flags & ~known) != 0 || from.filterMode > CU_TR_FILTER_MODE_LINEAR ||
-      from.mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
+      from.mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR || std::ranges::any_of(from.reserved, isSet))
     return Error::InvalidValue;
   std::copy_n(from.addressMode, 3, to.addressModes);
   to.filtersLinear = from.filterMode == CU_TR_FILTER_MODE_LINEAR;
@@ -137,6 +139,9 @@ CUDA_API(CUresult, cuTexObjectCreate)
     core::TextureDescription description;
     if (const Error error = readResource(*resource, description); error != Error::Success) return error;
     if (const Error error = readTexture(*texture, description); error != Error::Success) return error;
+    const bool isArray = description.resource == core::TextureDescription::Resource::Array;
+    if (description.isSeamless && isArray && !description.array->description().isCube()) return Error::InvalidValue;
+    if (view && std::ranges::any_of(view->reserved, isSet)) return Error::InvalidValue;
     description.hasView = view != nullptr;
     if (view)
       description.view = {static_cast<uint32_t>(view->format),
@@ -174,8 +179,7 @@ CUDA_API(CUresult, cuTexObjectGetTextureDesc)(CUDA_TEXTURE_DESC* out, CUtexObjec
 
 CUDA_API(CUresult, cuTexObjectGetResourceViewDesc)(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject handle) {
   return withTexture(handle, out, [&](const core::TextureDescription& description) {
-    if (!description.hasView) return Error::InvalidValue;
-    const auto& view = description.view;
+    const auto& view = description.view;  // zeros where the program gave none
     *out = {static_cast<CUresourceViewFormat>(view.format),
             view.width,
             view.height,

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/api/runtime/references.h"
 #include "util/log.h"
 
 namespace mulciber::api {
@@ -25,11 +26,18 @@ struct Variable {
   void** managedSlot;  // where the program keeps a managed variable's address; null for others
 };
 
+// A texture or surface reference of toolkits before 12.
+struct NamedReference {
+  FatBinary* binary;
+  std::string name;
+  bool readsFractions;
+};
+
 struct FatBinary {
   explicit FatBinary(const void* image) : library(image) {}
   Library library;
-  std::vector<const void*> functions, variables;  // keys in the registry
-  uint64_t initializedContext = 0;                // whose managed variables are in their slots
+  std::vector<const void*> functions, variables, references;  // keys in the registry
+  uint64_t initializedContext = 0;                            // whose managed variables are in their slots
 };
 
 struct Registry {
@@ -37,6 +45,7 @@ struct Registry {
   std::list<FatBinary> binaries;
   std::unordered_map<const void*, Kernel*> kernels;
   std::unordered_map<const void*, Variable> variables;
+  std::unordered_map<const void*, NamedReference> references;
 };
 
 // Programs unregister from exit handlers, after static destructors: this is never destroyed.
@@ -63,6 +72,23 @@ void addVariable(void** handle, const void* key, const char* name, size_t bytes,
   std::unique_lock lock(all.mutex);
   binary->variables.push_back(key);
   all.variables.insert_or_assign(key, Variable{binary, name, bytes, managedSlot});
+}
+
+void addReference(void** handle, const void* key, const char* name, bool readsFractions) {
+  FatBinary* binary = binaryOf(handle);
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  binary->references.push_back(key);
+  all.references.insert_or_assign(key, NamedReference{binary, name, readsFractions});
+}
+
+// What a binary registered last goes with it.
+template <class Map>
+void forget(Map& map, const std::vector<const void*>& keys, const FatBinary* binary) {
+  for (const void* key : keys) {
+    auto found = map.find(key);
+    if (found != map.end() && found->second.binary == binary) map.erase(found);
+  }
 }
 
 Error addressOf(const Variable& variable, core::Context& context, uint64_t& address, size_t& bytes) {
@@ -127,6 +153,24 @@ cudaError_t findSymbol(const void* symbol, core::Context& context, uint64_t& add
   return codeOf(addressOf(variable, context, address, bytes));
 }
 
+bool isReference(const void* host) {
+  std::shared_lock lock(registry().mutex);
+  return registry().references.contains(host);
+}
+
+Error findReference(const void* host, core::Context& context, RegisteredReference& out) {
+  NamedReference reference;
+  {
+    std::shared_lock lock(registry().mutex);
+    const auto found = registry().references.find(host);
+    if (found == registry().references.end()) return Error::NotFound;
+    reference = found->second;
+  }
+  out.name = reference.name;
+  out.readsFractions = reference.readsFractions;
+  return reference.binary->library.module(context, out.module);
+}
+
 }  // namespace mulciber::api
 
 using namespace mulciber::api;
@@ -150,10 +194,8 @@ CUDA_API(void, __cudaUnregisterFatBinary)(void** handle) {
     auto found = all.kernels.find(key);
     if (found != all.kernels.end() && &found->second->library() == &binary->library) all.kernels.erase(found);
   }
-  for (const void* key : binary->variables) {
-    auto found = all.variables.find(key);
-    if (found != all.variables.end() && found->second.binary == binary) all.variables.erase(found);
-  }
+  forget(all.variables, binary->variables, binary);
+  forget(all.references, binary->references, binary);
   // At exit the device may be gone or in use: what it holds goes with the process. A library that is closed while the
   // program goes on leaves its modules to the context.
   const auto entry = std::find_if(all.binaries.begin(), all.binaries.end(), [&](FatBinary& b) { return &b == binary; });
@@ -178,6 +220,15 @@ CUDA_API(void, __cudaRegisterVar)(void** handle, char* host, char*, const char* 
 CUDA_API(void, __cudaRegisterManagedVar)
 (void** handle, void** slot, char*, const char* name, int, size_t bytes, int, int) {
   addVariable(handle, slot, name, bytes, slot);
+}
+
+CUDA_API(void, __cudaRegisterTexture)
+(void** handle, const void* host, const void**, const char* name, int, int readsFractions, int) {
+  addReference(handle, host, name, readsFractions != 0);
+}
+
+CUDA_API(void, __cudaRegisterSurface)(void** handle, const void* host, const void**, const char* name, int, int) {
+  addReference(handle, host, name, false);
 }
 
 CUDA_API(void, __cudaRegisterHostVar)(void**, const char*, char*, size_t) {}
