@@ -60,6 +60,16 @@ TEST(NegatedSigns, WhatMayBeANegationToo) {
   EXPECT_TRUE(hides("  %2 = const i64 0\n  %6 = sub i64 %2, %1\n" + narrow));
   EXPECT_TRUE(hides("  %2 = input i32 BlockDimX\n  %3 = trunc i32 %1\n  %6 = sub i32 %2, %3\n" + narrow));
   EXPECT_TRUE(hides("  %2 = const i64 0xffffffffffffffff\n  %6 = mul i64 %1, %2\n" + narrow));
+  EXPECT_TRUE(hides("  %2 = not i64 %1\n  %3 = const i64 1\n  %6 = add i64 %2, %3\n" + narrow));
+  EXPECT_TRUE(hides("  %2 = not i64 %1\n  %3 = const i64 0xffffffffffffffff\n  %6 = sub i64 %2, %3\n" + narrow));
+  // Only the lowest eight bits matter.
+  EXPECT_TRUE(hides("  %2 = const i64 0xf800\n  %6 = sub i64 %2, %1\n" + narrow));
+}
+
+TEST(NegatedSigns, AlsoNumbersOfSixteenBits) {
+  EXPECT_TRUE(hides("  %2 = trunc i16 %1\n  %3 = neg i16 %2\n  %9 = sext i32 %3\n"));
+  EXPECT_TRUE(hides("  %2 = trunc i16 %1\n  %3 = neg i16 %2\n  %9 = sext i64 %3\n"));
+  EXPECT_FALSE(hides("  %2 = trunc i16 %1\n  %9 = sext i32 %2\n"));
 }
 
 TEST(NegatedSigns, OtherNumbersStay) {

@@ -442,6 +442,18 @@ TEST(SpirvOperations, StrongAccessesOfSharedMemoryStayInPlace) {
   EXPECT_EQ(barriers(Space::Global, Order::Weak, true), 0u);
 }
 
+// NVIDIA's driver changes other words too: tests/random_ptx/cases/half_store_in_loop.ptx.
+TEST(SpirvOperations, HalvesOfWordsAreReplacedWithoutBitFields) {
+  const std::string text = textOf([](OneBlock& k) {
+    MemoryAccess access;
+    access.space = Space::Local;
+    access.alignment = 2;
+    k.b.store(k.b.i32(34), k.unknown(I16), access);
+    k.keep(k.b.emit(Op::BitInsert, I32, {k.unknown(I32), k.unknown(I32), k.b.i32(16), k.b.i32(16)}));
+  });
+  EXPECT_EQ(text.find("OpBitFieldInsert"), std::string::npos) << text;
+}
+
 TEST(SpirvOperations, RefusesWhatTheDeviceLacks) {
   struct Case {
     const char* reason;

@@ -12,13 +12,32 @@ namespace {
 using ir::Instruction;
 using ir::Op;
 
-// The operand of whose lower bits the sign is extended; null where there is none.
-Instruction** narrowed(Instruction& i) {
+// A number of whose lowest bits, so many, the sign is extended. There is none where `number` is null.
+struct Narrowed {
+  Instruction** number = nullptr;
+  unsigned bits = 0;
+};
+
+Narrowed narrowed(Instruction& i) {
+  constexpr unsigned unknown = 8;
+  const auto constant = [](const Instruction* value, unsigned otherwise) {
+    return value->isConstant() ? static_cast<unsigned>(value->payload) : otherwise;
+  };
   switch (i.op) {
-    case Op::SExt: return i.operands[0]->op == Op::Trunc ? &i.operands[0]->operands[0] : nullptr;
-    case Op::AShr: return i.operands[0]->op == Op::Shl ? &i.operands[0]->operands[0] : nullptr;
-    case Op::BitExtractS: return &i.operands[0];
-    default: return nullptr;
+    case Op::SExt: {
+      Instruction* part = i.operands[0];
+      if (part->op == Op::Trunc) return {&part->operands[0], part->type.bits};
+      if (part->type.isBool() || part->type.bits >= 32) return {};
+      return {&i.operands[0], part->type.bits};
+    }
+    case Op::AShr: {
+      Instruction* shifted = i.operands[0];
+      if (shifted->op != Op::Shl) return {};
+      const unsigned by = constant(shifted->operands[1], i.type.bits - unknown);
+      return {&shifted->operands[0], by < i.type.bits ? i.type.bits - by : unknown};
+    }
+    case Op::BitExtractS: return {&i.operands[0], constant(i.operands[2], unknown)};
+    default: return {};
   }
 }
 
@@ -28,30 +47,39 @@ const Instruction* withoutWidth(const Instruction* value) {
   return value;
 }
 
-bool isAllOnes(const Instruction* value) {
-  return value->isConstant() && value->payload == ~uint64_t{0} >> (64 - value->type.bits);
-}
-
-// Also what a driver takes for a negation, where it may know that it is one.
-bool mayNegate(const Instruction& i, const KnownValues& known) {
-  if (i.op == Op::Neg) return true;
-  if (i.op == Op::Mul) return std::ranges::any_of(i.operands, isAllOnes);
-  if (i.op != Op::Sub) return false;
-  return i.operands[0]->isConstant() ? i.operands[0]->payload == 0 : known.mayBeKnown(i.operands[0]);
+// Whether the lowest bits of a number are those of -x, also by what a driver takes for a negation or may know to be
+// one.
+bool mayNegate(const Instruction& i, unsigned bits, const KnownValues& known) {
+  const uint64_t mask = ~uint64_t{0} >> (64 - std::clamp(bits, 1U, 64U));
+  const auto is = [&](size_t n, uint64_t number) {
+    return i.operands[n]->isConstant() && ((i.operands[n]->payload ^ number) & mask) == 0;
+  };
+  switch (i.op) {
+    case Op::Neg: return true;
+    case Op::Mul: return is(0, ~uint64_t{0}) || is(1, ~uint64_t{0});
+    case Op::Add: {  // ~x + 1
+      const auto isNot = [&](size_t n) { return i.operands[n]->op == Op::Not; };
+      return (isNot(0) && is(1, 1)) || (isNot(1) && is(0, 1));
+    }
+    case Op::Sub:
+      if (i.operands[0]->op == Op::Not && is(1, ~uint64_t{0})) return true;
+      return i.operands[0]->isConstant() ? is(0, 0) : known.mayBeKnown(i.operands[0]);
+    default: return false;
+  }
 }
 
 }  // namespace
 
 bool hideNegated(ir::Function& function) {
-  std::vector<Instruction**> parts;
+  std::vector<Narrowed> parts;
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions)
-      if (Instruction** part = narrowed(*i); part && !(*part)->type.isVector()) parts.push_back(part);
+      if (const Narrowed part = narrowed(*i); part.number && !(*part.number)->type.isVector()) parts.push_back(part);
   if (parts.empty()) return false;
   const KnownValues known(function);
   HiddenValues hidden(function);
-  for (Instruction** part : parts)
-    if (mayNegate(*withoutWidth(*part), known)) *part = hidden.hide(*part);
+  for (const Narrowed& part : parts)
+    if (mayNegate(*withoutWidth(*part.number), part.bits, known)) *part.number = hidden.hide(*part.number);
   return hidden.apply();
 }
 

@@ -76,6 +76,8 @@ Id extract(Emitter& e, const ir::Instruction& i) {
 Id insert(Emitter& e, const ir::Instruction& i) {
   Id base = e.operand(i, 0), value = e.operand(i, 1), offset = e.operand(i, 2), count = e.operand(i, 3);
   if (i.type.bits < 64) {
+    const auto is16 = [&](size_t n) { return i.operands[n]->isConstant() && i.operands[n]->payload == 16; };
+    if (i.type.bits == 32 && is16(2) && is16(3)) return e.insertHalf(base, value, offset);
     Id wide = e.op(spv::Op::OpBitFieldInsert, ir::I32,
                    {e.widen(base, i.type, false), e.widen(value, i.type, false), offset, count});
     return e.narrow(wide, i.type);

@@ -56,6 +56,9 @@ class Emitter {
   Id low(Id value64);  // words of a 64-bit integer
   Id high(Id value64);
   Id join(Id low, Id high);
+  // A word with a half of it, at bit 0 or 16, replaced by other bits: at 0 they are no more than 16. NVIDIA's compiler
+  // (580.159.04) changes the wrong word too where OpBitFieldInsert does this to an upper half in a loop.
+  Id insertHalf(Id word, Id bits, Id shift);
 
   Id op(spv::Op op, ir::Type resultType, std::initializer_list<Id> operands) {
     return module.emit(op, type(resultType), operands);

@@ -300,6 +300,7 @@ void MemoryEmitter::storeNarrow(ir::Type type, ir::Space space, Address address,
     Id bits = e_.widen(e_.bitcast(part, type.scalar(), lane), lane, false);
     SubWord there = subWord(space, {address.base, address.offset + k * (type.bits / 8u)});
     auto change = [&](Id old) {
+      if (type.bits == 16) return e_.insertHalf(old, bits, there.shift);
       return e_.op(spv::Op::OpBitFieldInsert, ir::I32, {old, bits, there.shift, e_.constant(ir::I32, type.bits)});
     };
     if (isShareable(space)) {

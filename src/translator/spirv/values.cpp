@@ -67,6 +67,12 @@ Id Emitter::high(Id value64) {
   return low(op(spv::Op::OpShiftRightLogical, ir::I64, {value64, constant(ir::I32, 32)}));
 }
 
+Id Emitter::insertHalf(Id word, Id bits, Id shift) {
+  const Id kept = op(spv::Op::OpShiftRightLogical, ir::I32, {constant(ir::I32, 0xFFFF'0000), shift});
+  const Id moved = op(spv::Op::OpShiftLeftLogical, ir::I32, {bits, shift});
+  return op(spv::Op::OpBitwiseOr, ir::I32, {op(spv::Op::OpBitwiseAnd, ir::I32, {word, kept}), moved});
+}
+
 Id Emitter::join(Id lowWord, Id highWord) {
   Id pair = op(spv::Op::OpCompositeConstruct, wordType.withLanes(2), {lowWord, highWord});
   return op(spv::Op::OpBitcast, ir::I64, {pair});
