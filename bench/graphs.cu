@@ -5,6 +5,9 @@
 
 __global__ void empty() {}
 __global__ void add(float* data, float by) { data[threadIdx.x] += by; }
+__global__ void count(cudaGraphConditionalHandle handle, unsigned* done, unsigned limit) {
+  cudaGraphSetConditional(handle, ++*done % limit != 0);
+}
 
 static const char* group = "graphs";
 
@@ -40,6 +43,65 @@ static double best(int rounds, const std::function<void()>& prepare, const std::
     least = std::min(least, microseconds() - begin);
   }
   return least;
+}
+
+// A chain of conditional nodes, each with one kernel in it.
+static cudaGraphExec_t conditionals(
+    int count, cudaGraphConditionalNodeType type, bool isTaken,
+    const std::function<void(cudaKernelNodeParams&, cudaGraphConditionalHandle&)>& fill) {
+  cudaGraph_t graph;
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaGraphNode_t last = nullptr, inside;
+  for (int i = 0; i < count; ++i) {
+    cudaGraphConditionalHandle handle;
+    CHECK(cudaGraphConditionalHandleCreate(&handle, graph, isTaken, cudaGraphCondAssignDefault));
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = type;
+    params.conditional.size = 1;
+    CHECK(cudaGraphAddNode(&last, graph, &last, nullptr, i != 0, &params));
+    cudaKernelNodeParams kernel{};
+    kernel.gridDim = kernel.blockDim = dim3(1);
+    fill(kernel, handle);
+    CHECK(cudaGraphAddKernelNode(&inside, params.conditional.phGraph_out[0], nullptr, 0, &kernel));
+  }
+  cudaGraphExec_t made;
+  CHECK(cudaGraphInstantiate(&made, graph, 0));
+  return made;
+}
+
+static void conditionals(cudaStream_t stream) {
+  const auto time = [&](cudaGraphExec_t graph) {
+    CHECK(cudaGraphLaunch(graph, stream));
+    return best(
+        10, [&] { CHECK(cudaStreamSynchronize(stream)); },
+        [&] {
+          CHECK(cudaGraphLaunch(graph, stream));
+          CHECK(cudaStreamSynchronize(stream));
+        });
+  };
+  for (const bool isTaken : {false, true})
+    report(group, isTaken ? "if of 100, taken" : "if of 100, not taken",
+           time(conditionals(100, cudaGraphCondTypeIf, isTaken,
+                             [](cudaKernelNodeParams& kernel, cudaGraphConditionalHandle&) {
+                               kernel.func = reinterpret_cast<void*>(empty);
+                             })) /
+               100,
+           "us");
+  unsigned* done = deviceArray<unsigned>(1);
+  CHECK(cudaMemset(done, 0, sizeof(unsigned)));
+  for (unsigned limit : {10u, 1000u})
+    report(group, limit == 10 ? "while, one of 10 iterations" : "while, one of 1000 iterations",
+           time(conditionals(1, cudaGraphCondTypeWhile, true,
+                             [&](cudaKernelNodeParams& kernel, cudaGraphConditionalHandle& handle) {
+                               static void* arguments[3];
+                               arguments[0] = &handle, arguments[1] = &done, arguments[2] = &limit;
+                               kernel.func = reinterpret_cast<void*>(count);
+                               kernel.kernelParams = arguments;
+                             })) /
+               limit,
+           "us");
 }
 
 int main() {
@@ -131,5 +193,6 @@ int main() {
               }) /
              1000,
          "ms");
+  conditionals(stream);
   return 0;
 }

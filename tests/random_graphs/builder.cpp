@@ -7,6 +7,9 @@ namespace mulciber::random_graphs {
 
 namespace {
 
+CUgraphNode addConditional(Device& device, const Node& node, const Instance::Member& member, CUgraph graph,
+                           const std::vector<CUgraphNode>& after, CUgraphNode& begin);
+
 // A node of an instance, with the dependencies of it that are there already. What it becomes begins with `begin`, which
 // is the node itself but for scratch works.
 CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgraph graph,
@@ -47,14 +50,16 @@ CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgrap
     }
     case Kind::Record: SUCCEED(cuGraphAddEventRecordNode(&made, graph, first, count, device.event(node.event))); break;
     case Kind::Wait: SUCCEED(cuGraphAddEventWaitNode(&made, graph, first, count, device.event(node.event))); break;
+    case Kind::Conditional: return addConditional(device, node, instance.members[index], graph, after, begin);
   }
   begin = made;
   return made;
 }
 
-Built buildExplicitly(Device& device, const Instance& instance) {
+Built buildExplicitly(Device& device, const Instance& instance, CUgraph graph = nullptr) {
   Built built;
-  SUCCEED(cuGraphCreate(&built.graph, 0));
+  built.graph = graph;
+  if (!graph) SUCCEED(cuGraphCreate(&built.graph, 0));
   built.nodes.resize(instance.members.size());
   std::vector<CUgraphNode> from, to, begins(instance.members.size());
   for (const unsigned i : instance.graph->order) {
@@ -71,6 +76,31 @@ Built buildExplicitly(Device& device, const Instance& instance) {
   }
   SUCCEED(cuGraphAddDependencies(built.graph, from.data(), to.data(), nullptr, from.size()));
   return built;
+}
+
+CUgraphNode addConditional(Device& device, const Node& node, const Instance::Member& member, CUgraph graph,
+                           const std::vector<CUgraphNode>& after, CUgraphNode& begin) {
+  const CUdeviceptr counter = device.nextCounter();
+  CUgraphConditionalHandle handle = 0;
+  SUCCEED(cuGraphConditionalHandleCreate(&handle, graph, device.context(), 0, 0));
+  const auto decide = device.decideNode(member.work, handle, limitOf(node), counter);
+  SUCCEED(cuGraphAddKernelNode(&begin, graph, after.data(), after.size(), &decide));
+  CUgraphNodeParams p{};
+  p.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  p.conditional.handle = handle;
+  p.conditional.type = static_cast<CUgraphConditionalNodeType>(node.flow);
+  p.conditional.size = static_cast<unsigned>(member.child.size());
+  p.conditional.ctx = device.context();
+  CUgraphNode made = nullptr, last = nullptr;
+  SUCCEED(cuGraphAddNode(&made, graph, &begin, nullptr, 1, &p));
+  for (size_t i = 0; i < member.child.size(); ++i) {
+    const CUgraph body = p.conditional.phGraph_out[i];
+    const Built built = buildExplicitly(device, member.child[i], body);
+    if (node.flow != Flow::While) continue;
+    const auto step = device.stepNode(handle, counter);
+    SUCCEED(cuGraphAddKernelNode(&last, body, built.nodes.data(), built.nodes.size(), &step));
+  }
+  return made;
 }
 
 // A capture: the nodes of each lane are captured in one stream, and come after those of other lanes by events.
@@ -105,6 +135,7 @@ class Capturing {
       if (instance_.graph->nodes[before].lane != node.lane) SUCCEED(cuStreamWaitEvent(lane, ends_[before], 0));
     switch (node.work.kind) {
       case Kind::Child:
+      case Kind::Conditional:
       case Kind::Empty: addByHand(index, lane); break;
       case Kind::Record:
         SUCCEED(cuEventRecordWithFlags(device_.event(node.event), lane, CU_EVENT_RECORD_EXTERNAL));
@@ -130,9 +161,11 @@ class Capturing {
   void addByHand(unsigned index, CUstream lane) {
     CUgraph graph = nullptr;
     const std::vector<CUgraphNode> after = dependencies(lane, graph);
-    CUgraphNode node = nullptr;
-    if (instance_.members[index].work.kind == Kind::Empty)
-      SUCCEED(cuGraphAddEmptyNode(&node, graph, after.data(), after.size()));
+    CUgraphNode node = nullptr, begin = nullptr;
+    const Instance::Member& member = instance_.members[index];
+    if (member.work.kind == Kind::Conditional)
+      node = addConditional(device_, instance_.graph->nodes[index], member, graph, after, begin);
+    else if (member.work.kind == Kind::Empty) SUCCEED(cuGraphAddEmptyNode(&node, graph, after.data(), after.size()));
     else SUCCEED(cuGraphAddChildGraphNode(&node, graph, after.data(), after.size(), children_.at(index)));
     SUCCEED(cuStreamUpdateCaptureDependencies(lane, &node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
   }
@@ -141,7 +174,8 @@ class Capturing {
   void makeChildren() {
     children_.resize(instance_.members.size());
     for (size_t i = 0; i < children_.size(); ++i)
-      if (!instance_.members[i].child.empty()) children_[i] = build(device_, instance_.members[i].child[0]).graph;
+      if (instance_.members[i].work.kind == Kind::Child)
+        children_[i] = build(device_, instance_.members[i].child[0]).graph;
   }
   void dropChildren() const {
     for (const CUgraph child : children_)

@@ -14,6 +14,43 @@ constexpr const char* ptx = R"(
 .version 7.0
 .target sm_70
 .address_size 64
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry decide(.param .u64 handle, .param .u64 from, .param .u32 limit, .param .u64 counter) {
+  .reg .b32 %r<3>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d0, [handle];
+  ld.param.u64 %d1, [from];
+  ld.param.u64 %d2, [counter];
+  ld.param.u32 %r1, [limit];
+  ld.global.u32 %r0, [%d1];
+  rem.u32 %r0, %r0, %r1;
+  st.global.u32 [%d2], %r0;
+  {
+    .param .b64 first;
+    .param .b32 second;
+    st.param.b64 [first], %d0;
+    st.param.b32 [second], %r0;
+    call.uni cudaGraphSetConditional, (first, second);
+  }
+  ret;
+}
+.visible .entry step(.param .u64 handle, .param .u64 counter) {
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  ld.param.u64 %d0, [handle];
+  ld.param.u64 %d1, [counter];
+  ld.global.u32 %r0, [%d1];
+  sub.u32 %r0, %r0, 1;
+  st.global.u32 [%d1], %r0;
+  {
+    .param .b64 first;
+    .param .b32 second;
+    st.param.b64 [first], %d0;
+    st.param.b32 [second], %r0;
+    call.uni cudaGraphSetConditional, (first, second);
+  }
+  ret;
+}
 .visible .entry first(.param .u64 to, .param .u64 from, .param .u32 words, .param .u32 a, .param .u32 b,
                       .param .u32 delay) {
   .reg .b32 %r<12>;
@@ -90,6 +127,8 @@ end:
 }
 )";
 
+constexpr unsigned mostCounters = 1u << 14;
+
 CUmemorytype typeOf(unsigned buffer, bool isUnified) {
   if (placeOf(buffer) == Place::Device) return isUnified ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
   return isUnified && placeOf(buffer) == Place::Pinned ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST;
@@ -113,6 +152,9 @@ Device::Device() {
   SUCCEED(cuModuleLoadData(&module_, ptx));
   SUCCEED(cuModuleGetFunction(&functions_[0], module_, "first"));
   SUCCEED(cuModuleGetFunction(&functions_[1], module_, "second"));
+  SUCCEED(cuModuleGetFunction(&functions_[2], module_, "decide"));
+  SUCCEED(cuModuleGetFunction(&functions_[3], module_, "step"));
+  SUCCEED(cuMemAlloc(&counters_, mostCounters * sizeof(uint32_t)));
   for (unsigned i = 0; i < deviceBuffers; ++i) {
     CUdeviceptr address = 0;
     SUCCEED(cuMemAlloc(&address, bytesOfBuffer));
@@ -139,6 +181,7 @@ Device::~Device() {
   for (unsigned i = 0; i + 1 < streams_.size(); ++i) (void)cuStreamDestroy(streams_[i]);
   for (unsigned i = 0; i < deviceBuffers; ++i) (void)cuMemFree(memory_[i]);
   (void)cuMemFreeHost(reinterpret_cast<void*>(memory_[pinnedBuffer]));
+  (void)cuMemFree(counters_);
   (void)cuModuleUnload(module_);
 }
 
@@ -198,6 +241,33 @@ CUDA_KERNEL_NODE_PARAMS Device::kernelNodeNow(const Work& work) {
   p.gridDimX = (work.to.words + work.block - 1) / work.block;
   p.blockDimX = work.block;
   p.gridDimY = p.gridDimZ = p.blockDimY = p.blockDimZ = 1;
+  p.kernelParams = arguments_.data();
+  return p;
+}
+
+CUdeviceptr Device::nextCounter() { return counters_ + nextCounter_++ % mostCounters * sizeof(uint32_t); }
+
+CUDA_KERNEL_NODE_PARAMS Device::decideNode(const Work& work, CUgraphConditionalHandle handle, unsigned limit,
+                                           CUdeviceptr counter) {
+  handle_ = handle;
+  from_ = addressOf(work.from);
+  words_ = limit;
+  counter_ = counter;
+  arguments_ = {&handle_, &from_, &words_, &counter_};
+  return oneThread(functions_[2]);
+}
+
+CUDA_KERNEL_NODE_PARAMS Device::stepNode(CUgraphConditionalHandle handle, CUdeviceptr counter) {
+  handle_ = handle;
+  counter_ = counter;
+  arguments_ = {&handle_, &counter_};
+  return oneThread(functions_[3]);
+}
+
+CUDA_KERNEL_NODE_PARAMS Device::oneThread(CUfunction function) {
+  CUDA_KERNEL_NODE_PARAMS p{};
+  p.func = function;
+  p.gridDimX = p.gridDimY = p.gridDimZ = p.blockDimX = p.blockDimY = p.blockDimZ = 1;
   p.kernelParams = arguments_.data();
   return p;
 }

@@ -43,6 +43,11 @@ class Device {
   // A scratch work as nodes of a graph: the first and the last of them.
   std::pair<CUgraphNode, CUgraphNode> addScratch(const Work& work, CUgraph graph,
                                                  const std::vector<CUgraphNode>& after);
+  // What a conditional node goes by: a kernel before it, and one behind all else in a loop's graph.
+  CUDA_KERNEL_NODE_PARAMS decideNode(const Work& work, CUgraphConditionalHandle handle, unsigned limit,
+                                     CUdeviceptr counter);
+  CUDA_KERNEL_NODE_PARAMS stepNode(CUgraphConditionalHandle handle, CUdeviceptr counter);
+  CUdeviceptr nextCounter();
   CUDA_MEMCPY3D copyNode(const Work& work, bool isUnified) const;
   CUDA_MEMSET_NODE_PARAMS fillNode(const Work& work) const;
   CUDA_HOST_NODE_PARAMS hostNode(const Work& work);
@@ -58,11 +63,14 @@ class Device {
   uint64_t addressOf(const Range& range, unsigned byte = 0) const;
   void setArguments(const Work& work);
   void giveScratch(const Work& work, CUstream stream);
+  CUDA_KERNEL_NODE_PARAMS oneThread(CUfunction function);
   CUDA_KERNEL_NODE_PARAMS kernelNodeNow(const Work& work);  // with the arguments that are set
 
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
-  std::array<CUfunction, 2> functions_{};
+  std::array<CUfunction, 4> functions_{};
+  CUdeviceptr counters_ = 0;
+  unsigned nextCounter_ = 0;
   std::array<uint64_t, buffers> memory_{};
   std::vector<uint8_t> pageable_;
   std::array<CUstream, Program::streams> streams_{};
@@ -75,6 +83,7 @@ class Device {
   uint64_t to_ = 0, from_ = 0;
   uint32_t words_ = 0, a_ = 0, b_ = 0, delay_ = 0;
   std::array<void*, 6> arguments_{};
+  uint64_t handle_ = 0, counter_ = 0;
 };
 
 }  // namespace mulciber::random_graphs

@@ -116,23 +116,61 @@ std::vector<unsigned> orderOf(Random& random, size_t count) {
   return order;
 }
 
+bool isPlain(const Graph& graph, const std::vector<Graph>& all);
+
+// Whether the node may stand in a conditional's graph, whatever updates make of it.
+bool isPlain(const Node& node, const std::vector<Graph>& all) {
+  const auto isPageable = [](const Range& range) { return placeOf(range.buffer) == Place::Pageable; };
+  return node.work.kind != Kind::Host && std::none_of(node.reads.begin(), node.reads.end(), isPageable) &&
+         std::none_of(node.writes.begin(), node.writes.end(), isPageable) &&
+         (node.work.kind != Kind::Child || isPlain(all[node.child], all)) &&
+         std::all_of(node.bodies.begin(), node.bodies.end(), [&](unsigned body) { return isPlain(all[body], all); });
+}
+bool isPlain(const Graph& graph, const std::vector<Graph>& all) {
+  return !graph.hasEvents && !graph.hasMemory &&
+         std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) { return isPlain(node, all); });
+}
+
+Node makeConditional(Random& random, const std::vector<Graph>& earlier, const std::vector<unsigned>& plain) {
+  Node node;
+  node.work.kind = Kind::Conditional;
+  node.flow = static_cast<Flow>(random.below(3));
+  const unsigned most = node.flow == Flow::While ? 1 : node.flow == Flow::If ? 2 : 4;
+  for (unsigned count = 1 + random.below(most); count > 0; --count) node.bodies.push_back(random.pick(plain));
+  node.work.from = rangeFor(random, Kind::Kernel);
+  node.work.from.words = 1;
+  node.reads = {node.work.from};
+  for (const unsigned body : node.bodies)
+    for (const Node& inner : earlier[body].nodes) {
+      node.reads.insert(node.reads.end(), inner.reads.begin(), inner.reads.end());
+      node.writes.insert(node.writes.end(), inner.writes.begin(), inner.writes.end());
+    }
+  return node;
+}
+
 Graph makeGraph(Random& random, const std::vector<Graph>& earlier) {
   Graph graph;
   graph.isCaptured = random.chance(40);
   const bool mayHaveMemory = random.chance(30);
+  std::vector<unsigned> plain;
+  for (unsigned i = 0; i < earlier.size(); ++i)
+    if (earlier[i].nodes.size() < 12 && isPlain(earlier[i], earlier)) plain.push_back(i);
   const unsigned lanes = 1 + random.below(4), count = 1 + random.below(random.chance(20) ? 40 : 12);
   for (unsigned i = 0; i < count; ++i) {
     Node node;
     const unsigned choice = random.below(100);
     const unsigned child = earlier.empty() ? 0 : random.below(earlier.size());
     if (choice < 12 && !earlier.empty() && !earlier[child].hasEvents && !earlier[child].hasMemory &&
-        earlier[child].nodes.size() < 16) {
+        !earlier[child].hasConditionals && earlier[child].nodes.size() < 16) {
       node.work.kind = Kind::Child;
       node.child = child;
       for (const Node& inner : earlier[child].nodes) {
         node.reads.insert(node.reads.end(), inner.reads.begin(), inner.reads.end());
         node.writes.insert(node.writes.end(), inner.writes.begin(), inner.writes.end());
       }
+    } else if (!plain.empty() && random.chance(12)) {
+      graph.hasConditionals = true;
+      node = makeConditional(random, earlier, plain);
     } else if (choice < 16 && !graph.hasEvents) {
       graph.hasEvents = true;
       node.work.kind = Kind::Record;
@@ -207,11 +245,12 @@ Program makeProgram(uint64_t seed) {
   const unsigned graphs = 1 + random.below(4);
   for (unsigned i = 0; i < graphs; ++i) program.graphs.push_back(makeGraph(random, program.graphs));
   // A graph with events is made ready once: which launch an event stands for would depend on their order otherwise. Of
-  // one with memory CUDA allows no more, and no clones.
+  // one with memory or conditional nodes CUDA allows no more, and no clones.
   for (unsigned i = 0; i < graphs; ++i) {
     const Graph& graph = program.graphs[i];
-    for (unsigned copies = graph.hasEvents || graph.hasMemory ? 1 : 1 + random.below(2); copies > 0; --copies)
-      program.executables.push_back({i, !graph.hasMemory && random.chance(20)});
+    const bool isSingle = graph.hasMemory || graph.hasConditionals;
+    for (unsigned copies = graph.hasEvents || isSingle ? 1 : 1 + random.below(2); copies > 0; --copies)
+      program.executables.push_back({i, !isSingle && random.chance(20)});
   }
   const unsigned steps = 4 + random.below(random.chance(20) ? 60 : 20);
   for (unsigned i = 0; i < steps; ++i) program.steps.push_back(makeStep(random, program));

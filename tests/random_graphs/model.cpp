@@ -64,9 +64,22 @@ void apply(const Work& work, Memory& memory) {
   }
 }
 
+void Instance::choose(const Node& node, const Member& member, Memory& memory) {
+  const uint32_t value = wordAt(memory[member.work.from.buffer], member.work.from.begin) % limitOf(node);
+  if (node.flow == Flow::While)
+    for (uint32_t i = 0; i < value; ++i) member.child[0].run(memory);
+  const size_t chosen = node.flow == Flow::Switch ? value : value != 0 ? 0 : 1;
+  if (node.flow != Flow::While && chosen < member.child.size()) member.child[chosen].run(memory);
+}
+
 void Instance::run(Memory& memory) const {
-  for (const Member& member : members) {
+  for (size_t i = 0; i < members.size(); ++i) {
+    const Member& member = members[i];
     if (!member.isEnabled) continue;
+    if (member.work.kind == Kind::Conditional) {
+      choose(graph->nodes[i], member, memory);
+      continue;
+    }
     for (const Instance& child : member.child) child.run(memory);
     apply(member.work, memory);
   }
@@ -79,6 +92,7 @@ Instance instanceOf(const Program& program, unsigned graph, uint64_t seed) {
     const uint64_t own = seed == 0 || random.chance(50) ? 0 : random.bits();
     Instance::Member member{own == 0 ? node.work : variantOf(node, own), true, {}};
     if (node.work.kind == Kind::Child) member.child.push_back(instanceOf(program, node.child, own));
+    for (const unsigned body : node.bodies) member.child.push_back(instanceOf(program, body, own));
     instance.members.push_back(std::move(member));
   }
   return instance;
@@ -87,7 +101,8 @@ Instance instanceOf(const Program& program, unsigned graph, uint64_t seed) {
 void replaceWorks(Instance& instance, const Instance& by) {
   for (size_t i = 0; i < instance.members.size(); ++i) {
     instance.members[i].work = by.members[i].work;
-    if (!by.members[i].child.empty()) replaceWorks(instance.members[i].child[0], by.members[i].child[0]);
+    for (size_t child = 0; child < by.members[i].child.size(); ++child)
+      replaceWorks(instance.members[i].child[child], by.members[i].child[child]);
   }
 }
 

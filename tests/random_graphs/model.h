@@ -18,17 +18,20 @@ Memory initialMemory(uint64_t seed);
 uint32_t combine(const Work& work, uint32_t to, uint32_t from);
 void apply(const Work& work, Memory& memory);
 
-// What the nodes of a graph do now; those of a child node stand in `child`.
+// What the nodes of a graph do now; those of a child or conditional node stand in `child`.
 struct Instance {
   const Graph* graph;
   struct Member {
     Work work;
     bool isEnabled = true;
-    std::vector<Instance> child;  // one, or none
+    std::vector<Instance> child;
   };
   std::vector<Member> members;
 
   void run(Memory& memory) const;
+
+ private:
+  static void choose(const Node& node, const Member& member, Memory& memory);
 };
 
 // As the program's graph says; with a seed, about half of the nodes do something else.

@@ -24,7 +24,9 @@ struct Range {
 };
 
 // Scratch: a kernel that reads a copy, in memory that is allocated and freed around it.
-enum class Kind : uint8_t { Kernel, Copy, Fill, Host, Scratch, Empty, Child, Record, Wait };
+// Conditional: a kernel that sets a value by a word, and a conditional node with the graphs that it chooses from.
+enum class Kind : uint8_t { Kernel, Copy, Fill, Host, Scratch, Empty, Child, Record, Wait, Conditional };
+enum class Flow : uint8_t { If, While, Switch };  // as CUgraphConditionalNodeType numbers them
 
 // What a kernel, copy, fill or host function does. Kernels and host functions compute
 //   to[i] = isSecond ? (to[i] ^ from[i]) * a + b : to[i] * a + from[i] + b
@@ -46,17 +48,19 @@ struct Node {
   Work work;                         // what it is made with; its kind is the node's
   std::vector<Range> reads, writes;  // nothing that the node ever does goes beyond them
   std::vector<unsigned> after;
-  unsigned child = 0;      // the graph of a child node: one before this one
-  unsigned event = 0;      // of a record or wait node
-  unsigned lane = 0;       // the stream that it is captured in
-  bool isUnified = false;  // a copy names its memory by addresses alone
+  unsigned child = 0;            // the graph of a child node: one before this one
+  Flow flow = Flow::If;          // of a conditional node
+  std::vector<unsigned> bodies;  // its graphs: some before this one
+  unsigned event = 0;            // of a record or wait node
+  unsigned lane = 0;             // the stream that it is captured in
+  bool isUnified = false;        // a copy names its memory by addresses alone
 };
 
 struct Graph {
   std::vector<Node> nodes;      // each after those that it depends on
   std::vector<unsigned> order;  // in which explicit nodes are made
   bool isCaptured = false;
-  bool hasEvents = false, hasMemory = false;
+  bool hasEvents = false, hasMemory = false, hasConditionals = false;
 };
 
 struct Step {
@@ -93,6 +97,10 @@ struct Program {
 };
 
 Program makeProgram(uint64_t seed);
+// What a conditional node's word comes to: one more than there are graphs, or how often a loop runs.
+constexpr unsigned limitOf(const Node& node) {
+  return node.flow == Flow::While ? 12 : static_cast<unsigned>(node.bodies.size()) + 1;
+}
 // Another work for the node, of the kind that an update may give it.
 Work variantOf(const Node& node, uint64_t seed);
 

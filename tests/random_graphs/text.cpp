@@ -7,7 +7,9 @@ namespace mulciber::random_graphs {
 
 namespace {
 
-constexpr const char* kinds[] = {"kernel", "copy", "fill", "host", "scratch", "empty", "child", "record", "wait"};
+constexpr const char* kinds[] = {"kernel", "copy",  "fill",   "host", "scratch",
+                                 "empty",  "child", "record", "wait", "conditional"};
+constexpr const char* flows[] = {"if", "while", "switch"};
 constexpr const char* steps[] = {"launch", "work",  "set",  "set child", "update", "set graph",
                                  "enable", "again", "drop", "upload",    "check"};
 
@@ -42,6 +44,8 @@ std::string textOf(const Program& program) {
       const Node& node = graph.nodes[j];
       out << "  " << j << ": " << textOf(node.work);
       if (node.work.kind == Kind::Child) out << ' ' << node.child;
+      if (node.work.kind == Kind::Conditional) out << ' ' << flows[static_cast<int>(node.flow)];
+      for (const unsigned body : node.bodies) out << ' ' << body;
       if (node.work.kind == Kind::Record || node.work.kind == Kind::Wait) out << " event " << node.event;
       if (graph.isCaptured) out << ", lane " << node.lane;
       if (!node.after.empty()) out << ", after";

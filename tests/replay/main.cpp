@@ -198,6 +198,7 @@ int main(int count, char** arguments) {
   addCapturedCalls();
   addCaptures();
   addCapturedNodes();
+  addConditionalCalls();
   addGraphMemoryCalls();
   std::stable_sort(cases().begin(), cases().end(), [](const Case& a, const Case& b) { return a.group < b.group; });
   if (count > 1 && std::string(arguments[1]) == "count") {

@@ -201,6 +201,7 @@ void addCapturedMemoryCalls();
 void addCapturedCalls();
 void addCaptures();
 void addCapturedNodes();
+void addConditionalCalls();
 void addGraphMemoryCalls();
 
 // Registers this program's kernels and variables, as nvcc's programs do before main.

@@ -21,16 +21,15 @@ Context* contextOf(const GraphNode& node) {
   if (const auto* fill = node.as<FillNode>()) return fill->context.get();
   if (const auto* allocation = node.as<AllocationNode>()) return allocation->context.get();
   if (const auto* words = node.as<MemoryOperationsNode>()) return words->context.get();
+  if (const auto* conditional = node.as<ConditionalNode>()) return conditional->context.get();
   return nullptr;
 }
 
 // The one context of all nodes. False when there are several, of which `failed` has the second.
 bool findContext(const Graph& graph, Context*& context, const GraphNode*& failed) {
   for (const auto& node : graph.nodes()) {
-    if (const auto* child = node->as<ChildGraphNode>()) {
-      if (findContext(*child->graph, context, failed)) continue;
-      return false;
-    }
+    for (const GraphRef& child : node->graphs())
+      if (!findContext(*child, context, failed)) return false;
     Context* const own = contextOf(*node);
     if (!own || own == context) continue;
     if (context) {
@@ -40,6 +39,46 @@ bool findContext(const Graph& graph, Context*& context, const GraphNode*& failed
     context = own;
   }
   return true;
+}
+
+// Nodes of types that may not stand in a conditional's graph; a copy that the host would have to help with counts as
+// one of another context.
+Error checkBody(const Graph& body, ExecutableGraph::Instantiation& instantiation) {
+  for (const auto& node : body.nodes()) {
+    const NodeType type = node->type();
+    const bool isAllowed = type == NodeType::Kernel || type == NodeType::Copy || type == NodeType::Fill ||
+                           type == NodeType::ChildGraph || type == NodeType::Empty || type == NodeType::Conditional;
+    PreparedCopy copy;
+    const auto* const given = node->as<CopyNode>();
+    const bool needsHost =
+        given && prepare(*given->context, given->copy, copy) == Error::Success && (copy.before || copy.after);
+    if (!isAllowed || needsHost) {
+      instantiation = {isAllowed ? InstantiateResult::ContextsNotSupported : InstantiateResult::NodeNotSupported,
+                       node.get()};
+      return Error::InvalidValue;
+    }
+    for (const GraphRef& child : node->graphs())
+      if (const Error error = checkBody(*child, instantiation); error != Error::Success) return error;
+  }
+  return Error::Success;
+}
+
+Error checkConditionals(const Graph& graph, uint64_t flags, ExecutableGraph::Instantiation& instantiation) {
+  instantiation.result = InstantiateResult::Failed;
+  if (graph.isConditional()) return Error::NotSupported;
+  if (graph.hasConditionals() && (flags & ExecutableGraph::DeviceLaunch) != 0) return Error::InvalidValue;
+  std::vector<ConditionalValueRef> used;
+  gatherValues(graph, used);
+  if (!graph.isChild() && used.size() < graph.values().size()) {
+    instantiation.result = InstantiateResult::ConditionalUnused;
+    return Error::InvalidValue;
+  }
+  instantiation.result = InstantiateResult::Success;
+  for (const auto& node : graph.nodes())
+    if (node->type() == NodeType::Conditional)
+      for (const GraphRef& body : node->graphs())
+        if (const Error error = checkBody(*body, instantiation); error != Error::Success) return error;
+  return Error::Success;
 }
 
 }  // namespace
@@ -56,6 +95,7 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
     instantiation.result = InstantiateResult::Failed;
     return Error::InvalidValue;
   }
+  if (const Error error = checkConditionals(graph, flags, instantiation); error != Error::Success) return error;
   if ((flags & DeviceLaunch) != 0) {
     util::log().warn("a graph is to be launched by kernels, which is not offered");
     instantiation.result = InstantiateResult::Failed;
@@ -90,6 +130,11 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
     instantiation.result = InstantiateResult::Failed;
     return error;
   }
+  if (!graph.takeValues(executable->valuesUse_)) {
+    util::log().warn("a graph with conditional nodes has an executable graph already");
+    instantiation.result = InstantiateResult::Failed;
+    return Error::NotSupported;
+  }
   out = std::move(executable);
   return Error::Success;
 }
@@ -97,7 +142,7 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
 void ExecutableGraph::gatherNodes(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
     nodes_[node->originalId()] = node.get();
-    if (const auto* child = node->as<ChildGraphNode>()) gatherNodes(*child->graph);
+    for (const GraphRef& child : node->graphs()) gatherNodes(*child);
   }
 }
 
@@ -128,6 +173,83 @@ Error ExecutableGraph::record(vk::Commands& commands, uint64_t after, std::strin
   return plan_.record(commands, after, refused);
 }
 
+namespace {
+
+using RecordedEvents = std::vector<std::pair<Event*, MarkerRef>>;
+
+Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out);
+
+Error gatherRecord(const EventRecordNode& node, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out) {
+  if (&node.event->context() != &stream.context()) return Error::InvalidHandle;
+  ResolveMarker resolve{std::make_shared<Marker>(), Precision::Exact, nullptr};
+  if ((node.event->flags() & Event::DisableTiming) == 0) {
+    resolve.precision = Precision::Timed;
+    if (const auto status = stream.context().vulkan().timestamp(resolve.timestamp); status != vk::Status::Ok)
+      return errorFrom(status);
+  }
+  recorded.emplace_back(node.event.get(), resolve.marker);
+  out.emplace_back(std::move(resolve));
+  return Error::Success;
+}
+
+void gatherWait(const EventWaitNode& node, Stream& stream, const RecordedEvents& recorded,
+                std::vector<Operation>& out) {
+  const auto own = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
+                                        [&](const auto& one) { return one.first == node.event.get(); });
+  const MarkerRef marker = own != recorded.rend() ? own->second : node.event->marker();
+  if (!marker) return;
+  if (&node.event->context().vulkan() != &stream.context().vulkan()) out.emplace_back(WaitForDevice{marker});
+  else out.emplace_back(WaitForMarker{marker});
+}
+
+Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, Stream& stream, RecordedEvents& recorded,
+                   std::vector<Operation>& out) {
+  const bool isLoop = choice.node->kind == ConditionalKind::While;
+  std::vector<std::shared_ptr<const OperationList>> lists;
+  for (const auto& body : choice.bodies) {
+    auto list = std::make_shared<OperationList>();
+    if (const Error error = gather(*body, stream, recorded, list->operations); error != Error::Success) return error;
+    if (isLoop) list->operations.emplace_back(DeviceWork{choice.look});
+    lists.push_back(std::move(list));
+  }
+  const auto choose = [lists = std::move(lists), kind = choice.node->kind](uint32_t word) {
+    const uint32_t number = chosenBody(kind, word);
+    return number < lists.size() ? lists[number] : nullptr;
+  };
+  out.emplace_back(Decision{choice.word, node.kept, choose, isLoop});
+  return Error::Success;
+}
+
+// What the steps of a plan are for a stream.
+Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out) {
+  for (const PlannedStep& step : plan.steps()) {
+    if (!step.isOnHost) {
+      if (step.recorded) out.emplace_back(step.recorded);
+      continue;
+    }
+    const PlannedNode& node = plan.nodes()[step.nodes.front()];
+    if (!node.isEnabled) continue;
+    Error error = Error::Success;
+    if (const auto* host = std::get_if<PlannedNode::HostPart>(&node.work)) {
+      out.emplace_back(HostCall{[function = host->function, kept = node.kept](Error status) {
+        if (status == Error::Success) function();
+      }});
+    } else if (const auto* record = std::get_if<EventRecordNode>(&node.work)) {
+      error = gatherRecord(*record, stream, recorded, out);
+    } else if (const auto* word = std::get_if<WaitForWord>(&node.work)) {
+      out.emplace_back(*word);
+    } else if (const auto* wait = std::get_if<EventWaitNode>(&node.work)) {
+      gatherWait(*wait, stream, recorded, out);
+    } else if (const auto* choice = std::get_if<PlannedNode::Choice>(&node.work)) {
+      error = gatherChoice(node, *choice, stream, recorded, out);
+    }
+    if (error != Error::Success) return error;
+  }
+  return Error::Success;
+}
+
+}  // namespace
+
 Error ExecutableGraph::launch(Stream& stream) {
   if (const Error error = stream.context().error(); error != Error::Success) return error;
   if (const Error error = stream.refuseInCapture(); error != Error::Success) return error;
@@ -144,40 +266,8 @@ Error ExecutableGraph::launch(Stream& stream) {
   if (last_) after.push_back(last_);
   if (const Error error = memory_.begin((flags_ & AutoFreeOnLaunch) != 0, after); error != Error::Success) return error;
   for (const MarkerRef& marker : after) operations.emplace_back(WaitForMarker{marker});
-  std::vector<std::pair<Event*, MarkerRef>> recorded;
-  for (const PlannedStep& step : plan_.steps()) {
-    if (!step.isOnHost) {
-      if (step.recorded) operations.emplace_back(step.recorded);
-      continue;
-    }
-    const PlannedNode& node = plan_.nodes()[step.nodes.front()];
-    if (!node.isEnabled) continue;
-    if (const auto* host = std::get_if<PlannedNode::HostPart>(&node.work)) {
-      operations.emplace_back(HostCall{[function = host->function, kept = node.kept](Error status) {
-        if (status == Error::Success) function();
-      }});
-    } else if (const auto* record = std::get_if<EventRecordNode>(&node.work)) {
-      if (&record->event->context() != &stream.context()) return Error::InvalidHandle;
-      ResolveMarker resolve{std::make_shared<Marker>(), Precision::Exact, nullptr};
-      if ((record->event->flags() & Event::DisableTiming) == 0) {
-        resolve.precision = Precision::Timed;
-        if (const auto status = stream.context().vulkan().timestamp(resolve.timestamp); status != vk::Status::Ok)
-          return errorFrom(status);
-      }
-      recorded.emplace_back(record->event.get(), resolve.marker);
-      operations.emplace_back(std::move(resolve));
-    } else if (const auto* word = std::get_if<WaitForWord>(&node.work)) {
-      operations.emplace_back(*word);
-    } else if (const auto* wait = std::get_if<EventWaitNode>(&node.work)) {
-      const auto own = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
-                                            [&](const auto& one) { return one.first == wait->event.get(); });
-      const MarkerRef marker = own != recorded.rend() ? own->second : wait->event->marker();
-      if (!marker) continue;
-      if (&wait->event->context().vulkan() != &stream.context().vulkan())
-        operations.emplace_back(WaitForDevice{marker});
-      else operations.emplace_back(WaitForMarker{marker});
-    }
-  }
+  RecordedEvents recorded;
+  if (const Error error = gather(plan_, stream, recorded, operations); error != Error::Success) return error;
   const auto end = std::make_shared<Marker>();
   operations.emplace_back(ResolveMarker{end, Precision::Loose, nullptr});
   if (const Error error = stream.enqueue(std::move(operations)); error != Error::Success) return error;

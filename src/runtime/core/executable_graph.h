@@ -25,6 +25,7 @@ enum class InstantiateResult : int {  // as CUgraphInstantiateResult numbers the
   InvalidStructure = 2,
   NodeNotSupported = 3,
   ContextsNotSupported = 4,
+  ConditionalUnused = 5,
 };
 
 enum class UpdateResult : int {  // as CUgraphExecUpdateResult numbers them
@@ -91,6 +92,7 @@ class ExecutableGraph {
 
   const GraphRef graph_;  // its own copy
   const uint64_t flags_;
+  std::shared_ptr<const void> valuesUse_;           // of its conditional nodes
   std::shared_ptr<Context> context_;                // null when no node needs one
   std::unordered_map<uint64_t, GraphNode*> nodes_;  // of the copy, by the ids of the originals
   std::unordered_set<const GraphNode*> disabled_;   // of the copy

@@ -33,6 +33,12 @@ void** GraphNode::argumentPointers() {
   return argumentPointers_.data();
 }
 
+std::span<const GraphRef> GraphNode::graphs() const {
+  if (const auto* child = as<ChildGraphNode>()) return {&child->graph, 1};
+  if (const auto* conditional = as<ConditionalNode>()) return conditional->bodies;
+  return {};
+}
+
 void keepAttributes(const GraphNode& node, NodeParameters& parameters) {
   const auto* now = node.as<KernelNode>();
   auto* next = std::get_if<KernelNode>(&parameters);
@@ -72,7 +78,7 @@ std::shared_ptr<Graph> Graph::create() { return std::shared_ptr<Graph>(new Graph
 Graph::~Graph() {
   for (const auto& node : nodes_) {
     graphNodes().remove(node.get());
-    if (const auto* child = node->as<ChildGraphNode>()) graphs().remove(child->graph.get());
+    for (const GraphRef& child : node->graphs()) graphs().remove(child.get());
   }
 }
 
@@ -80,7 +86,62 @@ GraphNode& Graph::append(NodeParameters parameters) {
   const NodeType type = typeOf(parameters);
   hasMemory_ |= type == NodeType::Allocation || type == NodeType::Free;
   nodes_.push_back(std::make_shared<GraphNode>(*this, std::move(parameters)));
+  adopt(*nodes_.back());
   return *graphNodes().add(nodes_.back());
+}
+
+void Graph::adopt(const GraphNode& node) {
+  for (const GraphRef& child : node.graphs()) {
+    child->parent_ = this;
+    core::graphs().add(child);
+  }
+}
+
+Error Graph::createValue(Context& context, std::optional<uint32_t> first, uint64_t& handle) {
+  ConditionalValueRef value;
+  if (const Error error = ConditionalValue::create(context, first, value); error != Error::Success) return error;
+  handle = value->handle();
+  root().values_.push_back(std::move(value));
+  return Error::Success;
+}
+
+size_t Graph::placeOf(const ConditionalValue& value) const {
+  const auto found = std::ranges::find_if(values(), [&](const auto& one) { return one.get() == &value; });
+  return static_cast<size_t>(found - values().begin());
+}
+
+bool Graph::hasConditionals() const {
+  return std::ranges::any_of(nodes_, [](const auto& node) { return node->type() == NodeType::Conditional; });
+}
+
+bool Graph::takeValues(std::shared_ptr<const void>& use) const {
+  if (!hasConditionals()) return true;
+  if (!valuesUse_.expired()) return false;
+  use = std::make_shared<char>();
+  valuesUse_ = use;
+  return true;
+}
+
+void gatherValues(const Graph& graph, std::vector<ConditionalValueRef>& out) {
+  for (const auto& node : graph.nodes()) {
+    if (const auto* conditional = node->as<ConditionalNode>()) out.push_back(conditional->value);
+    for (const GraphRef& child : node->graphs()) gatherValues(*child, out);
+  }
+}
+
+Error Graph::complete(ConditionalNode& node) const {
+  const auto found =
+      std::ranges::find_if(values(), [&](const ConditionalValueRef& value) { return value->handle() == node.handle; });
+  std::vector<ConditionalValueRef> used;
+  gatherValues(root(), used);
+  if (found == values().end() || std::ranges::find(used, *found) != used.end()) return Error::InvalidValue;
+  if ((*found)->context() != node.context.get()) return Error::InvalidValue;
+  node.value = *found;
+  for (uint32_t i = 0; i < node.size; ++i) {
+    node.bodies.push_back(create());
+    node.bodies.back()->isConditional_ = true;
+  }
+  return Error::Success;
 }
 
 Error Graph::check(const EdgeData& data, const GraphNode& from) const {
@@ -95,15 +156,15 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
     if (!edge.node || &edge.node->graph() != this || !named.insert(edge.node).second) return Error::InvalidValue;
     if (const Error error = check(edge.data, *edge.node); error != Error::Success) return error;
   }
-  if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) {
-    child->graph->becomeChild();
-    graphs().add(child->graph);
+  if (auto* conditional = std::get_if<ConditionalNode>(&parameters)) {
+    if (const Error error = complete(*conditional); error != Error::Success) return error;
   } else if (auto* allocation = std::get_if<AllocationNode>(&parameters)) {
     if (const Error error = place(*allocation, dependencies); error != Error::Success) return error;
   } else if (const auto* free = std::get_if<FreeNode>(&parameters)) {
     if (const Error error = check(*free); error != Error::Success) return error;
   }
   GraphNode& node = append(std::move(parameters));
+  for (const GraphRef& body : node.graphs()) node.conditionalGraphs_.push_back(body.get());
   node.dependencies_.assign(dependencies.begin(), dependencies.end());
   for (const Edge& edge : dependencies) edge.node->dependents_.push_back({&node, edge.data});
   out = &node;
@@ -156,7 +217,7 @@ Error Graph::remove(GraphNode& node) {
   if (isCaptured_) return Error::IllegalState;
   for (const Edge& edge : node.dependencies_) edge.node->dependents_.erase(edgeTo(edge.node->dependents_, node));
   for (const Edge& edge : node.dependents_) edge.node->dependencies_.erase(edgeTo(edge.node->dependencies_, node));
-  if (const auto* child = node.as<ChildGraphNode>()) graphs().remove(child->graph.get());
+  for (const GraphRef& child : node.graphs()) graphs().remove(child.get());
   graphNodes().remove(&node);
   nodes_.erase(place);
   return Error::Success;
@@ -165,6 +226,8 @@ Error Graph::remove(GraphNode& node) {
 Error Graph::set(GraphNode& node, NodeParameters parameters) {
   const NodeType type = typeOf(parameters);
   if (type != node.type() || type == NodeType::Allocation || type == NodeType::Free) return Error::InvalidValue;
+  if (const auto* conditional = std::get_if<ConditionalNode>(&parameters))  // another value takes the place of its own
+    std::ranges::replace(root().values_, node.as<ConditionalNode>()->value, conditional->value);
   node.parameters_ = std::move(parameters);
   return Error::Success;
 }
@@ -205,14 +268,14 @@ std::shared_ptr<Graph> Graph::clone() const {
   std::shared_ptr<Graph> copy = create();
   copy->originalId_ = id_;
   copy->userObjects_ = userObjects_;
+  copy->values_ = values_;
+  copy->isConditional_ = isConditional_;
   std::unordered_map<const GraphNode*, GraphNode*> copies;
   for (const auto& node : nodes_) {
     NodeParameters parameters = node->parameters();
-    if (auto* child = std::get_if<ChildGraphNode>(&parameters)) {
-      child->graph = child->graph->clone();
-      child->graph->becomeChild();
-      graphs().add(child->graph);
-    }
+    if (auto* child = std::get_if<ChildGraphNode>(&parameters)) child->graph = child->graph->clone();
+    if (auto* conditional = std::get_if<ConditionalNode>(&parameters))
+      for (GraphRef& body : conditional->bodies) body = body->clone();
     GraphNode& cloned = copy->append(std::move(parameters));
     cloned.originalId_ = node->id();
     copies[node.get()] = &cloned;

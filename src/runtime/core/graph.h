@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph& operator=(const Graph&) = delete;
 
   // A node after those it depends on. InvalidValue when one is of another graph or named twice, and for a node that
-  // frees what a node of this graph, or of the allocating one, frees already.
+  // frees what a node of this graph, or of the allocating one, frees already. A conditional node gets its graphs.
   Error add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out);
   Error remove(GraphNode& node);                          // and its edges. NotSupported in a graph with memory
   Error set(GraphNode& node, NodeParameters parameters);  // of the same type; memory nodes stay as they are
@@ -44,6 +45,16 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // graph at a time.
   bool hasMemory() const { return hasMemory_; }
 
+  // Values for conditional nodes, one for each, in this graph and all others that stand inside the program's own.
+  Error createValue(Context& context, std::optional<uint32_t> first, uint64_t& handle);
+  const std::vector<ConditionalValueRef>& values() const { return root().values_; }
+  size_t placeOf(const ConditionalValue& value) const;  // among them
+  bool hasConditionals() const;
+  // A conditional node's graph: it is not to be cloned or instantiated.
+  bool isConditional() const { return isConditional_; }
+  // Values belong to one executable graph at a time: false when there is one. It holds `use` while it is there.
+  bool takeValues(std::shared_ptr<const void>& use) const;
+
   // Objects of the program's that live as long as the graph, its clones, and what is made of it.
   UserReferences& userObjects() { return userObjects_; }
   // In the language of Graphviz; `isVerbose` says what the nodes do.
@@ -51,24 +62,30 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   uint64_t id() const { return id_; }
   // A child graph belongs to its node; only the program's own graphs can be destroyed.
-  bool isChild() const { return isChild_; }
+  bool isChild() const { return parent_ != nullptr; }
   // While a stream is captured to it, nothing can be taken from it, and it cannot be destroyed.
   bool isCaptured() const { return isCaptured_; }
   void setCaptured(bool isCaptured) { isCaptured_ = isCaptured; }
-  void becomeChild() { isChild_ = true; }
 
  private:
   Graph();
   GraphNode& append(NodeParameters parameters);
   Error check(const EdgeData& data, const GraphNode& from) const;
+  void adopt(const GraphNode& node);
+  Error complete(ConditionalNode& node) const;
+  const Graph& root() const { return parent_ ? parent_->root() : *this; }
+  Graph& root() { return parent_ ? parent_->root() : *this; }
   Error place(AllocationNode& node, std::span<const Edge> dependencies) const;
   Error check(const FreeNode& node) const;
   bool allocates(const GraphMemory& memory) const;
 
   const uint64_t id_;
   uint64_t originalId_ = 0;
-  bool isChild_ = false, isCaptured_ = false, hasMemory_ = false;
+  Graph* parent_ = nullptr;
+  bool isCaptured_ = false, hasMemory_ = false, isConditional_ = false;
   UserReferences userObjects_;
+  std::vector<ConditionalValueRef> values_;  // of the program's own graph
+  mutable std::weak_ptr<const void> valuesUse_;
   std::vector<std::shared_ptr<GraphNode>> nodes_;
 };
 using GraphRef = std::shared_ptr<Graph>;
@@ -76,6 +93,8 @@ using GraphRef = std::shared_ptr<Graph>;
 // All graphs and nodes, by their handles. A graph stays in the table until the program destroys it, or its node goes
 // when it is a child.
 HandleTable<Graph>& graphs();
+// The values of all conditional nodes in a graph and in the graphs inside it.
+void gatherValues(const Graph& graph, std::vector<ConditionalValueRef>& out);
 HandleTable<GraphNode>& graphNodes();
 
 }  // namespace mulciber::core

@@ -45,6 +45,12 @@ Label labelOf(const MemoryOperationsNode& node) {
   return {"MEM_OPS", fmt::format("{} operations", node.operations.size())};
 }
 
+Label labelOf(const ConditionalNode& node) {
+  static constexpr const char* kinds[] = {"IF", "WHILE", "SWITCH"};
+  return {fmt::format("CONDITIONAL_{}", kinds[static_cast<int>(node.kind)]),
+          fmt::format("{} graphs, handle {:#x}", node.bodies.size(), node.handle)};
+}
+
 // Child graphs become clusters behind the nodes that hold them. Nodes are numbered over all of them.
 void write(const Graph& graph, bool isVerbose, std::string& out, size_t& number) {
   std::unordered_map<const GraphNode*, size_t> numbers;
@@ -55,9 +61,9 @@ void write(const Graph& graph, bool isVerbose, std::string& out, size_t& number)
     const char* const gap = isVerbose && !label.details.empty() ? "\\n" : "";
     fmt::format_to(to, "  node_{} [shape=box label=\"{}{}{}\"];\n", number++, label.name, gap,
                    isVerbose ? label.details : "");
-    if (const auto* child = node->as<ChildGraphNode>()) {
-      fmt::format_to(to, "  subgraph cluster_{} {{\n", numbers[node.get()]);
-      write(*child->graph, isVerbose, out, number);
+    for (size_t i = 0; i < node->graphs().size(); ++i) {
+      fmt::format_to(to, "  subgraph cluster_{}_{} {{\n", numbers[node.get()], i);
+      write(*node->graphs()[i], isVerbose, out, number);
       out += "  }\n";
     }
   }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/core/conditional.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/error.h"
 #include "runtime/core/event.h"
@@ -35,6 +36,7 @@ enum class NodeType : int {  // as CUgraphNodeType numbers them
   Allocation = 10,
   Free = 11,
   MemoryOperations = 12,
+  Conditional = 13,
 };
 
 // A kernel with its launch. The arguments were copied when the node got them.
@@ -107,8 +109,28 @@ struct MemoryOperationsNode {
   std::vector<uint8_t> given;  // as the program gave them, to be told back
 };
 
+enum class ConditionalKind : int { If = 0, While = 1, Switch = 2 };  // as CUgraphConditionalNodeType numbers them
+
+// Runs one of its graphs, or none, as its value says; of a loop, the graph again and again.
+struct ConditionalNode {
+  static constexpr NodeType type = NodeType::Conditional;
+  std::shared_ptr<Context> context;
+  uint64_t handle = 0;
+  ConditionalKind kind = ConditionalKind::If;
+  uint32_t size = 0;
+  // The graph gives these when it gets the node.
+  ConditionalValueRef value;
+  std::vector<std::shared_ptr<Graph>> bodies;  // the node's own
+};
+
+// The number of the graph that the value runs; there may be none of that number.
+inline uint32_t chosenBody(ConditionalKind kind, uint32_t value) {
+  if (kind == ConditionalKind::Switch) return value;
+  return value != 0 ? 0 : kind == ConditionalKind::If ? 1 : ~0u;
+}
+
 using NodeParameters = std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode,
-                                    EventRecordNode, AllocationNode, FreeNode, MemoryOperationsNode>;
+                                    EventRecordNode, AllocationNode, FreeNode, MemoryOperationsNode, ConditionalNode>;
 
 inline NodeType typeOf(const NodeParameters& parameters) {
   return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::type; }, parameters);
@@ -146,6 +168,9 @@ class GraphNode {
   }
   // A kernel node's arguments as cuLaunchKernel takes them: the node's own, until it gets others.
   void** argumentPointers();
+  // The graphs that stand in this node, and a conditional's as an array of the node's own.
+  std::span<const std::shared_ptr<Graph>> graphs() const;
+  Graph** conditionalGraphs() { return conditionalGraphs_.data(); }
   // In the order in which the edges were made.
   const std::vector<Edge>& dependencies() const { return dependencies_; }
   const std::vector<Edge>& dependents() const { return dependents_; }
@@ -161,6 +186,7 @@ class GraphNode {
   NodeParameters parameters_;
   std::vector<Edge> dependencies_, dependents_;
   std::vector<void*> argumentPointers_;
+  std::vector<Graph*> conditionalGraphs_;
 };
 
 }  // namespace mulciber::core

@@ -41,10 +41,18 @@ Error prepareOperations(const MemoryOperationsNode& node, std::vector<PlannedNod
   return Error::Success;
 }
 
+// The copy engine works whatever a guard says: a kernel does the copy instead.
+DeviceWork guarded(DeviceWork work) {
+  const auto* const copy = std::get_if<BufferCopy>(&work);
+  if (!copy) return work;
+  return DeviceCopy{{copy->destination->memory.address + copy->destinationOffset,
+                     copy->source->memory.address + copy->sourceOffset, copy->bytes}};
+}
+
 }  // namespace
 
 uint32_t GraphPlan::append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies) {
-  nodes_.push_back({&node, std::move(work), nullptr, std::move(dependencies), true});
+  nodes_.push_back({&node, std::move(work), nullptr, std::move(dependencies), true, guard_});
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
@@ -59,7 +67,7 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
     PreparedCopy copy;
     error = prepareCopy(copyNode, copy);
     if (copy.before) parts.emplace_back(PlannedNode::HostPart{std::move(copy.before)});
-    if (copy.work) parts.emplace_back(std::move(*copy.work));
+    if (copy.work) parts.emplace_back(guard_ ? guarded(std::move(*copy.work)) : std::move(*copy.work));
     if (copy.after) parts.emplace_back(PlannedNode::HostPart{std::move(copy.after)});
     kept = std::move(copy.staging);
   };
@@ -79,6 +87,8 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
     parts.emplace_back(*wait);
   } else if (const auto* words = node.as<MemoryOperationsNode>()) {
     error = prepareOperations(*words, parts);
+  } else if (node.as<ConditionalNode>()) {
+    return addConditional(node, std::move(before), context, failed, out);
   } else if (const auto* child = node.as<ChildGraphNode>()) {
     out.first = append(node, PlannedNode::Nothing{}, std::move(before));
     std::vector<uint32_t> ends;
@@ -87,7 +97,7 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
     return error;
   }
   if (error != Error::Success) {
-    failed = &node;
+    if (!failed) failed = &node;
     return error;
   }
   if (parts.empty()) parts.emplace_back(PlannedNode::Nothing{});
@@ -107,12 +117,12 @@ Error GraphPlan::add(const Graph& graph, const std::vector<uint32_t>& before, Co
   if (!graph.inOrder(order)) return Error::InvalidValue;
   for (const GraphNode* node : order) {
     std::vector<uint32_t> dependencies;
-    for (const Edge& edge : node->dependencies()) dependencies.push_back(places_.at(edge.node).last);
+    for (const Edge& edge : node->dependencies()) dependencies.push_back(places_.at(edge.node).back().last);
     if (dependencies.empty()) dependencies = before;
     Ends place{};
     if (const Error error = add(*node, std::move(dependencies), context, failed, place); error != Error::Success)
       return error;
-    places_[node] = place;
+    places_[node].push_back(place);
     if (node->dependents().empty()) ends.push_back(place.last);
   }
   if (ends.empty()) ends = before;
@@ -122,8 +132,10 @@ Error GraphPlan::add(const Graph& graph, const std::vector<uint32_t>& before, Co
 Error GraphPlan::make(const Graph& graph, Context* context, const GraphNode*& failed) {
   nodes_.clear();
   places_.clear();
+  kept_.clear();
+  hasChoices_ = false;
   std::vector<uint32_t> ends;
-  if (const Error error = add(graph, {}, context, failed, ends); error != Error::Success) return error;
+  if (const Error error = add(graph, assignValues(graph), context, failed, ends); error != Error::Success) return error;
   schedule();
   return Error::Success;
 }
@@ -172,26 +184,49 @@ Error GraphPlan::update(const std::vector<const GraphNode*>& kernels, Context& c
   for (size_t i = 0; i < kernels.size(); ++i)
     if (const Error error = launchOf(*kernels[i]->as<KernelNode>(), context, works[i]); error != Error::Success)
       return error;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const uint32_t place = places_.at(kernels[i]).first;
-    nodes_[place].work = std::move(works[i]);
-    steps_[stepOf_[place]].isRecorded = false;
-  }
+  for (size_t i = 0; i < kernels.size(); ++i) replace(*kernels[i], works[i]);
   return Error::Success;
 }
 
-void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
-  const Ends ends = places_.at(&node);
-  for (uint32_t i = ends.first; i <= ends.last; ++i) {
-    nodes_[i].isEnabled = isEnabled;
-    steps_[stepOf_[i]].isRecorded = false;
+// Plans of what the host chooses.
+template <class Body>
+void GraphPlan::forEachBody(Body&& body) {
+  if (!hasChoices_) return;
+  for (const PlannedNode& node : nodes_)
+    if (const auto* choice = std::get_if<PlannedNode::Choice>(&node.work))
+      for (const auto& plan : choice->bodies) body(*plan);
+}
+
+void GraphPlan::replace(const GraphNode& node, const DeviceWork& work) {
+  forEachBody([&](GraphPlan& body) { body.replace(node, work); });
+  const auto found = places_.find(&node);
+  if (found == places_.end()) return;
+  for (const Ends place : found->second) {
+    nodes_[place.first].work = work;
+    steps_[stepOf_[place.first]].isRecorded = false;
   }
 }
 
+void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
+  forEachBody([&](GraphPlan& body) { body.enable(node, isEnabled); });
+  const auto found = places_.find(&node);
+  if (found == places_.end()) return;
+  for (const Ends ends : found->second)
+    for (uint32_t i = ends.first; i <= ends.last; ++i) {
+      nodes_[i].isEnabled = isEnabled;
+      steps_[stepOf_[i]].isRecorded = false;
+    }
+}
+
 Error GraphPlan::record(Context& context) {
-  for (PlannedStep& step : steps_)
+  for (PlannedStep& step : steps_) {
     if (!step.isOnHost && !step.isRecorded)
       if (const Error error = record(step, context); error != Error::Success) return error;
+    if (!step.isOnHost) continue;
+    if (const auto* choice = std::get_if<PlannedNode::Choice>(&nodes_[step.nodes.front()].work))
+      for (const auto& body : choice->bodies)
+        if (const Error error = body->record(context); error != Error::Success) return error;
+  }
   return Error::Success;
 }
 
@@ -199,13 +234,27 @@ Error GraphPlan::record(Context& context) {
 template <class RecordLaunch>
 vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Commands& commands,
                              std::unordered_map<uint32_t, uint64_t>& epochs, RecordLaunch&& recordLaunch) const {
+  for (const auto& kept : kept_) commands.keep(kept);
+  const PlannedNode::Guard* guard = nullptr;
+  const auto guardBy = [&](const PlannedNode::Guard* next) {
+    if (guard && next && guard->address() == next->address()) return;
+    if (guard) vk::endIf(commands);
+    if (next) vk::beginIf(commands, next->words, next->number);
+    guard = next;
+  };
   for (const uint32_t i : step.nodes) {
     const PlannedNode& node = nodes_[i];
     uint64_t epoch = after;
     for (const uint32_t dependency : node.dependencies)
       if (const auto found = epochs.find(dependency); found != epochs.end()) epoch = std::max(epoch, found->second);
     const auto* work = std::get_if<DeviceWork>(&node.work);
-    if (work && node.isEnabled) {
+    if (const auto* condition = std::get_if<PlannedNode::Decide>(&node.work)) {
+      guardBy(nullptr);
+      commands.after(epoch);
+      vk::decide(commands, *condition);
+      epoch = commands.hazards().epoch;
+    } else if (work && node.isEnabled) {
+      guardBy(node.guard ? &*node.guard : nullptr);
       commands.after(epoch);
       const auto* launch = std::get_if<KernelLaunch>(work);
       const vk::Status status = launch ? recordLaunch(*launch) : core::record(*work, commands);
@@ -216,6 +265,7 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
     }
     epochs[i] = epoch;
   }
+  guardBy(nullptr);
   return vk::Status::Ok;
 }
 
@@ -256,6 +306,7 @@ std::string whyNotRecorded(const KernelLaunch& launch) {
 
 // Nobody waits for a borrowed command buffer on behalf of the host, and its owner orders compute shaders alone.
 std::string whyNotRecorded(const PlannedNode& node) {
+  if (!node.node || node.node->type() == NodeType::Conditional) return "a conditional node";
   const NodeType type = node.node->type();
   if (type == NodeType::Host) return "a function of the host";
   if (type == NodeType::Allocation || type == NodeType::Free) return "a node that allocates or frees memory";

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -12,8 +13,11 @@
 
 #include "runtime/core/graph.h"
 #include "runtime/core/operation.h"
+#include "runtime/vk/conditions.h"
 
 namespace mulciber::core {
+
+class GraphPlan;
 
 // A node, or a part of one, as it is carried out.
 struct PlannedNode {
@@ -21,18 +25,38 @@ struct PlannedNode {
   struct HostPart {
     std::function<void()> function;
   };
-  using Work = std::variant<Nothing, DeviceWork, HostPart, EventRecordNode, EventWaitNode, WaitForWord>;
+  // Which of the plans comes next depends on a word that the device wrote before.
+  struct Choice {
+    const ConditionalNode* node;
+    std::vector<std::shared_ptr<GraphPlan>> bodies;
+    DeviceCopy look;  // writes the word for the host
+    const uint32_t* word;
+  };
+  // The device writes which of the nodes behind it are done.
+  using Decide = vk::Condition;
+  using Work = std::variant<Nothing, DeviceWork, HostPart, EventRecordNode, EventWaitNode, WaitForWord, Choice, Decide>;
+
+  // The word that says whether the node is done.
+  struct Guard {
+    vk::Memory words;
+    uint32_t number;
+    uint64_t address() const { return words.address + uint64_t{number} * sizeof(uint32_t); }
+  };
 
   const GraphNode* node = nullptr;
   Work work;
   std::shared_ptr<const void> kept;  // what the work needs as long as it may run
   std::vector<uint32_t> dependencies;
   bool isEnabled = true;
+  std::optional<Guard> guard;
 
   bool isWait() const {
     return std::holds_alternative<EventWaitNode>(work) || std::holds_alternative<WaitForWord>(work);
   }
-  bool isOnHost() const { return !std::holds_alternative<Nothing>(work) && !std::holds_alternative<DeviceWork>(work); }
+  bool isOnHost() const {
+    return !std::holds_alternative<Nothing>(work) && !std::holds_alternative<DeviceWork>(work) &&
+           !std::holds_alternative<Decide>(work);
+  }
 };
 
 // Nodes that run as one command buffer, or one step of the host's.
@@ -63,10 +87,26 @@ class GraphPlan {
   struct Ends {
     uint32_t first, last;
   };
+  // Of a conditional's graph that the host chooses; of a loop's several runs, when the device decides about each.
+  Error makeBody(const ConditionalNode& node, size_t body, Context* context, const GraphNode*& failed,
+                 const std::vector<std::shared_ptr<const void>>& kept);
+  std::vector<uint32_t> assignValues(const Graph& graph);
+  // A conditional node by what the device decides, by what the host decides, or the one and then the other.
+  Error addConditional(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed,
+                       Ends& out);
+  Error addGuarded(const ConditionalNode& node, const std::vector<uint32_t>& before, Context& context,
+                   const GraphNode*& failed, std::vector<uint32_t>& ends);
+  Error addRuns(const ConditionalNode& node, uint32_t count, std::vector<uint32_t> before, Context& context,
+                const GraphNode*& failed, std::vector<uint32_t>& ends);
+  Error addChoice(const GraphNode& node, std::vector<uint32_t> before, Context& context, const GraphNode*& failed,
+                  uint32_t& out);
   Error add(const Graph& graph, const std::vector<uint32_t>& before, Context* context, const GraphNode*& failed,
             std::vector<uint32_t>& ends);
   Error add(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed, Ends& out);
   uint32_t append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies);
+  void replace(const GraphNode& node, const DeviceWork& work);
+  template <class Body>
+  void forEachBody(Body&& body);
   void schedule();
   Error record(PlannedStep& step, Context& context);
   template <class RecordLaunch>
@@ -75,8 +115,11 @@ class GraphPlan {
 
   std::vector<PlannedNode> nodes_;
   std::vector<PlannedStep> steps_;
-  std::vector<uint32_t> stepOf_;  // of each node
-  std::unordered_map<const GraphNode*, Ends> places_;
+  std::vector<uint32_t> stepOf_;                                    // of each node
+  std::unordered_map<const GraphNode*, std::vector<Ends>> places_;  // several in a loop
+  bool hasChoices_ = false;
+  std::optional<PlannedNode::Guard> guard_;        // of the nodes that are being added
+  std::vector<std::shared_ptr<const void>> kept_;  // what conditions need: kernels set values, and nodes read words
 };
 
 }  // namespace mulciber::core

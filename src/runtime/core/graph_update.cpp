@@ -45,6 +45,9 @@ bool isSame(const MemoryOperationsNode& one, const MemoryOperationsNode& other) 
 bool isSame(const AllocationNode& one, const AllocationNode& other) { return one.memory == other.memory; }
 bool isSame(const FreeNode& one, const FreeNode& other) { return one.memory == other.memory; }
 
+// Their graphs are compared on their own.
+bool isSame(const ConditionalNode& one, const ConditionalNode& other) { return one.value == other.value; }
+
 UpdateResult check(const KernelNode& one, const KernelNode& other) {
   if (&one.function->module().context() != &other.function->module().context())
     return UpdateResult::UnsupportedFunctionChange;
@@ -85,6 +88,12 @@ UpdateResult check(const MemoryOperationsNode& one, const MemoryOperationsNode& 
 UpdateResult check(const AllocationNode&, const AllocationNode&) { return UpdateResult::NotSupported; }
 UpdateResult check(const FreeNode&, const FreeNode&) { return UpdateResult::NotSupported; }
 
+UpdateResult check(const ConditionalNode& one, const ConditionalNode& other) {
+  return one.kind == other.kind && one.bodies.size() == other.bodies.size() && one.context == other.context
+             ? UpdateResult::Success
+             : UpdateResult::NotSupported;
+}
+
 template <class Node>
 UpdateResult check(const Node&, const Node&) {
   return UpdateResult::Success;
@@ -95,6 +104,23 @@ using Update = ExecutableGraph::Update;
 
 Update compare(const Graph& own, const Graph& given, Changes& changes);
 
+// It keeps its graphs, whose nodes change, and goes by the other's value, which the other's kernels set.
+Update compare(GraphNode& own, const ConditionalNode& now, const GraphNode& given, const ConditionalNode& next,
+               Changes& changes) {
+  const UpdateResult result = own.graph().placeOf(*now.value) == given.graph().placeOf(*next.value)
+                                  ? check(now, next)
+                                  : UpdateResult::NotSupported;
+  if (result != UpdateResult::Success) return {result, &given, nullptr};
+  for (size_t i = 0; i < now.bodies.size(); ++i)
+    if (const Update update = compare(*now.bodies[i], *next.bodies[i], changes); update.result != UpdateResult::Success)
+      return update;
+  if (isSame(now, next)) return {};
+  ConditionalNode changed = next;
+  changed.bodies = now.bodies;
+  changes.emplace_back(&own, std::move(changed));
+  return {};
+}
+
 Update compare(GraphNode& own, const GraphNode& given, Changes& changes) {
   if (own.type() != given.type()) return {UpdateResult::NodeTypeChanged, &given, nullptr};
   return std::visit(
@@ -102,6 +128,8 @@ Update compare(GraphNode& own, const GraphNode& given, Changes& changes) {
         const Node& next = *given.as<Node>();
         if constexpr (std::is_same_v<Node, ChildGraphNode>) {
           return compare(*now.graph, *next.graph, changes);
+        } else if constexpr (std::is_same_v<Node, ConditionalNode>) {
+          return compare(own, now, given, next, changes);
         } else {
           if (isSame(now, next)) return {};
           const UpdateResult result = check(now, next);
@@ -149,14 +177,14 @@ Error ExecutableGraph::apply(Changes changes) {
   for (auto& [node, parameters] : changes) {
     kernels.push_back(node);
     NodeParameters next = std::exchange(parameters, node->parameters());
-    (void)graph_->set(*node, std::move(next));
+    (void)node->graph().set(*node, std::move(next));
   }
   const GraphNode* failed = nullptr;
   const bool areKernels =
       std::ranges::all_of(kernels, [](const auto* node) { return node->type() == NodeType::Kernel; });
   const Error error = areKernels ? plan_.update(kernels, *context_) : plan(failed);
   if (error != Error::Success)
-    for (auto& [node, parameters] : changes) (void)graph_->set(*node, std::move(parameters));
+    for (auto& [node, parameters] : changes) (void)node->graph().set(*node, std::move(parameters));
   return error;
 }
 
@@ -175,11 +203,12 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters parameters)
   std::lock_guard lock(mutex_);
   GraphNode* const node = nodeOf(original);
   if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;
+  if (node->type() == NodeType::Conditional) return Error::NotSupported;
   keepAttributes(*node, parameters);
   const bool isAllowed = std::visit(
       [&]<class Node>(const Node& now) {
         const Node& next = std::get<Node>(parameters);
-        if constexpr (std::is_same_v<Node, ChildGraphNode>) return false;
+        if constexpr (std::is_same_v<Node, ChildGraphNode> || std::is_same_v<Node, ConditionalNode>) return false;
         else return isSame(now, next) || check(now, next) == UpdateResult::Success;
       },
       node->parameters());

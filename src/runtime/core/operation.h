@@ -122,7 +122,20 @@ struct WaitForSemaphore {
   uint64_t value;
 };
 
+// What comes next is chosen by a word that the device wrote: the worker looks at it once all before has ended.
+struct OperationList;
+struct Decision {
+  const uint32_t* word;                                                       // in memory of MemoryUse::Staging
+  std::shared_ptr<const void> owner;                                          // of the word
+  std::function<std::shared_ptr<const OperationList>(uint32_t word)> choose;  // null: nothing
+  bool isRepeated = false;  // after what was chosen it is asked again, until nothing is
+};
+
 using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice,
-                               WaitForWord, SemaphoreExchange, WaitForSemaphore>;
+                               WaitForWord, SemaphoreExchange, WaitForSemaphore, Decision>;
+
+struct OperationList {
+  std::vector<Operation> operations;
+};
 
 }  // namespace mulciber::core

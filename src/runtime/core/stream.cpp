@@ -345,6 +345,16 @@ bool mustWait(const Operation& operation, Context& context) {
 
 }  // namespace
 
+// The caller holds the lock.
+void Stream::decide() {
+  Decision decision = std::move(std::get<Decision>(pending_.front()));
+  pending_.pop_front();
+  const auto chosen = decision.choose(__atomic_load_n(decision.word, __ATOMIC_ACQUIRE));
+  if (!chosen) return;
+  if (decision.isRepeated) pending_.emplace_front(std::move(decision));
+  pending_.insert(pending_.begin(), chosen->operations.begin(), chosen->operations.end());
+}
+
 Stream::Progress Stream::advance() {
   std::unique_lock lock(mutex_);
   bool moved = false;
@@ -359,6 +369,10 @@ Stream::Progress Stream::advance() {
     } else if (std::holds_alternative<WaitForSemaphore>(first) && context_.error() == Error::Success) {
       (void)isDone();  // what the stream did before must not wait with it
       return blocked();
+    } else if (std::holds_alternative<Decision>(first) && context_.error() == Error::Success) {
+      if (!isDone()) return blocked();
+      decide();
+      return Progress::Done;  // a loop must not keep the worker to itself
     } else if (auto* call = std::get_if<HostCall>(&first)) {
       if (!isDone()) return blocked();
       const auto function = std::move(call->function);

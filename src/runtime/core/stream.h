@@ -95,6 +95,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   vk::Status give(const DeviceWork& work);
   bool carryOut(const Operation& operation, vk::Status& status);
   Error keepBack(Operation operation);
+  void decide();      // puts what the first operation chooses in its place
   void dropPassed();  // of what the next operation waits for
   bool isDone();
   Error broken() const;  // the context's error

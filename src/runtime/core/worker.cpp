@@ -11,6 +11,8 @@ namespace mulciber::core {
 namespace {
 // How often work that waits for the device is looked at: a host function starts this late at most.
 constexpr auto pollInterval = std::chrono::microseconds(50);
+// Where something has just come, more is likely to: a loop whose runs the host looks at, functions in a row.
+constexpr auto watchInterval = std::chrono::microseconds(300);
 // Streams that were held up at so many looks are taken to stay so.
 constexpr unsigned looksForWords = 50;
 constexpr auto lookInterval = std::chrono::milliseconds(1);
@@ -76,6 +78,7 @@ void Worker::stop() {
 
 void Worker::run() {
   std::unique_lock lock(mutex_);
+  std::chrono::steady_clock::time_point lastMove;
   while (!stopping_) {
     if (streams_.empty()) {
       wake_.wait(lock);
@@ -93,7 +96,14 @@ void Worker::run() {
     lock.lock();
     const auto done = [](const StreamRef& stream) { return !stream->isDeferred(); };
     streams_.erase(std::remove_if(streams_.begin(), streams_.end(), done), streams_.end());
-    if (!moved && !stopping_) wake_.wait_for(lock, pollInterval);
+    const auto now = std::chrono::steady_clock::now();
+    if (moved) lastMove = now;
+    else if (now - lastMove > watchInterval) wake_.wait_for(lock, pollInterval);
+    else {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include "shaders/copy16.h"
 #include "shaders/copy4.h"
 #include "shaders/copy8.h"
+#include "shaders/decide.h"
 #include "shaders/fill1.h"
 #include "shaders/fill16.h"
 #include "shaders/fill2.h"
@@ -19,7 +20,7 @@ Status Builtins::create(Device& device, std::unique_ptr<Builtins>& out) {
   } all[] = {
       {copy16, builtins->copies_[0]}, {copy8, builtins->copies_[1]}, {copy4, builtins->copies_[2]},
       {copy1, builtins->copies_[3]},  {fill16, builtins->fills_[0]}, {fill4, builtins->fills_[1]},
-      {fill2, builtins->fills_[2]},   {fill1, builtins->fills_[3]},
+      {fill2, builtins->fills_[2]},   {fill1, builtins->fills_[3]},  {::decide, builtins->decide_},
   };
   for (const auto& [spirv, pipeline] : all) {
     PipelineDescription description;

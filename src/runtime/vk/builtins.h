@@ -1,4 +1,4 @@
-// The pipelines of the built-in shaders that copy and fill memory.
+// The pipelines of the built-in shaders that copy and fill memory, and that decide what runs.
 #pragma once
 
 #include <array>
@@ -16,10 +16,12 @@ class Builtins {
   const Pipeline& copy(uint32_t unitBytes) const;
   // 16, 4, 2 or 1.
   const Pipeline& fill(uint32_t unitBytes) const;
+  const Pipeline& decide() const { return *decide_; }
 
  private:
   std::array<std::unique_ptr<Pipeline>, 4> copies_;
   std::array<std::unique_ptr<Pipeline>, 4> fills_;
+  std::unique_ptr<Pipeline> decide_;
 };
 
 // What a workgroup of each does.

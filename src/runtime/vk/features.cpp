@@ -29,6 +29,7 @@ TYPE(VkPhysicalDeviceShaderSMBuiltinsFeaturesNV, SHADER_SM_BUILTINS_FEATURES_NV)
 TYPE(VkPhysicalDeviceMapMemoryPlacedFeaturesEXT, MAP_MEMORY_PLACED_FEATURES_EXT)
 TYPE(VkPhysicalDeviceCooperativeMatrixFeaturesKHR, COOPERATIVE_MATRIX_FEATURES_KHR)
 TYPE(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR, PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR)
+TYPE(VkPhysicalDeviceConditionalRenderingFeaturesEXT, CONDITIONAL_RENDERING_FEATURES_EXT)
 #undef TYPE
 
 // Without the structure that it lies in.
@@ -77,7 +78,8 @@ constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_KHR_cooperative_matrix",
                                             "VK_KHR_pipeline_executable_properties",
                                             "VK_KHR_map_memory2",
-                                            "VK_EXT_map_memory_placed"};
+                                            "VK_EXT_map_memory_placed",
+                                            "VK_EXT_conditional_rendering"};
 
 VkBool32& switchIn(void* structure, const FeatureSwitch& which) {
   return *reinterpret_cast<VkBool32*>(static_cast<char*>(structure) + which.offset);

@@ -93,6 +93,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
                has("VK_EXT_map_memory_placed"));
   features.add(executableProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
                has("VK_KHR_pipeline_executable_properties"));
+  features.add(conditionalRendering, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT,
+               has("VK_EXT_conditional_rendering"));
   functions.vkGetPhysicalDeviceFeatures2(handle, &features2);
 
   functions.vkGetPhysicalDeviceMemoryProperties(handle, &memory);

@@ -43,6 +43,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceMapMemoryPlacedFeaturesEXT mapPlaced{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executableProperties{};
+  VkPhysicalDeviceConditionalRenderingFeaturesEXT conditionalRendering{};
 
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/vk/address_space.h"
+#include "runtime/vk/conditions.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/free_ranges.h"
 #include "util/log.h"
@@ -110,6 +111,7 @@ struct Allocator::State {
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                  VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    if (canLeaveOutWork(device)) info.usage |= VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT;
     if (const AdoptedDevice* engine = device.adopted()) {
       info.usage |= engine->bufferUsage;
       if (engine->families.size() > 1) {

@@ -60,7 +60,7 @@ std::optional<ir::Program> ProgramLowering::run() {
     lowered->name = function->name;
     lowered->isKernel = function == &kernel_;
     functions_[function] = lowered.get();
-    if (isServiceFunction(*function)) (function->name == "vprintf" ? result_.usesPrintf : result_.usesHeap) = true;
+    if (isServiceFunction(*function)) noteService(function->name);
     const FunctionInfo& info = graph_.info(*function);
     lowered->localBytes = function == &kernel_ ? graph_.frameBytes() : info.frameBytes;
     if (!info.isRecursive && function != &kernel_) lowered->localBytes += info.frameBegin;
@@ -69,6 +69,11 @@ std::optional<ir::Program> ProgramLowering::run() {
     FunctionLowering(*this, *function, *functions_.at(function)).lowerBody();
   if (failed_) return std::nullopt;
   return std::move(result_);
+}
+
+void ProgramLowering::noteService(std::string_view name) {
+  result_.usesPrintf |= name == "vprintf";
+  result_.usesHeap |= name == "malloc" || name == "free";
 }
 
 void ProgramLowering::refuse(uint32_t where, std::string_view what, std::string_view why) {

@@ -58,6 +58,7 @@ class ProgramLowering {
   // A generic address of this space exists: accesses through generic addresses must expect it.
   void noteGeneric(ir::Space space);
 
+  void noteService(std::string_view name);
   void refuse(uint32_t where, std::string_view what, std::string_view why);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "translator/ptx/undefined.h"
 #include "translator/ptx/verifier.h"
 
 namespace mulciber::lower {
@@ -300,6 +301,18 @@ push:
 done:
   ret;
 }
+
+// A handle is the address of the value.
+.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
+{
+  .reg .b64 %handle;
+  .reg .b32 %value;
+
+  ld.param.b64 %handle, [handle];
+  ld.param.b32 %value, [value];
+  st.global.u32 [%handle], %value;
+  ret;
+}
 )";
 
 const ptx::Module& services() {
@@ -316,7 +329,7 @@ const ptx::Module& services() {
 }  // namespace
 
 const ptx::Function* findServiceFunction(std::string_view name) {
-  if (name != "vprintf" && name != "malloc" && name != "free") return nullptr;  // most programs need no services
+  if (!ptx::isProvidedFunction(name)) return nullptr;  // most programs need no services
   const ptx::Function* function = services().findFunction(name);
   return function && function->isDefined ? function : nullptr;
 }

@@ -1,4 +1,4 @@
-// Device functions that CUDA programs call and no module defines: vprintf, malloc, free. They are written in PTX.
+// Device functions, in PTX, that programs call and no module defines: vprintf, malloc, free, cudaGraphSetConditional.
 #pragma once
 
 #include <string_view>

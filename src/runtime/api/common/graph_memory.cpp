@@ -64,11 +64,13 @@ Error addAllocation(CUgraphNode* out, CUgraph graph, const Dependencies& depende
 }
 
 Error addAnyNode(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
-                 CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation) {
-  const Error error = addNode(out, graph, dependencies, read);
-  if (error == Error::Success)
-    if (const uint64_t address = addressOfNode(*out)) allocation.dptr = address;
-  return error;
+                 CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation, CUgraph*& conditionalGraphs) {
+  if (const Error error = addNode(out, graph, dependencies, read); error != Error::Success) return error;
+  if (const uint64_t address = addressOfNode(*out)) allocation.dptr = address;
+  auto* const node = reinterpret_cast<core::GraphNode*>(*out);
+  if (node->type() == core::NodeType::Conditional)
+    conditionalGraphs = reinterpret_cast<CUgraph*>(node->conditionalGraphs());
+  return Error::Success;
 }
 
 Error allocationOf(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {

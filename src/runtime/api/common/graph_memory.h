@@ -13,9 +13,9 @@ core::Error readFree(CUdeviceptr address, core::NodeParameters& out);
 // The address of what a new node allocates goes into the program's structure.
 core::Error addAllocation(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies,
                           CUDA_MEM_ALLOC_NODE_PARAMS* parameters);
-// A node of any type, read from a structure that has a place for the address.
+// A node of any type, read from a structure that has places for the address, and for a conditional node's graphs.
 core::Error addAnyNode(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
-                       CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation);
+                       CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation, CUgraph*& conditionalGraphs);
 core::Error allocationOf(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* out);
 core::Error freedBy(CUgraphNode node, CUdeviceptr* out);
 

@@ -63,7 +63,7 @@ Error destroyGraph(CUgraph handle) {
 Error cloneGraph(CUgraph* out, CUgraph original) {
   return withGraph(original, [&](core::Graph& graph) {
     if (!out) return Error::InvalidValue;
-    if (graph.hasMemory()) return Error::NotSupported;
+    if (graph.hasMemory() || graph.hasConditionals() || graph.isConditional()) return Error::NotSupported;
     *out = reinterpret_cast<CUgraph>(core::graphs().add(graph.clone()));
     return Error::Success;
   });
@@ -107,6 +107,7 @@ Error setNode(CUgraphNode handle, const ReadParameters& read) {
     core::NodeParameters parameters = core::EmptyNode{};
     if (Error error = read(parameters); error != Error::Success) return error;
     core::keepAttributes(node, parameters);
+    if (node.type() == core::NodeType::Conditional) return Error::NotSupported;
     return node.graph().set(node, std::move(parameters));
   });
 }
@@ -133,7 +134,7 @@ Error readHost(CUhostFn function, void* data, core::NodeParameters& out) {
 
 Error readChild(CUgraph child, core::NodeParameters& out) {
   return withGraph(child, [&](core::Graph& graph) {
-    if (graph.hasMemory()) return Error::NotSupported;
+    if (graph.hasMemory() || graph.hasConditionals() || graph.isConditional()) return Error::NotSupported;
     out = core::ChildGraphNode{graph.clone()};
     return Error::Success;
   });
@@ -146,6 +147,36 @@ Error readEvent(core::NodeType type, CUevent handle, core::NodeParameters& out) 
   if (type == core::NodeType::EventRecord) out = core::EventRecordNode{std::move(event)};
   else out = core::EventWaitNode{std::move(event)};
   return Error::Success;
+}
+
+Error readConditional(uint64_t handle, int kind, unsigned size, std::shared_ptr<core::Context> context,
+                      core::NodeParameters& out) {
+  core::ConditionalNode node;
+  node.kind = static_cast<core::ConditionalKind>(kind);
+  switch (node.kind) {
+    case core::ConditionalKind::If:
+      if (size > 2) return Error::InvalidValue;
+      break;
+    case core::ConditionalKind::While:
+      if (size > 1) return Error::InvalidValue;
+      break;
+    case core::ConditionalKind::Switch: break;
+    default: return Error::InvalidValue;
+  }
+  if (size == 0) return Error::InvalidValue;
+  node.context = std::move(context);
+  node.handle = handle;
+  node.size = size;
+  out = std::move(node);
+  return Error::Success;
+}
+
+Error createConditionalHandle(uint64_t* out, CUgraph handle, std::shared_ptr<core::Context> context, unsigned first,
+                              unsigned flags) {
+  return withGraph(handle, [&](core::Graph& graph) {
+    if (!out || (flags & ~unsigned{CU_GRAPH_COND_ASSIGN_DEFAULT}) != 0) return Error::InvalidValue;
+    return graph.createValue(*context, flags != 0 ? std::optional(first) : std::nullopt, *out);
+  });
 }
 
 namespace {

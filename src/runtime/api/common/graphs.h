@@ -71,6 +71,10 @@ core::Error destroyNode(CUgraphNode node);
 core::Error readHost(CUhostFn function, void* data, core::NodeParameters& out);
 core::Error readChild(CUgraph child, core::NodeParameters& out);
 core::Error readEvent(core::NodeType type, CUevent event, core::NodeParameters& out);
+core::Error readConditional(uint64_t handle, int kind, unsigned size, std::shared_ptr<core::Context> context,
+                            core::NodeParameters& out);
+core::Error createConditionalHandle(uint64_t* out, CUgraph graph, std::shared_ptr<core::Context> context,
+                                    unsigned first, unsigned flags);
 
 core::Error connect(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
                     size_t count);

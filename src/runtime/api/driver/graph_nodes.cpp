@@ -47,8 +47,10 @@ ReadParameters readingAny(CUgraphNodeParams* given) {
 CUresult addAny(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, CUgraphNodeParams* p,
                 const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
-  return guarded(
-      [&] { return p ? addAnyNode(out, graph, dependencies, readingAny(p), p->alloc) : Error::InvalidValue; });
+  return guarded([&] {
+    return p ? addAnyNode(out, graph, dependencies, readingAny(p), p->alloc, p->conditional.phGraph_out)
+             : Error::InvalidValue;
+  });
 }
 
 CUresult add(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
@@ -296,6 +298,15 @@ CUDA_API(CUresult, cuGraphAddNode_v2)
 CUDA_API(CUresult, cuGraphNodeSetParams)(CUgraphNode node, CUgraphNodeParams* p) { return set(node, readingAny(p)); }
 CUDA_API(CUresult, cuGraphExecNodeSetParams)(CUgraphExec graph, CUgraphNode node, CUgraphNodeParams* p) {
   return set(graph, node, readingAny(p));
+}
+
+CUDA_API(CUresult, cuGraphConditionalHandleCreate)
+(CUgraphConditionalHandle* out, CUgraph graph, CUcontext handle, unsigned int first, unsigned int flags) {
+  return guarded([&] {
+    core::ContextRef context = contextOf(handle);
+    if (!context) return Error::InvalidContext;
+    return createConditionalHandle(out, graph, std::move(context), first, flags);
+  });
 }
 
 CUDA_API(CUresult, cuGraphNodeGetType)(CUgraphNode handle, CUgraphNodeType* out) {

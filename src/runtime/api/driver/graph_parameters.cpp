@@ -1,5 +1,7 @@
 #include "runtime/api/driver/graph_parameters.h"
 
+#include <algorithm>
+
 #include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/driver/copy_box.h"
@@ -102,8 +104,15 @@ Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
       return readBatch({m.ctx, m.count, m.paramArray, m.flags}, out);
     }
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return Error::NotSupported;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return Error::NotSupported;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+      const auto& c = given.conditional;
+      const auto isSet = [](int word) { return word != 0; };
+      if (std::ranges::any_of(given.reserved0, isSet) || given.reserved2 != 0) return Error::InvalidValue;
+      core::ContextRef context = contextOf(c.ctx);
+      if (!context) return Error::InvalidContext;
+      return readConditional(c.handle, c.type, c.size, std::move(context), out);
+    }
     default: return Error::InvalidValue;
   }
 }

@@ -277,6 +277,15 @@ CUDA_API(cudaError_t, cudaGraphExecNodeSetParams)
   return set(graph, node, [&](core::NodeParameters& out) { return p ? readAny(*p, out) : Error::InvalidValue; });
 }
 
+CUDA_API(cudaError_t, cudaGraphConditionalHandleCreate)
+(cudaGraphConditionalHandle* out, cudaGraph_t graph, unsigned int first, unsigned int flags) {
+  return guarded([&] {
+    core::ContextRef context;
+    if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+    return createConditionalHandle(reinterpret_cast<uint64_t*>(out), graph, std::move(context), first, flags);
+  });
+}
+
 CUDA_API(cudaError_t, cudaGraphNodeGetType)(cudaGraphNode_t handle, cudaGraphNodeType* out) {
   return guarded([&] { return withNode(handle, [&](core::GraphNode& node) { return give(out, node.type()); }); });
 }

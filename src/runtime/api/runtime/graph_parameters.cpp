@@ -110,8 +110,13 @@ Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
     }
     case cudaGraphNodeTypeMemFree: return readFree(addressOf(given.free.dptr), out);
     case cudaGraphNodeTypeExtSemaphoreSignal:
-    case cudaGraphNodeTypeExtSemaphoreWait:
-    case cudaGraphNodeTypeConditional: return Error::NotSupported;
+    case cudaGraphNodeTypeExtSemaphoreWait: return Error::NotSupported;
+    case cudaGraphNodeTypeConditional: {
+      core::ContextRef context;
+      if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+      const auto& c = given.conditional;
+      return readConditional(c.handle, c.type, c.size, std::move(context), out);
+    }
     default: return Error::InvalidValue;
   }
 }

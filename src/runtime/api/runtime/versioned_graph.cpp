@@ -43,7 +43,7 @@ cudaError_t addAny(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& 
     if (!p) return Error::InvalidValue;
     return addAnyNode(
         out, graph, dependencies, [&](core::NodeParameters& read) { return readAny(*p, read); },
-        *reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS_v2*>(&p->alloc));
+        *reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS_v2*>(&p->alloc), p->conditional.phGraph_out);
   });
 }
 #endif

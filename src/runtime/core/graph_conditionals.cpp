@@ -1,0 +1,182 @@
+// How conditional nodes are planned. Where all that a conditional's graphs do can be left out by the device, they stand
+// among the other nodes, behind a node that decides which of them are done. Of a loop so many runs stand there one
+// behind the other; then the host looks whether there are to be more, and gives more runs at a time. What the device
+// cannot leave out is chosen by the host.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/core/context.h"
+#include "runtime/core/graph_plan.h"
+#include "runtime/vk/device.h"
+
+namespace mulciber::core {
+
+namespace {
+
+// A loop's runs before the host first looks, and between its later looks; fewer where a run has many nodes.
+constexpr uint32_t firstRuns = 8, moreRuns = 64, mostNodes = 1024;
+
+uint32_t runsOf(const Graph& body, uint32_t wanted) {
+  const auto nodes = static_cast<uint32_t>(body.nodes().size());
+  return std::clamp(mostNodes / std::max(nodes, 1u), 1u, wanted);
+}
+
+bool canBeLeftOut(const Graph& graph);
+
+bool canBeLeftOut(const CopyNode& node) {
+  PreparedCopy copy;
+  if (prepare(*node.context, node.copy, copy) != Error::Success || copy.before || copy.after) return false;
+  return !copy.work || std::holds_alternative<DeviceCopy>(*copy.work) || std::holds_alternative<BufferCopy>(*copy.work);
+}
+
+bool canBeLeftOut(const FillNode& node) {
+  PreparedCopy fill;
+  if (prepare(*node.context, node.fill, fill) != Error::Success || fill.before || fill.after) return false;
+  return !fill.work || std::holds_alternative<vk::FillRegion>(*fill.work);
+}
+
+bool canBeLeftOut(const GraphNode& node) {
+  switch (node.type()) {
+    case NodeType::Kernel:
+    case NodeType::Empty: return true;
+    case NodeType::Copy: return canBeLeftOut(*node.as<CopyNode>());
+    case NodeType::Fill: return canBeLeftOut(*node.as<FillNode>());
+    case NodeType::ChildGraph: return canBeLeftOut(*node.as<ChildGraphNode>()->graph);
+    case NodeType::Conditional: {
+      const auto& conditional = *node.as<ConditionalNode>();
+      return conditional.kind != ConditionalKind::While &&
+             std::ranges::all_of(conditional.bodies, [](const GraphRef& body) { return canBeLeftOut(*body); });
+    }
+    default: return false;
+  }
+}
+
+bool canBeLeftOut(const Graph& graph) {
+  return std::ranges::all_of(graph.nodes(), [](const auto& node) { return canBeLeftOut(*node); });
+}
+
+bool isDecidedOnDevice(const ConditionalNode& node) {
+  return vk::canLeaveOutWork(node.context->vulkan()) &&
+         std::ranges::all_of(node.bodies, [](const GraphRef& body) { return canBeLeftOut(*body); });
+}
+
+Error allocate(Context& context, vk::MemoryUse use, uint64_t bytes, vk::Memory& out,
+               std::vector<std::shared_ptr<const void>>& kept) {
+  vk::Allocator& allocator = context.vulkan().allocator();
+  if (const auto status = allocator.allocate(use, bytes, out); status != vk::Status::Ok) return errorFrom(status);
+  kept.push_back(
+      std::shared_ptr<const void>(out.chunk, [&allocator, memory = out](const void*) { allocator.free(memory); }));
+  return Error::Success;
+}
+
+}  // namespace
+
+// Each launch begins with the values that were given for it. All of the graph comes after that.
+std::vector<uint32_t> GraphPlan::assignValues(const Graph& graph) {
+  std::vector<ConditionalValueRef> values;
+  gatherValues(graph, values);
+  std::vector<uint32_t> all;
+  for (const ConditionalValueRef& value : values) {
+    kept_.push_back(value);
+    if (!value->first()) continue;
+    PlannedNode assignment;
+    assignment.work = DeviceWork{vk::FillRegion{value->handle(), *value->first(), sizeof(uint32_t), 1}};
+    all.push_back(static_cast<uint32_t>(nodes_.size()));
+    nodes_.push_back(std::move(assignment));
+  }
+  return all;
+}
+
+Error GraphPlan::makeBody(const ConditionalNode& node, size_t body, Context* context, const GraphNode*& failed,
+                          const std::vector<std::shared_ptr<const void>>& kept) {
+  kept_ = kept;
+  std::vector<uint32_t> ends;
+  const bool isRepeated = node.kind == ConditionalKind::While && isDecidedOnDevice(node);
+  const Error error = isRepeated ? addRuns(node, runsOf(*node.bodies[body], moreRuns), {}, *context, failed, ends)
+                                 : add(*node.bodies[body], {}, context, failed, ends);
+  if (error == Error::Success) schedule();
+  return error;
+}
+
+Error GraphPlan::addConditional(const GraphNode& node, std::vector<uint32_t> before, Context* context,
+                                const GraphNode*& failed, Ends& out) {
+  const ConditionalNode& conditional = *node.as<ConditionalNode>();
+  const bool isDecided = isDecidedOnDevice(conditional);
+  out.first = append(node, PlannedNode::Nothing{}, std::move(before));
+  std::vector<uint32_t> ends{out.first};
+  Error error = Error::Success;
+  if (isDecided && conditional.kind != ConditionalKind::While) {
+    error = addGuarded(conditional, {out.first}, *context, failed, ends);
+    out.last = append(node, PlannedNode::Nothing{}, std::move(ends));
+    return error;
+  }
+  if (isDecided)
+    error = addRuns(conditional, runsOf(*conditional.bodies[0], firstRuns), {out.first}, *context, failed, ends);
+  if (error == Error::Success) error = addChoice(node, std::move(ends), *context, failed, out.last);
+  return error;
+}
+
+Error GraphPlan::addGuarded(const ConditionalNode& node, const std::vector<uint32_t>& before, Context& context,
+                            const GraphNode*& failed, std::vector<uint32_t>& ends) {
+  const auto count = static_cast<uint32_t>(node.bodies.size());
+  PlannedNode::Guard guard{{}, 0};
+  if (const Error error = allocate(context, vk::MemoryUse::Device, count * sizeof(uint32_t), guard.words, kept_);
+      error != Error::Success)
+    return error;
+  const std::optional<PlannedNode::Guard> outer = std::exchange(guard_, std::nullopt);
+  PlannedNode decide;
+  decide.work = PlannedNode::Decide{node.value->handle(), outer ? outer->address() : 0, guard.words.address, count,
+                                    node.kind == ConditionalKind::Switch};
+  decide.dependencies = before;
+  const auto place = static_cast<uint32_t>(nodes_.size());
+  nodes_.push_back(std::move(decide));
+  Error error = Error::Success;
+  ends.clear();
+  for (uint32_t i = 0; i < count && error == Error::Success; ++i) {
+    guard.number = i;
+    guard_ = guard;
+    std::vector<uint32_t> own;
+    error = add(*node.bodies[i], {place}, &context, failed, own);
+    ends.insert(ends.end(), own.begin(), own.end());
+  }
+  guard_ = outer;
+  return error;
+}
+
+// Runs of a loop. Those after its end are left out: nothing sets the value any more.
+Error GraphPlan::addRuns(const ConditionalNode& node, uint32_t count, std::vector<uint32_t> before, Context& context,
+                         const GraphNode*& failed, std::vector<uint32_t>& ends) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (const Error error = addGuarded(node, before, context, failed, ends); error != Error::Success) return error;
+    before = ends;
+  }
+  return Error::Success;
+}
+
+// The device writes the value where the host sees it, and the host chooses.
+Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, Context& context,
+                           const GraphNode*& failed, uint32_t& out) {
+  const ConditionalNode& conditional = *node.as<ConditionalNode>();
+  vk::Memory word;
+  if (const Error error = allocate(context, vk::MemoryUse::Staging, sizeof(uint32_t), word, kept_);
+      error != Error::Success)
+    return error;
+  const auto kept = kept_.back();
+  PlannedNode::Choice choice{&conditional,
+                             {},
+                             {{word.address, conditional.value->handle(), sizeof(uint32_t)}, /*hostReads=*/true},
+                             static_cast<const uint32_t*>(word.host)};
+  for (size_t i = 0; i < conditional.bodies.size(); ++i) {
+    choice.bodies.push_back(std::make_shared<GraphPlan>());
+    if (const Error error = choice.bodies.back()->makeBody(conditional, i, &context, failed, kept_);
+        error != Error::Success)
+      return error;
+  }
+  hasChoices_ = true;
+  const uint32_t look = append(node, DeviceWork{choice.look}, std::move(before));
+  out = append(node, std::move(choice), {look});
+  nodes_[out].kept = kept;
+  return Error::Success;
+}
+
+}  // namespace mulciber::core

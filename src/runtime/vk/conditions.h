@@ -1,0 +1,30 @@
+// Work that the device leaves out, as words of its own memory say.
+#pragma once
+
+#include <cstdint>
+
+namespace mulciber::vk {
+
+class Commands;
+class Device;
+struct Memory;
+
+bool canLeaveOutWork(const Device& device);
+
+// Which of several pieces of work are done: the first for a value that is not 0 and the second for 0, or that of the
+// value's number.
+struct Condition {
+  uint64_t value;       // its address
+  uint64_t within = 0;  // the address of a word that is 0 when none is done
+  uint64_t words;       // where a word for each is written, 0 for what is left out
+  uint32_t count;
+  bool isSwitch;
+};
+void decide(Commands& commands, const Condition& condition);
+
+// Dispatches between the two are left out when the word is 0. What wrote it was recorded before. Transfers by the copy
+// engine are never left out.
+void beginIf(Commands& commands, const Memory& words, uint32_t number);
+void endIf(Commands& commands);
+
+}  // namespace mulciber::vk
