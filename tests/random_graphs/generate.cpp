@@ -118,12 +118,13 @@ std::vector<unsigned> orderOf(Random& random, size_t count) {
 
 bool isPlain(const Graph& graph, const std::vector<Graph>& all);
 
-// Whether the node may stand in a conditional's graph, whatever updates make of it.
+// Whether the node may stand in a conditional's graph, whatever updates make of it. A child graph is not captured
+// there, since the conditional may itself be in a capture.
 bool isPlain(const Node& node, const std::vector<Graph>& all) {
   const auto isPageable = [](const Range& range) { return placeOf(range.buffer) == Place::Pageable; };
   return node.work.kind != Kind::Host && std::none_of(node.reads.begin(), node.reads.end(), isPageable) &&
          std::none_of(node.writes.begin(), node.writes.end(), isPageable) &&
-         (node.work.kind != Kind::Child || isPlain(all[node.child], all)) &&
+         (node.work.kind != Kind::Child || (!all[node.child].isCaptured && isPlain(all[node.child], all))) &&
          std::all_of(node.bodies.begin(), node.bodies.end(), [&](unsigned body) { return isPlain(all[body], all); });
 }
 bool isPlain(const Graph& graph, const std::vector<Graph>& all) {
