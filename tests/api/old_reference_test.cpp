@@ -90,8 +90,9 @@ class OldReferences : public WithDevice {
     std::vector<float> texels(1024);
     std::iota(texels.begin(), texels.end(), 0.f);
     ASSERT_EQ(cuMemcpyHtoD(memory, texels.data(), 4096), CUDA_SUCCESS);
-    ASSERT_EQ(runtime.call("cudaMallocArray", &array, &floats, size_t{8}, size_t{4}, unsigned{cudaArraySurfaceLoadStore}),
-              cudaSuccess);
+    ASSERT_EQ(
+        runtime.call("cudaMallocArray", &array, &floats, size_t{8}, size_t{4}, unsigned{cudaArraySurfaceLoadStore}),
+        cudaSuccess);
     ASSERT_EQ(runtime.call("cudaMemcpy2DToArray", array, size_t{0}, size_t{0}, static_cast<const void*>(texels.data()),
                            size_t{32}, size_t{32}, size_t{4}, cudaMemcpyHostToDevice),
               cudaSuccess);

@@ -6,6 +6,19 @@ namespace {
 using abi::ChannelType;
 using ir::Op;
 
+// Toward zero, and no finite number becomes infinite, as an H200 does it. NaNs keep what fits of them.
+Value halfOf(ir::Builder& b, Value single) {
+  const Value sign = b.bitAnd(b.lshr(single, b.i32(16)), b.i32(0x8000)),
+              magnitude = b.bitAnd(single, b.i32(0x7FFFFFFF));
+  const Value special = b.bitOr(b.emit(Op::BitExtractU, ir::I32, {magnitude, b.i32(13), b.i32(10)}), b.i32(0x7C00));
+  const Value finite = b.binary(Op::UMin, magnitude, b.i32(0x477FE000));  // 65504
+  const Value normal = b.sub(b.lshr(finite, b.i32(13)), b.i32(112 << 10));
+  const Value fine = b.floating(Op::FMul, {}, {b.bitcast(ir::F32, finite), b.f32(0x1p24f)});
+  const Value isSmall = b.compare(Op::ULt, magnitude, b.i32(0x38800000));  // than any normal number
+  const Value number = b.select(isSmall, b.convert(Op::FToS, ir::I32, fine), normal);
+  return b.bitOr(sign, b.select(b.compare(Op::ULt, magnitude, b.i32(0x7F800000)), number, special));
+}
+
 // One channel, in the low bits.
 Value encode(FunctionLowering& f, const TextureRecord& record, Value given) {
   ir::Builder& b = f.b;
@@ -30,8 +43,7 @@ Value encode(FunctionLowering& f, const TextureRecord& record, Value given) {
   const Value rounded = b.unary(Op::FRound, b.floating(Op::FMul, {}, {fraction, scale}));
   const Value normalized = b.convert(Op::FToS, ir::I32, rounded);
 
-  const Value half = b.convert(Op::ZExt, ir::I32, b.bitcast(ir::I16, b.convert(Op::FConvert, ir::F16, number)));
-  const Value floating = b.select(isWord, given, half);
+  const Value floating = b.select(isWord, given, halfOf(b, given));
   Value result = b.select(record.flag(abi::ReadsNormalized), normalized, integer);
   return b.select(isType(ChannelType::Float), floating, result);
 }
@@ -55,6 +67,9 @@ Words surfaceTexel(FunctionLowering& f, const TextureRecord& record, const Words
     texel[i] = b.select(isShort, shorts, encoded[i]);
   }
   texel[0] = b.select(isByte, bytes, texel[0]);
+  // Devices store the largest number that a texel takes where one of more bits is given.
+  const Value texelBits = b.shl(record.word(offsetof(abi::TextureRecord, texelBytes)), b.i32(3));
+  texel[0] = b.emit(Op::BitExtractU, ir::I32, {texel[0], b.i32(0), b.binary(Op::UMin, texelBits, b.i32(32))});
   return texel;
 }
 

@@ -292,13 +292,37 @@ std::vector<Channels> TextureFilter::readAt(const std::vector<std::vector<Value>
   return texels;
 }
 
+// An H200 reads zeros at integers beyond the edges and layers of what has texel coordinates, beyond the levels, and
+// from arrays of one dimension, whatever their address mode.
+Value TextureFilter::hasTexel(Value level) {
+  Value beyond = b_.boolean(false);
+  for (size_t i = 0; i < sample_.coordinates.size(); ++i) {
+    const Value isInside = b_.compare(Op::ULt, moved(sample_.coordinates[i], i), sizeOf(extents[i], level));
+    const Value isBorder = isMode(b_, axes_[i].mode, AddressMode::Border);
+    beyond = b_.bitOr(beyond, b_.bitNot(b_.bitOr(isInside, isBorder)));
+  }
+  const Value layers = record_.word(offsetof(abi::TextureRecord, layers));
+  if (sample_.layer) beyond = b_.bitOr(beyond, b_.compare(Op::ULe, layers, sample_.layer));
+  Value isNone = b_.bitAnd(beyond, b_.bitNot(record_.flag(abi::NormalizedCoordinates)));
+  if (sample_.level) {
+    const Value levels = record_.word(offsetof(abi::TextureRecord, levels));
+    isNone = b_.bitOr(isNone, b_.compare(Op::ULe, levels, sample_.level));
+  }
+  if (sample_.geometry.dimensions == 1 && !sample_.geometry.isLayered)
+    isNone = b_.bitOr(isNone, record_.isKind(abi::TextureKind::Image));
+  return b_.bitNot(isNone);
+}
+
 Channels TextureFilter::texel() {
   const Value none = b_.i32(0);
   const Value levels = record_.word(offsetof(abi::TextureRecord, levels));
   const Value level = sample_.level ? b_.binary(Op::UMin, sample_.level, b_.sub(levels, b_.i32(1))) : none;
   for (size_t i = 0; i < sample_.coordinates.size(); ++i)
     axes_.push_back({nullptr, record_.word(offsetof(abi::TextureRecord, addressModes) + 4 * i), extents[i]});
-  return reader_.convert(readAt({sample_.coordinates}, level)[0]);
+  Channels fields = readAt({sample_.coordinates}, level)[0];
+  const Value isInside = hasTexel(level);
+  for (Value& field : fields) field = b_.select(isInside, field, none);
+  return reader_.convert(fields);
 }
 
 Channels TextureFilter::sample() {

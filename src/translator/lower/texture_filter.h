@@ -66,6 +66,7 @@ class TextureFilter {
   std::vector<Corner> corners(const std::vector<Position>& positions, Value whole);
   std::vector<Plane> planes(Value level, Value weight, Value isLinear);
   std::vector<Plane> planesIf(Value condition, Value level, Value weight, Value isLinear);
+  Value hasTexel(Value level);            // at integer coordinates
   Value moved(Value index, size_t axis);  // by the instruction's offset
   Value resolve(Value index, Value size, Value mode, Value& isInside);
   // Each of `indices` has one for each axis.

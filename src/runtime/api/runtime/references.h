@@ -1,5 +1,5 @@
-// Texture and surface references by the program's structures of that name, of toolkits before 12: registration.cpp keeps
-// them.
+// Texture and surface references by the program's structures of that name, of toolkits before 12: registration.cpp
+// keeps them.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@ struct RegisteredReference {
 };
 
 bool isReference(const void* host);
-core::Error findReference(const void* host, core::Context& context, RegisteredReference& out);  // NotFound: there is none
+core::Error findReference(const void* host, core::Context& context,
+                          RegisteredReference& out);  // NotFound: there is none
 
 }  // namespace mulciber::api

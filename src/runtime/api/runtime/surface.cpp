@@ -27,7 +27,7 @@ CUDA_API(cudaError_t, cudaDestroySurfaceObject)(cudaSurfaceObject_t handle) {
 CUDA_API(cudaError_t, cudaGetSurfaceObjectResourceDesc)(cudaResourceDesc* out, cudaSurfaceObject_t handle) {
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::SurfaceObject> surface;
-    if (!out) return Error::InvalidValue;
+    if (!out) return Error::InvalidDevice;  // natively too
     if (const Error error = core::findSurface(context, handle, surface); error != Error::Success) return error;
     *out = {};
     out->resType = cudaResourceTypeArray;

@@ -77,8 +77,6 @@ void writeResource(const TextureDescription& from, cudaResourceDesc& to) {
 }
 
 Error readTexture(const cudaTextureDesc& from, TextureDescription& to) {
-  if (from.filterMode > cudaFilterModeLinear || from.mipmapFilterMode > cudaFilterModeLinear)
-    return Error::InvalidValue;
   std::copy_n(from.addressMode, 3, to.addressModes);
   to.filtersLinear = from.filterMode == cudaFilterModeLinear;
   to.filtersLevels = from.mipmapFilterMode == cudaFilterModeLinear;
@@ -92,7 +90,8 @@ Error readTexture(const cudaTextureDesc& from, TextureDescription& to) {
   to.minLevel = from.minMipmapLevelClamp;
   to.maxLevel = from.maxMipmapLevelClamp;
   std::copy_n(from.borderColor, 4, to.border);
-  return Error::Success;
+  const bool areFilters = from.filterMode <= cudaFilterModeLinear && from.mipmapFilterMode <= cudaFilterModeLinear;
+  return areFilters ? Error::Success : Error::InvalidValue;
 }
 
 cudaTextureDesc textureOf(const TextureDescription& from) {
@@ -149,8 +148,9 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
     TextureDescription description;
     const cudaError_t refusal = readResource(*resource, description);
     if (refusal != cudaSuccess) return refusal;
-    if (const Error error = readTexture(asked, description); error != Error::Success) return cudaErrorInvalidValue;
+    const Error invalid = readTexture(asked, description);
     if (const cudaError_t code = checkReading(description, asked.readMode); code != cudaSuccess) return code;
+    if (invalid != Error::Success) return static_cast<cudaError_t>(invalid);
     description.hasView = view != nullptr;
     if (view)
       description.view = {static_cast<uint32_t>(view->format),
@@ -170,7 +170,8 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
 
 cudaError_t describe(void* out, size_t bytes, cudaTextureObject_t handle, const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
-  return withTexture(handle, out, [&](const TextureDescription& description) {
+  return withTexture(handle, &handle, [&](const TextureDescription& description) {
+    if (!out) return Error::InvalidValue;
     const cudaTextureDesc whole = textureOf(description);
     std::memcpy(out, &whole, bytes);
     return Error::Success;
