@@ -236,11 +236,13 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
                              std::unordered_map<uint32_t, uint64_t>& epochs, RecordLaunch&& recordLaunch) const {
   for (const auto& kept : kept_) commands.keep(kept);
   const PlannedNode::Guard* guard = nullptr;
+  // What follows the beginning comes after all before: true then.
   const auto guardBy = [&](const PlannedNode::Guard* next) {
-    if (guard && next && guard->address() == next->address()) return;
+    if (guard && next && guard->address() == next->address()) return false;
     if (guard) vk::endIf(commands);
     if (next) vk::beginIf(commands, next->words, next->number);
     guard = next;
+    return next != nullptr;
   };
   for (const uint32_t i : step.nodes) {
     const PlannedNode& node = nodes_[i];
@@ -250,12 +252,10 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
     const auto* work = std::get_if<DeviceWork>(&node.work);
     if (const auto* condition = std::get_if<PlannedNode::Decide>(&node.work)) {
       guardBy(nullptr);
-      commands.after(epoch);
       vk::decide(commands, *condition);
       epoch = commands.hazards().epoch;
     } else if (work && node.isEnabled) {
-      guardBy(node.guard ? &*node.guard : nullptr);
-      commands.after(epoch);
+      commands.after(guardBy(node.guard ? &*node.guard : nullptr) ? 0 : epoch);
       const auto* launch = std::get_if<KernelLaunch>(work);
       const vk::Status status = launch ? recordLaunch(*launch) : core::record(*work, commands);
       if (status != vk::Status::Ok) return status;

@@ -9,6 +9,8 @@ namespace mulciber::vk {
 namespace {
 
 constexpr VkPipelineStageFlags2 shaders = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+constexpr VkAccessFlags2 shaderAccess =
+    VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_UNIFORM_READ_BIT;
 constexpr VkPipelineStageFlags2 conditions = VK_PIPELINE_STAGE_2_CONDITIONAL_RENDERING_BIT_EXT;
 
 void barrier(const Commands& commands, VkPipelineStageFlags2 from, VkAccessFlags2 written, VkPipelineStageFlags2 to,
@@ -33,8 +35,9 @@ bool canLeaveOutWork(const Device& device) {
 }
 
 void decide(Commands& commands, const Condition& condition) {
-  // The words may still be read for work of an earlier run.
-  barrier(commands, conditions, VK_ACCESS_2_NONE, shaders, VK_ACCESS_2_NONE);
+  // After all that may set the value, and what an earlier run still reads the words for.
+  barrier(commands, shaders | conditions, VK_ACCESS_2_SHADER_WRITE_BIT, shaders, shaderAccess);
+  commands.after(0);
   const struct {
     uint64_t value, within, words;
     uint32_t count, isSwitch;
@@ -43,7 +46,8 @@ void decide(Commands& commands, const Condition& condition) {
 }
 
 void beginIf(Commands& commands, const Memory& words, uint32_t number) {
-  barrier(commands, shaders, VK_ACCESS_2_SHADER_WRITE_BIT, conditions, VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT);
+  barrier(commands, shaders, VK_ACCESS_2_SHADER_WRITE_BIT, shaders | conditions,
+          shaderAccess | VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT);
   VkConditionalRenderingBeginInfoEXT info{};
   info.sType = VK_STRUCTURE_TYPE_CONDITIONAL_RENDERING_BEGIN_INFO_EXT;
   info.buffer = Allocator::buffer(words);
