@@ -55,6 +55,13 @@ TEST(FmaRepair, MeasuresFactorsAndFirstAddends) {
 )"));
   EXPECT_EQ(count(chain, "fmin f32"), 1u) << chain;
   EXPECT_EQ(count(chain, "flt bool"), 2u + 3 * 2) << chain;  // of which two are of each sum in f64
+  const std::string product = repaired(kernel(R"(  %3 = fmul f32 %0, %0
+  %4 = fma f32 %1, %1, %3
+  %5 = fneg f32 %0
+  %6 = fma f32 %5, %1, %4
+  write v3, %6
+)"));
+  EXPECT_EQ(count(product, "fmin f32"), 1u) << product;  // of the two factors: nothing else is measured
   const std::string known = repaired(kernel(R"(  %3 = const f32 0x3e800000
   %4 = const f32 0x0
   %5 = fma f32 %3, %3, %4

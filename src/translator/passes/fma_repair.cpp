@@ -32,15 +32,18 @@ struct Run {
   std::unordered_set<const Instruction*> dependent;
   std::unordered_map<VariableId, Instruction*> written;  // variables that hold a dependent value
   std::vector<Instruction*> sums;                        // the multiply-adds
-  std::vector<Instruction*> factors, addends;            // whose magnitudes decide, each once
+  std::vector<Instruction*> factors, addends;            // whose magnitudes decide, each once, without signs
 
   bool concerns(const Instruction& i) const {
     if (i.op == Op::ReadVar) return written.count(static_cast<VariableId>(i.payload)) != 0;
     return std::any_of(i.operands.begin(), i.operands.end(),
                        [&](const Instruction* x) { return dependent.count(x) != 0; });
   }
-  bool isSum(const Instruction* value) const { return std::find(sums.begin(), sums.end(), value) != sums.end(); }
 };
+
+bool contains(const std::vector<Instruction*>& values, const Instruction* value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
 
 bool isRepaired(const Instruction& i) {
   return i.op == Op::Fma && i.type == F32 && i.fp.rounding == ir::Rounding::NearestEven && !i.fp.flush &&
@@ -113,21 +116,47 @@ class Repair {
     if (i->op == Op::Call) held_.clear();
     if (!isSum) return;
     b_.setSource(i->source);
-    for (int n : {0, 1}) measure(i->operands[n], leastFactor, run_.factors);
-    Instruction* addend = origin(i->operands[2]);
-    if (addend->op == Op::FNeg) addend = origin(addend->operands[0]);
-    const auto known = ranges_.constantOf(addend);
-    const bool isZero = known && (*known & 0x7FFF'FFFF) == 0;
-    if (!isZero && !run_.isSum(addend)) measure(addend, leastAddend, run_.addends);
+    for (int n : {0, 1}) {
+      Instruction* factor = magnitudeOf(i->operands[n]);
+      if (!isLarge(factor, run_)) run_.factors.push_back(factor);
+    }
+    Instruction* addend = magnitudeOf(i->operands[2]);
+    if (!contains(run_.addends, addend)) run_.addends.push_back(addend);
     run_.sums.push_back(i);
     i->fp.flush = true;
   }
 
-  void measure(Instruction* value, float least, std::vector<Instruction*>& measured) const {
-    const FloatRange range = ranges_.rangeOf(value);
+  // What has the magnitude of a value.
+  Instruction* magnitudeOf(Instruction* value) const {
     value = origin(value);
-    if (range.low >= least || range.high <= -least) return;
-    if (std::find(measured.begin(), measured.end(), value) == measured.end()) measured.push_back(value);
+    while (value->op == Op::FNeg || value->op == Op::FAbs) value = origin(value->operands[0]);
+    return value;
+  }
+  bool isAtLeast(const Instruction* value, float least) const {
+    const FloatRange range = ranges_.rangeOf(value);
+    return range.low >= least || range.high <= -least;
+  }
+  bool isLarge(Instruction* value, const Run& run) const {
+    value = magnitudeOf(value);
+    return contains(run.factors, value) || isAtLeast(value, leastFactor);
+  }
+  // Whether a value is a multiple of the smallest normal number where the run's factors are large.
+  bool isMultiple(Instruction* value, const Run& run, int depth = 6) const {
+    value = magnitudeOf(value);
+    if (contains(run.sums, value) || contains(run.factors, value) || isAtLeast(value, leastAddend)) return true;
+    const auto known = ranges_.constantOf(value);
+    if (known) return (*known & 0x7FFF'FFFF) == 0;
+    auto isPart = [&](Instruction* part) { return isMultiple(part, run, depth - 1); };
+    if (depth == 0 || value->fp.approximate) return false;
+    switch (value->op) {
+      case Op::FAdd:
+      case Op::FSub: return isPart(value->operands[0]) && isPart(value->operands[1]);
+      case Op::Select: return isPart(value->operands[1]) && isPart(value->operands[2]);
+      case Op::FMul: return isLarge(value->operands[0], run) && isLarge(value->operands[1], run);
+      case Op::UToF:
+      case Op::SToF: return true;
+      default: return false;
+    }
   }
 
   // The first of the values that are this one, read from variables.
@@ -138,6 +167,7 @@ class Repair {
 
   void closeRun() {
     Run run = std::exchange(run_, {});
+    std::erase_if(run.addends, [&](Instruction* addend) { return isMultiple(addend, run); });
     Instruction* isSmall = nullptr;
     for (const auto& [values, least] : {std::pair(&run.factors, leastFactor), std::pair(&run.addends, leastAddend)}) {
       if (values->empty()) continue;
@@ -225,7 +255,7 @@ class Repair {
         variables[variable] = exactly(i->operands[0]);
       } else if (i->op == Op::ReadVar) {
         exact[i] = variables[variable];
-      } else if (run.isSum(i)) {
+      } else if (contains(run.sums, i)) {
         std::vector<Instruction*> x;
         for (Instruction* operand : i->operands) x.push_back(exactly(operand));
         exact[i] = exact_.oneNan(exact_.compute(Op::Fma, ir::Rounding::NearestEven, x));
