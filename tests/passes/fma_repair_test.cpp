@@ -1,13 +1,13 @@
-#include "translator/passes/fma_repair.h"
-
+// Multiply-adds that flush, repaired at the end of float_exactness.
 #include "support/run_pass.h"
+#include "translator/passes/float_exactness.h"
 
 namespace mulciber {
 namespace {
 
 TargetProfile flushing() {
   TargetProfile profile;
-  profile.float64 = profile.fusedFma32 = profile.denormPreserve32 = profile.exactFma64 = true;
+  profile.float64 = profile.fusedFma32 = profile.denormPreserve32 = profile.exactFma64 = profile.nvidiaNan = true;
   return profile;
 }
 
@@ -16,7 +16,7 @@ std::string repaired(const std::string& text, bool isAsked = true, const TargetP
   options.exactDenormals = isAsked;
   ir::Program program;
   passes::PassContext context{profile, options, program};
-  return test::runPass(text, [&](ir::Function& function) { passes::FmaRepair().run(function, context); });
+  return test::runPass(text, [&](ir::Function& function) { passes::FloatExactness().run(function, context); });
 }
 
 size_t count(const std::string& text, const std::string& what) {
@@ -27,7 +27,8 @@ size_t count(const std::string& text, const std::string& what) {
 
 // Registers 0 to 3 hold floats; the body is one block.
 std::string kernel(const std::string& body) {
-  return "kernel @k {\n  var v0 f32\n  var v1 f32\n  var v2 f32\n  var v3 f32\nb0:\n  %0 = read f32 v0\n  %1 = read f32 v1\n"
+  return "kernel @k {\n  var v0 f32\n  var v1 f32\n  var v2 f32\n  var v3 f32\nb0:\n  %0 = read f32 v0\n  %1 = read "
+         "f32 v1\n"
          "  %2 = read f32 v2\n" +
          body + "  ret\n}\n";
 }
@@ -39,7 +40,7 @@ TEST(FmaRepair, OneBranchForMany) {
   %6 = fma f32 %5, %0, %4
   write v3, %6
 )"));
-  EXPECT_EQ(count(text, "{ftz}"), 3u) << text;
+  EXPECT_EQ(count(text, "fma f32"), 3u) << text;
   EXPECT_EQ(count(text, "br %"), 2u) << text;  // whether something is small, and whether that is wrong
   EXPECT_EQ(count(text, "write v3"), 2u) << text;
   EXPECT_EQ(count(text, "fmul f32 "), 2u) << text;  // of the wrong sum and of the right one

@@ -6,7 +6,6 @@
 #include "support/arith_inputs.h"
 #include "support/exact_float.h"
 #include "translator/passes/float_exactness.h"
-#include "translator/passes/fma_repair.h"
 
 namespace mulciber::test {
 
@@ -64,8 +63,6 @@ inline bool isNan(const std::string& type, uint64_t v) {
 
 // Applies what the device needs; what it then does.
 inline FloatModel makeExact(Snippet& snippet, const Device& device) {
-  passes::FmaRepair repair;
-  snippet.apply(repair, device.profile, device.options);
   passes::FloatExactness pass;
   snippet.apply(pass, device.profile, device.options);
   FloatModel model = device.model;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "translator/ir/builder.h"
 #include "translator/passes/exact_float.h"
 #include "translator/passes/float_ranges.h"
+#include "translator/passes/fma_repair.h"
 
 namespace mulciber::passes {
 namespace {
@@ -80,7 +82,8 @@ class Rewriter {
     // Blocks that are split off on the way come behind these, and hold nothing that is left to do.
     for (size_t n = 0, count = function_.blocks.size(); n < count; n++) changed |= rewriteBlock(function_.blocks[n]);
     if (!replaced_.empty()) replaceUses();
-    return changed;
+    repairMultiplyAdds(function_, profile_, flushingSums_);
+    return changed || !flushingSums_.empty();
   }
 
  private:
@@ -160,6 +163,7 @@ class Rewriter {
       result = b_.vector(lanes);
     }
     if (!result) {
+      if (needsRepair(i)) flushingSums_.insert(&i);
       i.fp.flush = false;
       i.fp.rounding = Rounding::NearestEven;
     }
@@ -204,7 +208,7 @@ class Rewriter {
   }
 
   bool needsRewrite(const Instruction& i) const {
-    return i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin ||
+    return needsRepair(i) || i.fp.flush || i.fp.rounding != Rounding::NearestEven || !isNative(i) || i.op == Op::FMin ||
            i.op == Op::FMax || unitesNans(i);
   }
 
@@ -245,8 +249,15 @@ class Rewriter {
   Instruction* emitPlain(const Instruction& i, const std::vector<Instruction*>& operands) {
     Instruction* copy = b_.emit(i.op, i.type, {}, i.payload);
     copy->operands = operands;
+    if (needsRepair(i)) flushingSums_.insert(copy);
     copy->fp = {Rounding::NearestEven, false, i.fp.approximate};
     return copy;
+  }
+
+  // A multiply-add that the device does in one step, but with zeros for denormals that it should keep.
+  bool needsRepair(const Instruction& i) const {
+    return options_.exactDenormals && profile_.fusedFma32 && !profile_.exactFma32 && i.op == Op::Fma &&
+           i.type.scalar() == F32 && i.fp.rounding == Rounding::NearestEven && !i.fp.flush && !i.fp.approximate;
   }
 
   static bool flushable(ir::Type type) { return type == F32 || type == F16; }
@@ -459,6 +470,7 @@ class Rewriter {
   FloatRanges ranges_;
   bool deviceFlushes_ = false;
   std::unordered_map<Instruction*, Instruction*> replaced_;
+  std::unordered_set<const Instruction*> flushingSums_;
 };
 
 }  // namespace

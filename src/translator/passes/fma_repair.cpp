@@ -1,6 +1,7 @@
 #include "translator/passes/fma_repair.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -45,21 +46,12 @@ bool contains(const std::vector<Instruction*>& values, const Instruction* value)
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-bool isRepaired(const Instruction& i) {
-  return i.op == Op::Fma && i.type == F32 && i.fp.rounding == ir::Rounding::NearestEven && !i.fp.flush &&
-         !i.fp.approximate;
-}
-
-// What may be done a second time. Divisions and roots would bring their own branches twice.
-bool isRepeatable(const Instruction& i) {
-  if (i.op == Op::FDiv || i.op == Op::FSqrt || i.op == Op::FRcp) return i.fp.approximate;
-  return ir::isPure(i.op) || i.op == Op::ReadVar || i.op == Op::WriteVar;
-}
+bool isRepeatable(const Instruction& i) { return ir::isPure(i.op) || i.op == Op::ReadVar || i.op == Op::WriteVar; }
 
 class Repair {
  public:
-  Repair(ir::Function& function, const TargetProfile& profile)
-      : function_(function), b_(function), exact_(b_, profile), ranges_(function) {
+  Repair(ir::Function& function, const TargetProfile& profile, const std::unordered_set<const Instruction*>& sums)
+      : function_(function), sums_(sums), b_(function), exact_(b_, profile), ranges_(function) {
     for (Block* block : function.blocks) {
       for (Instruction* i : block->instructions)
         for (Instruction* operand : i->operands) users_[operand].push_back(i);
@@ -67,16 +59,15 @@ class Repair {
     }
   }
 
-  bool run() {
+  void run() {
     // Blocks that are split off on the way come behind these, and hold nothing that is left to do.
     for (size_t n = 0, count = function_.blocks.size(); n < count; n++) repairBlock(function_.blocks[n]);
-    return changed_;
   }
 
  private:
   void repairBlock(Block* block) {
     const bool hasAny = std::any_of(block->instructions.begin(), block->instructions.end(),
-                                    [](const Instruction* i) { return isRepaired(*i); });
+                                    [&](const Instruction* i) { return sums_.count(i) != 0; });
     if (!hasAny) return;
     std::vector<Instruction*> old = std::move(block->instructions);
     ir::Terminator end = std::move(block->terminator);
@@ -87,7 +78,7 @@ class Repair {
     held_.clear();
     b_.setBlock(block);
     for (Instruction* i : old) {
-      const bool isSum = isRepaired(*i);
+      const bool isSum = sums_.count(i) != 0;
       if ((run_.concerns(*i) && !isRepeatable(*i)) || i->op == Op::Call || (isSum && run_.sums.size() == longestRun))
         closeRun();
       append(i, isSum);
@@ -96,7 +87,6 @@ class Repair {
     b_.block()->terminator = std::move(end);
     lastPart_[block] = b_.block();
     original_ = nullptr;
-    changed_ = true;
   }
 
   void append(Instruction* i, bool isSum) {
@@ -123,7 +113,6 @@ class Repair {
     Instruction* addend = magnitudeOf(i->operands[2]);
     if (!contains(run_.addends, addend)) run_.addends.push_back(addend);
     run_.sums.push_back(i);
-    i->fp.flush = true;
   }
 
   // What has the magnitude of a value.
@@ -144,8 +133,10 @@ class Repair {
   bool isMultiple(Instruction* value, const Run& run, int depth = 6) const {
     value = magnitudeOf(value);
     if (contains(run.sums, value) || contains(run.factors, value) || isAtLeast(value, leastAddend)) return true;
-    const auto known = ranges_.constantOf(value);
-    if (known) return (*known & 0x7FFF'FFFF) == 0;
+    if (const auto known = ranges_.constantOf(value)) {  // NaNs do no harm
+      const uint64_t magnitude = *known & 0x7FFF'FFFF;
+      return magnitude == 0 || magnitude >= std::bit_cast<uint32_t>(leastAddend);
+    }
     auto isPart = [&](Instruction* part) { return isMultiple(part, run, depth - 1); };
     if (depth == 0 || value->fp.approximate) return false;
     switch (value->op) {
@@ -205,9 +196,8 @@ class Repair {
   bool isUsedOutside(const Instruction& i, const Run& run) const {
     if (enders_.count(&i)) return true;
     const auto users = users_.find(&i);
-    return users != users_.end() && std::any_of(users->second.begin(), users->second.end(), [&](const Instruction* user) {
-             return !run.dependent.count(user);
-           });
+    return users != users_.end() && std::any_of(users->second.begin(), users->second.end(),
+                                                [&](const Instruction* user) { return !run.dependent.count(user); });
   }
 
   void replaceOutside(Instruction* value, Instruction* by, const Run& run) {
@@ -234,8 +224,7 @@ class Repair {
         if (!ranges_.isNeverDenormal(x))
           result = b_.bitOr(result, b_.compare(Op::ULt, b_.sub(twice(x), b_.i32(1)), b_.i32(0x00FF'FFFF)));
       Instruction* isSmall = b_.compare(Op::ULe, twice(sum), b_.i32(0x0100'0000));
-      for (int n : {0, 1})
-        isSmall = b_.bitAnd(isSmall, b_.compare(Op::INe, twice(sum->operands[n]), b_.i32(0)));
+      for (int n : {0, 1}) isSmall = b_.bitAnd(isSmall, b_.compare(Op::INe, twice(sum->operands[n]), b_.i32(0)));
       result = b_.bitOr(result, isSmall);
     }
     return result;
@@ -271,6 +260,7 @@ class Repair {
   }
 
   ir::Function& function_;
+  const std::unordered_set<const Instruction*>& sums_;
   ir::Builder b_;
   ExactFloat exact_;
   FloatRanges ranges_;
@@ -282,15 +272,13 @@ class Repair {
   Block* original_ = nullptr;                                           // what is being taken apart, and its end
   ir::Terminator* end_ = nullptr;
   Run run_;
-  bool changed_ = false;
 };
 
 }  // namespace
 
-bool FmaRepair::run(ir::Function& function, PassContext& context) {
-  const TargetProfile& profile = context.profile;
-  if (!context.options.exactDenormals || profile.exactFma32 || !profile.fusedFma32) return false;
-  return Repair(function, profile).run();
+void repairMultiplyAdds(ir::Function& function, const TargetProfile& profile,
+                        const std::unordered_set<const Instruction*>& sums) {
+  if (!sums.empty()) Repair(function, profile, sums).run();
 }
 
 }  // namespace mulciber::passes

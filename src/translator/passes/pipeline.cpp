@@ -18,7 +18,6 @@
 #include "translator/passes/dce.h"
 #include "translator/passes/divisions.h"
 #include "translator/passes/float_exactness.h"
-#include "translator/passes/fma_repair.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
@@ -37,7 +36,6 @@ namespace {
 std::vector<std::unique_ptr<Pass>> passes() {
   std::vector<std::unique_ptr<Pass>> list;
   list.push_back(std::make_unique<Contraction>());
-  list.push_back(std::make_unique<FmaRepair>());
   list.push_back(std::make_unique<FloatExactness>());
   list.push_back(std::make_unique<Rounds>());
   list.push_back(std::make_unique<Structurize>());
