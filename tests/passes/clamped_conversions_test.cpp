@@ -148,11 +148,15 @@ TEST(ClampedConversions, WideResultsAreHidden) {
   %11 = input i64 LaunchState
   %12 = load f32 %11 [global align 4]
   %13 = ftou.clamp i64 %12
-  %14 = xor i64 %13, %10
-  %15 = trunc i32 %14
-  %16 = ftou.clamp i32 %12
-  %17 = add i32 %15, %16
-  store %11, %17 [global align 4]
+  %14 = shr.u i64 %13, %8
+  %15 = const i64 0
+  %16 = xor i64 %15, %10
+  %17 = and i64 %14, %16
+  %18 = xor i64 %13, %17
+  %19 = trunc i32 %18
+  %20 = ftou.clamp i32 %12
+  %21 = add i32 %19, %20
+  store %11, %21 [global align 4]
   ret
 )"));
 }

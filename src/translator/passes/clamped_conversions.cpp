@@ -45,7 +45,10 @@ bool hideWideResults(ir::Function& function) {
       ir::Builder after = hidden.after(i);
       Instruction* copy = function.clone(*i);
       after.block()->instructions.push_back(copy);
-      replacements.replace(i, hidden.hide(after, copy));
+      // By what depends on the upper half: where only the lower one is used, it could be worked out alone otherwise.
+      Instruction* upper = after.emit(Op::LShr, ir::I64, {copy, after.i32(32)});
+      Instruction* zero = after.emit(Op::And, ir::I64, {upper, hidden.hide(after, after.i64(0))});
+      replacements.replace(i, after.emit(Op::Xor, ir::I64, {copy, zero}));
     }
   if (!hidden.apply()) return false;
   replacements.apply();
