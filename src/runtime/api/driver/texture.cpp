@@ -12,6 +12,23 @@ namespace {
 using core::TextureDescription;
 using Resource = TextureDescription::Resource;
 
+bool isMemory(const TextureDescription& texture) {
+  return texture.resource == Resource::Linear || texture.resource == Resource::Pitched;
+}
+bool isCubemap(const TextureDescription& texture) {
+  if (isMemory(texture)) return false;
+  const bool isArray = texture.resource == Resource::Array;
+  return isArray ? texture.array->description().isCube() : texture.mipmapped->description().isCube();
+}
+
+constexpr uint32_t lastPlainKind = 2;  // cudaChannelFormatKindFloat
+
+// Memory has none of the formats that are fractions by themselves.
+const core::ArrayFormat* formatOfMemory(CUarray_format format, unsigned channels) {
+  const core::ArrayFormat* found = core::findArrayFormat(format, channels);
+  return found && found->kind <= lastPlainKind ? found : nullptr;
+}
+
 constexpr auto isSet = [](auto reserved) { return reserved != 0; };
 
 Error readResource(const CUDA_RESOURCE_DESC& from, TextureDescription& to) {
@@ -35,7 +52,7 @@ Error readResource(const CUDA_RESOURCE_DESC& from, TextureDescription& to) {
       to.resource = Resource::Linear;
       to.address = from.res.linear.devPtr;
       to.bytes = from.res.linear.sizeInBytes;
-      to.format = core::findArrayFormat(from.res.linear.format, from.res.linear.numChannels);
+      to.format = formatOfMemory(from.res.linear.format, from.res.linear.numChannels);
       return to.format ? Error::Success : Error::InvalidValue;
     case CU_RESOURCE_TYPE_PITCH2D:
       to.resource = Resource::Pitched;
@@ -43,7 +60,7 @@ Error readResource(const CUDA_RESOURCE_DESC& from, TextureDescription& to) {
       to.width = from.res.pitch2D.width;
       to.height = from.res.pitch2D.height;
       to.pitch = from.res.pitch2D.pitchInBytes;
-      to.format = core::findArrayFormat(from.res.pitch2D.format, from.res.pitch2D.numChannels);
+      to.format = formatOfMemory(from.res.pitch2D.format, from.res.pitch2D.numChannels);
       return to.format ? Error::Success : Error::InvalidValue;
     default: return Error::InvalidValue;
   }
@@ -139,8 +156,8 @@ CUDA_API(CUresult, cuTexObjectCreate)
     core::TextureDescription description;
     if (const Error error = readResource(*resource, description); error != Error::Success) return error;
     if (const Error error = readTexture(*texture, description); error != Error::Success) return error;
-    const bool isArray = description.resource == core::TextureDescription::Resource::Array;
-    if (description.isSeamless && isArray && !description.array->description().isCube()) return Error::InvalidValue;
+    if (description.isSeamless && !isCubemap(description)) return Error::InvalidValue;
+    if (isMemory(description)) view = nullptr;  // nobody looks at it
     if (view && std::ranges::any_of(view->reserved, isSet)) return Error::InvalidValue;
     description.hasView = view != nullptr;
     if (view)
