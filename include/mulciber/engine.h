@@ -45,6 +45,7 @@ typedef struct MulciberModule_T* MulciberModule;
 typedef struct MulciberKernel_T* MulciberKernel;
 typedef struct MulciberStream_T* MulciberStream;
 typedef struct MulciberGraph_T* MulciberGraph;
+typedef struct MulciberImage_T* MulciberImage;
 typedef struct MulciberRecording_T* MulciberRecording;
 
 /* ---- Before the engine makes its device ---- */
@@ -141,6 +142,46 @@ MulciberResult mulciberGetBuffer(MulciberContext context, VkDeviceAddress addres
 MulciberResult mulciberWrapBuffer(MulciberContext context, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size,
                                   VkDeviceAddress* out);
 
+/* ---- Images (from version 2 on) ---- */
+
+/* The engine's image as a CUDA mipmapped array. It has one sample, optimal tiling, a format that CUDA has, and was made
+   with VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT and the usages SAMPLED, TRANSFER_SRC and TRANSFER_DST, for surfaces STORAGE
+   too; `info` is what it was made with. It has memory, and lives until mulciberUnwrapImage(). Whenever work of the
+   context's uses it, it is in layout VK_IMAGE_LAYOUT_GENERAL and belongs to that work's queue family: no layout is ever
+   changed here. Barriers name it, or all memory, as those of buffers do. */
+MulciberResult mulciberWrapImage(MulciberContext context, VkImage image, const VkImageCreateInfo* info,
+                                 MulciberImage* out);
+/* Waits for streams; nothing recorded may still have to use it. Its textures and surfaces go with it. */
+MulciberResult mulciberUnwrapImage(MulciberImage image);
+/* A CUmipmappedArray for the CUDA libraries, which do not destroy it. */
+void* mulciberGetCudaMipmappedArray(MulciberImage image);
+
+typedef enum MulciberTextureFlags {
+  MULCIBER_TEXTURE_LINEAR = 1,                 /* between texels and levels, too */
+  MULCIBER_TEXTURE_NORMALIZED_COORDINATES = 2, /* 0 to 1; images of several levels have no others */
+  MULCIBER_TEXTURE_INTEGERS = 4 /* of 8- and 16-bit integers: else kernels read floats from -1 or 0 to 1 */
+} MulciberTextureFlags;
+
+typedef struct MulciberTextureInfo {
+  size_t structSize; /* sizeof(MulciberTextureInfo) */
+  uint32_t flags;    /* MulciberTextureFlags */
+  VkSamplerAddressMode addressModes[3];
+} MulciberTextureInfo;
+
+/* What kernels take as cudaTextureObject_t and cudaSurfaceObject_t. A surface is of one level. */
+MulciberResult mulciberCreateTexture(MulciberImage image, const MulciberTextureInfo* info, uint64_t* out);
+MulciberResult mulciberCreateSurface(MulciberImage image, uint32_t level, uint64_t* out);
+
+typedef struct MulciberImageLevel {
+  VkImage image; /* in layout GENERAL, for good */
+  uint32_t level;
+  VkImageView view; /* of the level and all its layers, for sampling; it lives as long as the array */
+  VkFormat viewFormat;
+} MulciberImageLevel;
+
+/* Where a CUarray that the CUDA libraries made in the context lies for Vulkan. */
+MulciberResult mulciberGetImage(MulciberContext context, void* cudaArray, MulciberImageLevel* out);
+
 /* ---- Code ---- */
 
 /* PTX text, or what `mulciber translate --library` has made of it: then nothing is translated, and kernels that run in
@@ -225,7 +266,7 @@ typedef struct MulciberRecordingInfo {
 
 /* The command buffer is in the recording state, outside a render pass. From here to mulciberEndRecording() the engine
    binds no compute pipeline, sets no push constants and pushes no descriptors in it. Afterwards the compute pipeline,
-   the descriptor set 0 of the compute bind point and all push constants are undefined; nothing else is touched.
+   the descriptor sets 0 and 1 of the compute bind point and all push constants are undefined; nothing else is touched.
    Without the flags no barrier is set towards what the engine records. */
 MulciberResult mulciberBeginRecording(MulciberContext context, const MulciberRecordingInfo* info,
                                       MulciberRecording* out);

@@ -37,3 +37,13 @@ extern "C" __global__ void addOffset(int* data) { data[threadIdx.x] += offset; }
 extern "C" __global__ void print(int value) { printf("%d\n", value); }
 extern "C" __global__ void allocate(int** out) { *out = static_cast<int*>(malloc(64)); }
 extern "C" __global__ void fail() { __trap(); }
+
+// Doubles the red of what the texture has, mirrored from left to right, and writes it into the surface.
+extern "C" __global__ void mirror(cudaTextureObject_t from, cudaSurfaceObject_t to, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  const float4 texel = tex2D<float4>(from, (width - 1 - x + 0.5f) / width, (y + 0.5f) / height);
+  const uchar4 out = make_uchar4(static_cast<unsigned char>(texel.x * 255.0f * 2.0f + 0.5f),
+                                 static_cast<unsigned char>(texel.y * 255.0f + 0.5f), x, y);
+  surf2Dwrite(out, to, x * 4, y);
+}

@@ -233,8 +233,10 @@ void Engine::makeContext(const VkDeviceCreateInfo& deviceInfo, const Changes& ch
 }
 
 Engine::~Engine() {
-  EXPECT_OK(mulciberDestroyContext(context));
+  // Before the context's semaphores go: Mesa's queues look at those that a submission waited for once more after it is
+  // seen to be done.
   api.vkDeviceWaitIdle(device);
+  EXPECT_OK(mulciberDestroyContext(context));
   api.vkDestroyCommandPool(device, pool_, nullptr);
   api.vkDestroySemaphore(device, timeline, nullptr);
   api.vkDestroyDevice(device, nullptr);

@@ -112,6 +112,12 @@ const ArrayFormat* findArrayFormat(uint32_t code, uint32_t channels) {
   return found != std::end(formats) ? found : nullptr;
 }
 
+const ArrayFormat* findArrayFormat(VkFormat format) {
+  const auto found = std::ranges::find_if(
+      formats, [&](const ArrayFormat& one) { return one.element == format || one.normalized == format; });
+  return found != std::end(formats) && !found->isCompressed() ? found : nullptr;
+}
+
 const ArrayFormat* findArrayFormatByKind(uint32_t kind, uint32_t bits, uint32_t channels) {
   const auto found = std::ranges::find_if(formats, [&](const ArrayFormat& format) {
     return format.kind == kind && format.bits == bits && format.channels == channels;
@@ -177,6 +183,15 @@ Error importMipmappedArray(Context& context, const ArrayDescription& description
   if (status == vk::Status::Unsupported) return Error::InvalidValue;
   if (status != vk::Status::Ok) return errorFrom(status);
   out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(image), description));
+  return Error::Success;
+}
+
+Error wrapMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels, VkImage image,
+                         MipmappedArray*& out) {
+  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
+  if (const Error error = check(description, true); error != Error::Success) return error;
+  auto wrapped = vk::Image::wrap(context.vulkan(), shapeOf(description, levels), image);
+  out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(wrapped), description));
   return Error::Success;
 }
 

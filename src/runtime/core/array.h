@@ -27,6 +27,8 @@ struct ArrayFormat {
 
 // Null for what is no format of arrays.
 const ArrayFormat* findArrayFormat(uint32_t code, uint32_t channels);
+// Of the images of that format: the one whose textures may give numbers as well as integers, where there are two.
+const ArrayFormat* findArrayFormat(VkFormat format);
 const ArrayFormat* findArrayFormatByKind(uint32_t kind, uint32_t bits, uint32_t channels);
 
 enum ArrayFlag : uint32_t {  // as CUDA_ARRAY3D_* and cudaArray* number them
@@ -113,6 +115,9 @@ Error createMipmappedArray(Context& context, const ArrayDescription& description
 // it.
 Error importMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            const vk::ExternalMemory& memory, uint64_t offset, MipmappedArray*& out);
+// Over an image of an engine's.
+Error wrapMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels, VkImage image,
+                         MipmappedArray*& out);
 // Of whatever context. They wait until nothing uses the array any more. A level stays until its mipmapped array goes.
 Error destroyArray(Array* array);
 Error destroyMipmappedArray(MipmappedArray* array);

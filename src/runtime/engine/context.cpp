@@ -85,6 +85,7 @@ MulciberResult mulciberDestroyContext(MulciberContext context) {
     if (core::currentContext() == context->context) core::setCurrentContext(nullptr);
     context->recordings.clear();
     context->graphs.clear();
+    context->images.clear();
     context->spare.clear();
     context->streams.clear();
     context->modules.clear();

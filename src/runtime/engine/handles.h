@@ -24,7 +24,8 @@
 
 namespace mulciber::core {
 class ExecutableGraph;
-}
+class MipmappedArray;
+}  // namespace mulciber::core
 
 struct MulciberRequirements_T {
   std::unique_ptr<mulciber::vk::PhysicalDevice> device;
@@ -54,6 +55,13 @@ struct MulciberGraph_T {
   std::shared_ptr<mulciber::core::ExecutableGraph> graph;
 };
 
+struct MulciberImage_T {
+  MulciberContext_T* context;
+  mulciber::core::MipmappedArray* handle;
+  std::shared_ptr<mulciber::core::MipmappedArray> array;
+  std::vector<uint64_t> textures, surfaces;  // guarded by the context's mutex
+};
+
 struct MulciberRecording_T {
   MulciberContext_T* context = nullptr;
   std::unique_ptr<mulciber::vk::Commands> commands;
@@ -70,6 +78,7 @@ struct MulciberContext_T {
   std::vector<std::unique_ptr<MulciberModule_T>> modules;
   std::vector<std::unique_ptr<MulciberStream_T>> streams;
   std::vector<std::unique_ptr<MulciberGraph_T>> graphs;
+  std::vector<std::unique_ptr<MulciberImage_T>> images;
   std::vector<std::unique_ptr<MulciberRecording_T>> recordings;  // open, or of a frame that has not retired
   std::vector<std::unique_ptr<MulciberRecording_T>> spare;
 };

@@ -123,11 +123,18 @@ Status Image::import(Device& device, const ImageShape& shape, const ExternalMemo
   return status;
 }
 
+std::shared_ptr<Image> Image::wrap(Device& device, const ImageShape& shape, VkImage handle) {
+  std::shared_ptr<Image> image(new Image(device, shape));
+  image->handle_ = handle;
+  image->isForeign_ = true;
+  return image;
+}
+
 Image::~Image() {
   if (device_.isStuck()) return;
   const VolkDeviceTable& api = device_.api();
   for (const View& view : views_) api.vkDestroyImageView(device_.handle(), view.handle, device_.callbacks());
-  if (handle_ != VK_NULL_HANDLE) api.vkDestroyImage(device_.handle(), handle_, device_.callbacks());
+  if (handle_ != VK_NULL_HANDLE && !isForeign_) api.vkDestroyImage(device_.handle(), handle_, device_.callbacks());
   if (imported_ != VK_NULL_HANDLE) api.vkFreeMemory(device_.handle(), imported_, device_.callbacks());
   device_.allocator().free(memory_);
 }

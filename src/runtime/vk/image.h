@@ -34,6 +34,8 @@ class Image {
   // An image over memory of somebody else's, who has one of that shape there, and has it in layout GENERAL too.
   static Status import(Device& device, const ImageShape& shape, const ExternalMemory& memory, uint64_t offset,
                        std::shared_ptr<Image>& out);
+  // An image of somebody else's, who keeps it as long as this is used, and in layout GENERAL meanwhile.
+  static std::shared_ptr<Image> wrap(Device& device, const ImageShape& shape, VkImage handle);
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
@@ -65,6 +67,7 @@ class Image {
   Device& device_;
   const ImageShape shape_;
   VkImage handle_ = VK_NULL_HANDLE;
+  bool isForeign_ = false;
   Memory memory_;
   VkDeviceMemory imported_ = VK_NULL_HANDLE;  // in place of memory_
   uint64_t alignment_ = 0;
