@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "runtime/core/array.h"
-#include "runtime/core/platform.h"
 #include "runtime/core/surface_object.h"
 #include "runtime/core/texture_object.h"
 #include "runtime/engine/handles.h"
@@ -47,7 +46,8 @@ core::ArrayDescription descriptionOf(const VkImageCreateInfo& info) {
 Error levelOf(const MulciberImage_T& image, uint32_t level, core::ArrayRef& out) {
   core::Array* array = nullptr;
   if (const Error error = image.array->level(level, array); error != Error::Success) return error;
-  return core::findArray(array, out);
+  out = image.context->context->arrays().find(array);
+  return out ? Error::Success : Error::InvalidHandle;
 }
 
 void destroyObjects(MulciberImage_T& image) {
@@ -82,8 +82,7 @@ MulciberResult mulciberWrapImage(MulciberContext context, VkImage image, const V
     auto made = std::make_unique<MulciberImage_T>();
     made->context = context;
     made->handle = handle;
-    if (const Error error = core::findMipmappedArray(handle, made->array); error != Error::Success)
-      return failure(error, "the image");
+    made->array = context->context->mipmappedArrays().find(handle);
     std::lock_guard lock(context->mutex);
     context->images.push_back(std::move(made));
     *out = context->images.back().get();
@@ -95,9 +94,9 @@ MulciberResult mulciberUnwrapImage(MulciberImage image) {
   return guarded([&] {
     if (!image) return MULCIBER_SUCCESS;
     MulciberContext_T& context = *image->context;
-    if (const Error error = core::destroyMipmappedArray(image->handle); error != Error::Success)
-      return failure(error, "the image");
+    if (const Error error = context.context->waitIdle(); error != Error::Success) return failure(error, "the image");
     destroyObjects(*image);
+    context.context->mipmappedArrays().remove(image->handle);
     std::lock_guard lock(context.mutex);
     std::erase_if(context.images, [&](const auto& held) { return held.get() == image; });
     return MULCIBER_SUCCESS;
@@ -116,6 +115,7 @@ MulciberResult mulciberCreateTexture(MulciberImage image, const MulciberTextureI
     core::TextureDescription texture;
     texture.resource = core::TextureDescription::Resource::Mipmapped;
     texture.mipmapped = image->array;
+    texture.format = image->array->description().format;
     texture.filtersLinear = texture.filtersLevels = (info->flags & MULCIBER_TEXTURE_LINEAR) != 0;
     texture.hasNormalizedCoordinates = (info->flags & MULCIBER_TEXTURE_NORMALIZED_COORDINATES) != 0;
     texture.readsIntegers = (info->flags & MULCIBER_TEXTURE_INTEGERS) != 0;
@@ -154,10 +154,8 @@ MulciberResult mulciberCreateSurface(MulciberImage image, uint32_t level, uint64
 MulciberResult mulciberGetImage(MulciberContext context, void* cudaArray, MulciberImageLevel* out) {
   return guarded([&] {
     if (!context || !out) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
-    core::ArrayRef array;
-    if (core::findArray(static_cast<core::Array*>(cudaArray), array) != Error::Success ||
-        array->context() != context->context)
-      return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "this is no CUarray of the context");
+    const core::ArrayRef array = context->context->arrays().find(static_cast<core::Array*>(cudaArray));
+    if (!array) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "this is no CUarray of the context");
     const vk::ImageShape& shape = array->image()->shape();
     constexpr VkImageViewType types[][2] = {{VK_IMAGE_VIEW_TYPE_1D, VK_IMAGE_VIEW_TYPE_1D_ARRAY},
                                             {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY},
