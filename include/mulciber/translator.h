@@ -41,8 +41,8 @@ struct TargetProfile {
   bool smBuiltins = false;  // VK_NV_shader_sm_builtins: which multiprocessor, and how many
   bool integerDotProduct = false;
   // Products of cooperative matrices (VK_KHR_cooperative_matrix) whose components lie as those of mma, as probed: of 16
-  // rows and 32 bytes along k by 8 columns. By the types of the factors and of the sums.
-  bool matricesF16F32 = false, matricesF16F16 = false, matricesS8 = false, matricesU8 = false;
+  // rows and 32 bytes along k by 8 columns, of bf16 by 16 columns. By the types of the factors and of the sums.
+  bool matricesF16F32 = false, matricesF16F16 = false, matricesBF16 = false, matricesS8 = false, matricesU8 = false;
   bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
   bool textures = false;         // arrays of images and samplers that a kernel chooses from (texture_abi.h)
   bool surfaces = false;         // images among them that are written and read without their format

@@ -181,7 +181,7 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
 
   TargetProfile target = profile;
   if (options.partialWarps)
-    target.matricesF16F32 = target.matricesF16F16 = target.matricesS8 = target.matricesU8 = false;
+    target.matricesF16F32 = target.matricesF16F16 = target.matricesBF16 = target.matricesS8 = target.matricesU8 = false;
   auto program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
   if (!program) return std::nullopt;
   // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes

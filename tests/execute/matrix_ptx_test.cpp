@@ -80,9 +80,11 @@ TEST_F(MatrixPtx, MultipliesDenseMatrices) {
 // The road without matrix units, where the device has some.
 TEST_F(MatrixPtx, MultipliesDenseMatricesAlsoByShuffles) {
   TargetProfile profile = device->profile();
-  if (!profile.matricesF16F32 && !profile.matricesF16F16 && !profile.matricesS8 && !profile.matricesU8)
+  if (!profile.matricesF16F32 && !profile.matricesF16F16 && !profile.matricesBF16 && !profile.matricesS8 &&
+      !profile.matricesU8)
     GTEST_SKIP() << "skipped: the device has no matrix units, so the other tests take this road";
-  profile.matricesF16F32 = profile.matricesF16F16 = profile.matricesS8 = profile.matricesU8 = false;
+  profile.matricesF16F32 = profile.matricesF16F16 = profile.matricesBF16 = profile.matricesS8 = profile.matricesU8 =
+      false;
   for (const Case& one : casesOf("mma.sync", 9)) compare(profile, one);
 }
 

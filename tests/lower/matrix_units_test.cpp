@@ -12,7 +12,8 @@ using test::lowerText;
 
 TargetProfile unitsProfile() {
   TargetProfile profile = test::fullProfile();
-  profile.matricesF16F32 = profile.matricesF16F16 = profile.matricesS8 = profile.matricesU8 = true;
+  profile.matricesF16F32 = profile.matricesF16F16 = profile.matricesBF16 = profile.matricesS8 = profile.matricesU8 =
+      true;
   return profile;
 }
 
@@ -71,14 +72,18 @@ struct Expected {
   int products;
 };
 
-int productsOf(const std::string& instruction, const TargetProfile& profile) {
+int countOf(ir::Op op, const std::string& instruction, const TargetProfile& profile) {
   auto result = lowerText(kernelText(instruction), profile);
   EXPECT_TRUE(result.program) << result.errors;
   int count = 0;
   if (!result.program) return count;
   for (const ir::Block* block : result.kernel().blocks)
-    count += static_cast<int>(std::ranges::count(block->instructions, ir::Op::MatrixProduct, &ir::Instruction::op));
+    count += static_cast<int>(std::ranges::count(block->instructions, op, &ir::Instruction::op));
   return count;
+}
+
+int productsOf(const std::string& instruction, const TargetProfile& profile) {
+  return countOf(ir::Op::MatrixProduct, instruction, profile);
 }
 
 TEST(MatrixUnits, MultiplyWhatTheyHaveTheTypesFor) {
@@ -96,11 +101,21 @@ TEST(MatrixUnits, MultiplyWhatTheyHaveTheTypesFor) {
        " {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, {%r8, %r9, %r10, %r11, %r12, %r13, %r14, %r15},"
        " {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};",
        2},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+       " {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};",
+       1},
+      // Each number as two of bf16, multiplied with both of the other matrix's.
+      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+       " {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};",
+       2},
+      {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"
+       " {%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r4}, {%f0, %f1, %f2, %f3};",
+       1},
       // Types without a unit, and fragments that lie otherwise.
       {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"
        " {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8, %r9}, {%r0, %r1, %r2, %r3};",
        0},
-      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"
        " {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};",
        0},
       {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7},"
@@ -111,6 +126,18 @@ TEST(MatrixUnits, MultiplyWhatTheyHaveTheTypesFor) {
     EXPECT_EQ(productsOf(one.instruction, unitsProfile()), one.products) << one.instruction;
     EXPECT_EQ(productsOf(one.instruction, test::fullProfile()), 0) << one.instruction;
   }
+}
+
+// A's signs and B's may differ: a product makes a byte of a signed half of one.
+TEST(MatrixUnits, TakeNumbersOfFourBitsByTheTypeOfTheirMatrix) {
+  auto product = [](const char* types) {
+    return std::string("mma.sync.aligned.m16n8k64.row.col.s32.") + types +
+           ".s32 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8, %r9}, {%r0, %r1, %r2, %r3};";
+  };
+  EXPECT_EQ(countOf(ir::Op::Mul, product("u4.u4"), unitsProfile()), 0);
+  EXPECT_EQ(countOf(ir::Op::Mul, product("s4.u4"), unitsProfile()), 8);  // four registers of A
+  EXPECT_EQ(countOf(ir::Op::Mul, product("u4.s4"), unitsProfile()), 4);  // two registers of B
+  EXPECT_EQ(countOf(ir::Op::Mul, product("s4.s4"), unitsProfile()), 12);
 }
 
 // Sums of f16 in single precision lose nothing where the device has no unit for the former.

@@ -47,6 +47,7 @@ TEST_F(DeviceTest, ProbesMatrixUnitsWithProductsThatAreRight) {
   probeMatrices(*device, results, false);
   EXPECT_TRUE(results.matricesF16F32);
   EXPECT_TRUE(results.matricesF16F16);
+  EXPECT_TRUE(results.matricesBF16);
   EXPECT_TRUE(results.matricesS8);
   EXPECT_TRUE(results.matricesU8);
 }

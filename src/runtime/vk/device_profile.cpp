@@ -54,6 +54,7 @@ void Device::fillProfile() {
   if (util::environment().matrixUnits) {
     profile.matricesF16F32 = probes_.matricesF16F32;
     profile.matricesF16F16 = probes_.matricesF16F16;
+    profile.matricesBF16 = probes_.matricesBF16;
     profile.matricesS8 = probes_.matricesS8;
     profile.matricesU8 = probes_.matricesU8;
   }

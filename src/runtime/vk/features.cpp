@@ -28,6 +28,7 @@ TYPE(VkPhysicalDeviceShaderClockFeaturesKHR, SHADER_CLOCK_FEATURES_KHR)
 TYPE(VkPhysicalDeviceShaderSMBuiltinsFeaturesNV, SHADER_SM_BUILTINS_FEATURES_NV)
 TYPE(VkPhysicalDeviceMapMemoryPlacedFeaturesEXT, MAP_MEMORY_PLACED_FEATURES_EXT)
 TYPE(VkPhysicalDeviceCooperativeMatrixFeaturesKHR, COOPERATIVE_MATRIX_FEATURES_KHR)
+TYPE(VkPhysicalDeviceShaderBfloat16FeaturesKHR, SHADER_BFLOAT16_FEATURES_KHR)
 TYPE(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR, PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR)
 TYPE(VkPhysicalDeviceConditionalRenderingFeaturesEXT, CONDITIONAL_RENDERING_FEATURES_EXT)
 #undef TYPE
@@ -76,6 +77,7 @@ constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_NV_shader_sm_builtins",
                                             "VK_KHR_push_descriptor",
                                             "VK_KHR_cooperative_matrix",
+                                            "VK_KHR_shader_bfloat16",
                                             "VK_KHR_pipeline_executable_properties",
                                             "VK_KHR_map_memory2",
                                             "VK_EXT_map_memory_placed",

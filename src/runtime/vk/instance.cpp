@@ -89,6 +89,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
                has("VK_NV_shader_sm_builtins"));
   features.add(cooperativeMatrix, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
                has("VK_KHR_cooperative_matrix"));
+  features.add(brainFloats, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR,
+               has("VK_KHR_shader_bfloat16"));
   features.add(mapPlaced, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT,
                has("VK_EXT_map_memory_placed"));
   features.add(executableProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,

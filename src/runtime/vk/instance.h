@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/vk/newer_vulkan.h"
 #include "runtime/vk/status.h"
 #include "runtime/vk/volk.h"
 
@@ -42,6 +43,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV smBuiltins{};
   VkPhysicalDeviceMapMemoryPlacedFeaturesEXT mapPlaced{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix{};
+  VkPhysicalDeviceShaderBfloat16FeaturesKHR brainFloats{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executableProperties{};
   VkPhysicalDeviceConditionalRenderingFeaturesEXT conditionalRendering{};
 

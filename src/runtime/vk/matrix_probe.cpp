@@ -18,6 +18,7 @@ namespace mulciber::vk {
 namespace {
 
 constexpr unsigned lanes = 32, rows = 16, columns = 8, mostDepth = 32;
+constexpr VkComponentTypeKHR brainFloat = VK_COMPONENT_TYPE_BFLOAT16_KHR;
 
 // What one lane has: the fragments of mma, C and then D in the same place.
 struct Fragments {
@@ -26,23 +27,27 @@ struct Fragments {
 
 struct Product {
   VkComponentTypeKHR factor, sum;
+  unsigned columns;  // of the cooperative matrices that multiply them
   bool TargetProfile::*unit;
   uint8_t ProbeResults::*found;
   const char* instruction;
 };
 
 constexpr Product products[] = {
-    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, &TargetProfile::matricesF16F32,
+    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, columns, &TargetProfile::matricesF16F32,
      &ProbeResults::matricesF16F32, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
-    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR, &TargetProfile::matricesF16F16,
+    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR, columns, &TargetProfile::matricesF16F16,
      &ProbeResults::matricesF16F16, "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"},
-    {VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR, &TargetProfile::matricesS8, &ProbeResults::matricesS8,
-     "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
-    {VK_COMPONENT_TYPE_UINT8_KHR, VK_COMPONENT_TYPE_UINT32_KHR, &TargetProfile::matricesU8, &ProbeResults::matricesU8,
-     "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"},
+    {brainFloat, VK_COMPONENT_TYPE_FLOAT32_KHR, 16, &TargetProfile::matricesBF16, &ProbeResults::matricesBF16,
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
+    {VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR, columns, &TargetProfile::matricesS8,
+     &ProbeResults::matricesS8, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
+    {VK_COMPONENT_TYPE_UINT8_KHR, VK_COMPONENT_TYPE_UINT32_KHR, columns, &TargetProfile::matricesU8,
+     &ProbeResults::matricesU8, "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"},
 };
 
 unsigned bitsOf(VkComponentTypeKHR type) {
+  if (type == brainFloat) return 16;
   switch (type) {
     case VK_COMPONENT_TYPE_FLOAT32_KHR:
     case VK_COMPONENT_TYPE_SINT32_KHR:
@@ -53,17 +58,21 @@ unsigned bitsOf(VkComponentTypeKHR type) {
 }
 
 bool isListed(const PhysicalDevice& physical, const Product& product) {
-  if (physical.cooperativeMatrix.cooperativeMatrix == VK_FALSE) return false;  // an engine may not have switched it on
+  // An engine may not have switched them on.
+  if (physical.cooperativeMatrix.cooperativeMatrix == VK_FALSE) return false;
+  if (product.factor == brainFloat && physical.brainFloats.shaderBFloat16CooperativeMatrix == VK_FALSE) return false;
   return std::ranges::any_of(physical.matrices, [&](const VkCooperativeMatrixPropertiesKHR& one) {
     return one.scope == VK_SCOPE_SUBGROUP_KHR && one.saturatingAccumulation == VK_FALSE && one.MSize == rows &&
-           one.NSize == columns && one.KSize * bitsOf(product.factor) == mostDepth * 8 && one.AType == product.factor &&
-           one.BType == product.factor && one.CType == product.sum && one.ResultType == product.sum;
+           one.NSize == product.columns && one.KSize * bitsOf(product.factor) == mostDepth * 8 &&
+           one.AType == product.factor && one.BType == product.factor && one.CType == product.sum &&
+           one.ResultType == product.sum;
   });
 }
 
 // A small whole number as one of that type.
 uint32_t encode(int number, VkComponentTypeKHR type) {
   if (type == VK_COMPONENT_TYPE_FLOAT32_KHR) return std::bit_cast<uint32_t>(static_cast<float>(number));
+  if (type == brainFloat) return std::bit_cast<uint32_t>(static_cast<float>(number)) >> 16;
   if (type != VK_COMPONENT_TYPE_FLOAT16_KHR)
     return bitsOf(type) == 8 ? static_cast<uint8_t>(number) : static_cast<uint32_t>(number);
   if (number == 0) return 0;

@@ -20,7 +20,7 @@ struct ProbeResults {
   uint8_t accurateExp2 = 0, accurateTanh = 0, denormalLog2 = 0, foldsZeros = 0;
   uint8_t foldsHalfRoundTrips = 0, saturatesToInteger = 0;
   uint8_t exactFma64 = 0, exactDivSqrt64 = 0;
-  uint8_t matricesF16F32 = 0, matricesF16F16 = 0, matricesS8 = 0,
+  uint8_t matricesF16F32 = 0, matricesF16F16 = 0, matricesBF16 = 0, matricesS8 = 0,
           matricesU8 = 0;  // cooperative matrices lie as emit_matrix needs
 };
 

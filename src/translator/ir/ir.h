@@ -124,7 +124,7 @@ enum class Space : uint8_t {
 unsigned coordinateCount(abi::ImageShape shape);  // with the layer
 
 // What A and B of a MatrixProduct hold.
-enum class MatrixType : uint8_t { Halves, SignedBytes, UnsignedBytes };
+enum class MatrixType : uint8_t { Halves, BrainFloats, SignedBytes, UnsignedBytes };
 
 enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent };
 enum class Scope : uint8_t { Thread, Warp, Block, Device, System };

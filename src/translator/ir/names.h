@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 7> shapeNames = {"line",  "plane",
                                                                "lines", "planes", "cubes"};
 static_assert(shapeNames.size() == static_cast<size_t>(abi::ImageShape::Cubes) + 1);
 
-inline constexpr std::array<std::string_view, 3> matrixNames = {"f16", "s8", "u8"};
+inline constexpr std::array<std::string_view, 4> matrixNames = {"f16", "bf16", "s8", "u8"};
 static_assert(matrixNames.size() == static_cast<size_t>(MatrixType::UnsignedBytes) + 1);
 
 }  // namespace mulciber::ir

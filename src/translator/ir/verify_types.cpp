@@ -190,9 +190,11 @@ std::string checkValue(const Instruction& instruction, const Function& function)
 
 std::string checkMatrixProduct(const Instruction& product) {
   if (product.payload >= matrixNames.size()) return "names a type of matrices";
-  const bool isFloat = static_cast<MatrixType>(product.payload) == MatrixType::Halves;
-  const Type sum = product.type.scalar();
-  if (product.type.lanes != 4 || (isFloat ? sum != F32 && sum != F16 : sum != I32)) return "gives four sums";
+  const auto type = static_cast<MatrixType>(product.payload);
+  const bool isFloat = type == MatrixType::Halves || type == MatrixType::BrainFloats;
+  const bool sumsHalves = type == MatrixType::Halves && product.type.scalar() == F16;
+  if (product.type.lanes != 4 || (!sumsHalves && product.type.scalar() != (isFloat ? F32 : I32)))
+    return "gives four sums";
   const bool fits = product.operands[0]->type == I32.withLanes(4) && product.operands[1]->type == I32.withLanes(2) &&
                     product.operands[2]->type == product.type;
   return fits ? "" : "takes four words of A, two of B, and four sums";

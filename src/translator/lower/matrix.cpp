@@ -63,7 +63,7 @@ class MatrixProduct {
     std::vector<Value> c = words_.readSums(instruction.operands[3], types_.c, unit.sumType());
     const bool isSaturating = words_.sumType() == ir::I32 && instruction.has(Mod::satfinite);
     std::vector<Value> sums = isSaturating ? std::vector<Value>(c.size(), b.i32(0)) : c;
-    unit.addProducts(b, shape_, words_.unitWords(a, shape_.rowBlocks()), words_.unitWords(columns, 1), sums);
+    unit.addProducts(b, shape_, words_.unitWordsOfA(a, shape_.rowBlocks()), words_.unitWordsOfB(columns), sums);
     for (size_t i = 0; isSaturating && i < c.size(); i++) sums[i] = words_.addSaturated(c[i], sums[i]);
     words_.writeSums(instruction.operands[0], types_.d, sums);
   }

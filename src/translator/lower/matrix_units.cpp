@@ -12,6 +12,8 @@ std::optional<MatrixUnit> MatrixUnit::find(const TargetProfile& profile, Type a,
     const bool isThere = profile.float16 && (sum == ir::F16 ? profile.matricesF16F16 : profile.matricesF16F32);
     return isThere ? std::optional(MatrixUnit(ir::MatrixType::Halves, sum)) : std::nullopt;
   }
+  if (a == Type::BF16 || a == Type::TF32)
+    return profile.matricesBF16 ? std::optional(MatrixUnit(ir::MatrixType::BrainFloats, sum)) : std::nullopt;
   if (!profile.int8) return std::nullopt;
   // Numbers of four bits fit signed bytes.
   const bool areSigned = ptx::bitWidth(a) == 4 || (a == Type::S8 && b == Type::S8);

@@ -87,14 +87,55 @@ Value MatrixWords::compress(Value low, Value high, Value metadata) {
   return result;
 }
 
-std::vector<Value> MatrixWords::unitWords(const std::vector<Value>& registers, unsigned rows) {
-  if (ptx::bitWidth(a_) != 4) return registers;
+// A number of tf32 has three bits more than bf16 holds. All are the upper halves of words. What multiplies infinities
+// is `finite`: `high`, but zero for infinities and NaNs, whose `low` is zero.
+struct MatrixWords::BrainFloats {
+  Value high, low, finite;
+};
+
+MatrixWords::BrainFloats MatrixWords::split(Value number) {
+  constexpr uint32_t ofBrainFloat = 0xFFFF0000, ofTf32 = 0xFFFFE000, infinity = 0x7F800000, quiet = 0x00400000;
+  Value bits = b.bitAnd(number, b.i32(ofTf32)), high = b.bitAnd(number, b.i32(ofBrainFloat));
+  Value magnitude = b.bitAnd(bits, b.i32(0x7FFFFFFF));
+  Value isFinite = b.compare(Op::ULt, magnitude, b.i32(infinity));
+  Value rest = b.floating(Op::FSub, ir::FloatControl{}, {b.bitcast(ir::F32, bits), b.bitcast(ir::F32, high)});
+  BrainFloats parts;
+  parts.low = b.select(isFinite, b.bitcast(ir::I32, rest), b.i32(0));
+  parts.finite = b.select(isFinite, high, b.i32(0));
+  // The bits that make it a NaN may all be among the three.
+  Value isNan = b.compare(Op::ULt, b.i32(infinity), magnitude);
+  parts.high = b.select(isNan, b.bitOr(high, b.i32(quiet)), high);
+  return parts;
+}
+
+std::vector<Value> MatrixWords::unitWordsOfA(const std::vector<Value>& registers, unsigned rows) {
+  auto taken = [&](Value word) -> Parts {
+    if (ptx::bitWidth(a_) == 4) return partsOfA(word);
+    if (a_ != Type::TF32) return {word};
+    const BrainFloats x = split(word);
+    return {b.bitOr(x.low, b.lshr(x.high, b.i32(16))), b.bitOr(x.low, b.lshr(x.finite, b.i32(16)))};
+  };
   std::vector<Value> result;
   for (size_t i = 0; i < registers.size(); i += rows) {
     std::vector<Parts> blocks;
-    for (unsigned row = 0; row < rows; row++) blocks.push_back(partsOfA(registers[i + row]));
+    for (unsigned row = 0; row < rows; row++) blocks.push_back(taken(registers[i + row]));
     for (size_t part = 0; part < blocks[0].size(); part++)
       for (const Parts& block : blocks) result.push_back(block[part]);
+  }
+  return result;
+}
+
+// Beside A's halves of tf32, the same twice: (high, low) * (high, high) + (high, low) * (low, low).
+std::vector<Value> MatrixWords::unitWordsOfB(const std::vector<Value>& registers) {
+  std::vector<Value> result;
+  for (Value word : registers) {
+    Parts taken{word};
+    if (ptx::bitWidth(b_) == 4) taken = partsOfB(word);
+    if (b_ == Type::TF32) {
+      const BrainFloats x = split(word);
+      taken = {b.bitOr(x.finite, b.lshr(x.high, b.i32(16))), b.bitOr(x.low, b.lshr(x.low, b.i32(16)))};
+    }
+    result.insert(result.end(), taken.begin(), taken.end());
   }
   return result;
 }

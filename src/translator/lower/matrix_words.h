@@ -26,9 +26,10 @@ class MatrixWords {
   Value compress(Value low, Value high, Value metadata);
   unsigned pieceBits() const { return ptx::bitWidth(a_) > 8 ? 16 : 8; }
 
-  // Registers of A, of `rows` blocks of rows, or of B as a matrix unit takes them: 4 bytes along k in each word. Those
-  // of four bits become bytes; A and B in the same order.
-  std::vector<Value> unitWords(const std::vector<Value>& registers, unsigned rows);
+  // Registers of A, of `rows` blocks of rows, and of B as a matrix unit takes them: 4 bytes along k in each word. Those
+  // of four bits become bytes; A and B in the same order. A number of tf32 becomes two of bf16, whose sum it is.
+  std::vector<Value> unitWordsOfA(const std::vector<Value>& registers, unsigned rows);
+  std::vector<Value> unitWordsOfB(const std::vector<Value>& registers);
 
   // C and D as they are summed in: of f16, one register holds two.
   std::vector<Value> readSums(const ptx::Operand& operand, ptx::Type type) {
@@ -40,6 +41,8 @@ class MatrixWords {
 
  private:
   Parts parts(Value word, ptx::Type type);
+  struct BrainFloats;
+  BrainFloats split(Value number);
   Value saturateFinite(Value sum, ptx::Type type);
 
   FunctionLowering& f;

@@ -1,6 +1,7 @@
 // Products of matrices as those of cooperative matrices of a subgroup. Their components are taken to lie as NVIDIA's
-// driver has them (580.159.04 on an H200), which runtime/vk/matrix_probe asks of the device: B and the sums as PTX's
-// fragments, of A, four blocks of 8 rows by half of k, first those of the upper rows.
+// driver has them (580.159.04 on an H200), which runtime/vk/matrix_probe asks of the device. B and the sums lie as
+// PTX's fragments, and those of columns 8 to 15 follow: in B after the others, in the sums in each half of the rows. Of
+// A, four blocks of 8 rows by half of k, those of the upper rows come first.
 #include <array>
 
 #include "translator/spirv/emitter.h"
@@ -11,20 +12,45 @@ namespace {
 using spv::CooperativeMatrixUse;
 using Mask = spv::CooperativeMatrixOperandsMask;
 
-constexpr uint32_t rows = 16, columns = 8;
+// Younger than the oldest headers that Mulciber builds with.
+constexpr auto brainFloatType = static_cast<spv::Capability>(5116);
+constexpr auto brainFloatMatrices = static_cast<spv::Capability>(5118);
 
-// The words of a fragment, in that order, as a matrix of such components.
-Id matrix(Emitter& e, const ir::Instruction& words, std::span<const uint8_t> order, ir::Type component, Id matrixType) {
-  const auto packed = static_cast<uint8_t>(words.type.bits / component.bits);
-  Id value = e.value(&words), result = 0;
-  uint32_t next = 0;
-  for (uint8_t i : order) {
+// The components of a matrix: their type, one of a word of them, and how many a word holds.
+struct Components {
+  Id type, ofWord;
+  uint32_t packed;
+};
+
+Components componentsOf(Emitter& e, ir::MatrixType type) {
+  if (type == ir::MatrixType::BrainFloats) {
+    for (spv::Capability capability : {brainFloatType, brainFloatMatrices}) e.module.capability(capability);
+    e.module.extension("SPV_KHR_bfloat16");
+    const Id number = e.module.brainFloatType();
+    return {number, e.module.vectorType(number, 2), 2};
+  }
+  const ir::Type factor = type == ir::MatrixType::Halves ? ir::F16 : ir::I8;
+  if (!e.isNative(factor)) e.refuse("the device has no 8-bit integers");
+  const auto packed = static_cast<uint8_t>(32 / factor.bits);
+  return {e.type(factor), e.type(factor.withLanes(packed)), packed};
+}
+
+// The words of a fragment as a matrix. `places` says which words of the matrix they are; the others are zeros.
+Id matrix(Emitter& e, const ir::Instruction& words, std::span<const uint8_t> places, const Components& components,
+          Id matrixType, bool isFilled = true) {
+  Id value = e.value(&words);
+  Id result = isFilled
+                  ? Id{}
+                  : e.module.emit(spv::Op::OpCompositeConstruct, matrixType, {e.module.nullConstant(components.type)});
+  for (uint32_t i = 0; i < places.size(); ++i) {
     Id word = e.extract(value, words.type.scalar(), i);
-    Id parts = packed == 1 ? word : e.bitcast(word, words.type.scalar(), component.withLanes(packed));
-    for (unsigned j = 0; j < packed; ++j, ++next) {
-      Id part = packed == 1 ? parts : e.extract(parts, component, j);
-      result = next == 0 ? e.module.emit(spv::Op::OpCompositeConstruct, matrixType, {part})  // in all its components
-                         : e.module.emit(spv::Op::OpCompositeInsert, matrixType, {part, result, next});
+    Id parts = components.packed == 1 ? word : e.module.emit(spv::Op::OpBitcast, components.ofWord, {word});
+    for (uint32_t j = 0; j < components.packed; ++j) {
+      Id part =
+          components.packed == 1 ? parts : e.module.emit(spv::Op::OpCompositeExtract, components.type, {parts, j});
+      const uint32_t place = places[i] * components.packed + j;
+      result = result ? e.module.emit(spv::Op::OpCompositeInsert, matrixType, {part, result, place})
+                      : e.module.emit(spv::Op::OpCompositeConstruct, matrixType, {part});  // in all its components
     }
   }
   return result;
@@ -43,21 +69,25 @@ Id emitMatrixProduct(Emitter& e, const ir::Instruction& i) {
   e.module.capability(spv::Capability::CooperativeMatrixKHR);
   e.module.extension("SPV_KHR_cooperative_matrix");
   const auto type = static_cast<ir::MatrixType>(i.payload);
-  const ir::Type factor = type == ir::MatrixType::Halves ? ir::F16 : ir::I8, sum = i.type.scalar();
-  if (!e.isNative(factor)) e.refuse("the device has no 8-bit integers");
-  const uint32_t depth = 256 / factor.bits;
-  const Id typeOfA = e.module.matrixType(e.type(factor), rows, depth, CooperativeMatrixUse::MatrixAKHR);
-  const Id typeOfB = e.module.matrixType(e.type(factor), depth, columns, CooperativeMatrixUse::MatrixBKHR);
-  const Id typeOfSums = e.module.matrixType(e.type(sum), rows, columns, CooperativeMatrixUse::MatrixAccumulatorKHR);
-  constexpr std::array<uint8_t, 4> orderOfA{0, 2, 1, 3}, inOrder{0, 1, 2, 3};
-  std::vector<uint32_t> operands{matrix(e, *i.operands[0], orderOfA, factor, typeOfA),
-                                 matrix(e, *i.operands[1], std::span(inOrder).first(2), factor, typeOfB),
-                                 matrix(e, *i.operands[2], inOrder, sum, typeOfSums)};
+  const ir::Type sum = i.type.scalar();
+  const Components factors = componentsOf(e, type), sums{e.type(sum), 0, 1};
+  // Of bf16 the device has products by 16 columns alone; the other 8 are zeros, which the driver leaves out.
+  const bool isWide = type == ir::MatrixType::BrainFloats;
+  const uint32_t rows = 16, depth = 8 * factors.packed, columns = isWide ? 16 : 8;
+  const Id typeOfA = e.module.matrixType(factors.type, rows, depth, CooperativeMatrixUse::MatrixAKHR);
+  const Id typeOfB = e.module.matrixType(factors.type, depth, columns, CooperativeMatrixUse::MatrixBKHR);
+  const Id typeOfSums = e.module.matrixType(sums.type, rows, columns, CooperativeMatrixUse::MatrixAccumulatorKHR);
+  constexpr std::array<uint8_t, 4> placesOfA{0, 2, 1, 3}, inOrder{0, 1, 2, 3}, inHalves{0, 1, 4, 5};
+  constexpr std::array<uint8_t, 2> placesOfB{0, 1};
+  const std::span<const uint8_t> placesOfSums = isWide ? inHalves : inOrder;
+  std::vector<uint32_t> operands{matrix(e, *i.operands[0], placesOfA, factors, typeOfA),
+                                 matrix(e, *i.operands[1], placesOfB, factors, typeOfB, !isWide),
+                                 matrix(e, *i.operands[2], placesOfSums, sums, typeOfSums, !isWide)};
   if (const Mask signs = signsOf(type); signs != Mask::MaskNone) operands.push_back(static_cast<uint32_t>(signs));
   const Id result = e.module.emit(spv::Op::OpCooperativeMatrixMulAddKHR, typeOfSums, operands);
-  std::vector<Id> sums;
-  for (unsigned component = 0; component < i.type.lanes; ++component) sums.push_back(e.extract(result, sum, component));
-  return e.construct(i.type, sums);
+  std::vector<Id> components;
+  for (uint8_t place : placesOfSums) components.push_back(e.extract(result, sum, place));
+  return e.construct(i.type, components);
 }
 
 }  // namespace mulciber::spirv

@@ -39,6 +39,7 @@ class ModuleBuilder {
   Id boolType() { return global(spv::Op::OpTypeBool, {}); }
   Id intType(uint32_t bits);
   Id floatType(uint32_t bits);
+  Id brainFloatType() { return global(spv::Op::OpTypeFloat, {16, 0}); }  // with its encoding, BFloat16KHR
   Id vectorType(Id component, uint32_t count) { return global(spv::Op::OpTypeVector, {component, count}); }
   Id plainArrayType(Id element, uint32_t count);  // a value: no layout
   Id sizedArrayType(Id element, Id count) { return global(spv::Op::OpTypeArray, {element, count}); }
