@@ -30,6 +30,7 @@ const std::vector<Rule> rules = {
     {"translator/lower", "translator/(passes|spirv)/"},
     {"translator/passes", "translator/(ptx|lower|spirv)/"},
     {"translator/spirv", "translator/(ptx|lower|passes)/"},
+    {"runtime", "translator/"},  // what it needs is in include/mulciber
     {"runtime/vk", "runtime/(core|api|engine|fatbin)/"},
     {"runtime/fatbin", "runtime/(vk|core|api|engine)/"},
     {"runtime/core", "runtime/(api|engine)/|vulkan/|volk\\.h"},
@@ -84,11 +85,13 @@ TEST(IncludeRules, OnlyTheVulkanBackendCallsVulkan) {
 
 TEST(Repository, FilesCanBeReadInOneSitting) {
   if (!fs::exists(sourceTree())) GTEST_SKIP() << "skipped: the source tree is not here";
-  for (const fs::path& file : sourcesBelow(sourceTree())) {
-    if (file.extension() == ".def") continue;  // tables
-    std::ifstream stream(file);
-    const auto lines = std::count(std::istreambuf_iterator<char>(stream), {}, '\n');
-    EXPECT_LE(lines, 900) << file << " is too long to read in one sitting";
+  for (const char* folder : {"src", "tests", "tools", "bench", "examples"}) {
+    for (const fs::path& file : sourcesBelow(sourceTree().parent_path() / folder)) {
+      if (file.extension() == ".def") continue;  // tables
+      std::ifstream stream(file);
+      const auto lines = std::count(std::istreambuf_iterator<char>(stream), {}, '\n');
+      EXPECT_LE(lines, 700) << file << " is too long to read in one sitting";
+    }
   }
 }
 
