@@ -1,6 +1,6 @@
-// Images made through textures and surfaces: a bilateral filter, a bicubic zoom, a marched volume, a cubemap, and a chain
-// of mipmaps that surfaces write. Texels are bytes, whose filters are exact. With a folder as argument they are written
-// there as PPM files.
+// Images made through textures and surfaces: a bilateral filter, a bicubic zoom, a marched volume, a cubemap, and a
+// chain of mipmaps that surfaces write. Texels are bytes, whose filters are exact. With a folder as argument they are
+// written there as PPM files.
 #include "program.h"
 
 #include <string>
@@ -28,7 +28,8 @@ __global__ void bilateral(cudaTextureObject_t image, uchar4* out) {
     for (int dx = -3; dx <= 3; ++dx) {
       const float4 c = tex2D<float4>(image, x + dx + 0.5f, y + dy + 0.5f);
       const float r = c.x - middle.x, g = c.y - middle.y, b = c.z - middle.z;
-      const float distance = r * r + g * g + b * b, weight = __frcp_rn(1.0f + (dx * dx + dy * dy) * 0.125f + distance * 40.0f);
+      const float distance = r * r + g * g + b * b,
+                  weight = __frcp_rn(1.0f + (dx * dx + dy * dy) * 0.125f + distance * 40.0f);
       sum.x += c.x * weight, sum.y += c.y * weight, sum.z += c.z * weight;
       weights += weight;
     }
