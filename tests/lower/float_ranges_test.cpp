@@ -3,17 +3,17 @@
 #include <random>
 
 #include "support/float_checks.h"
-#include "translator/passes/float_ranges.h"
+#include "translator/analyses/float_ranges.h"
 
 namespace mulciber::test {
 namespace {
 
-using passes::FloatRange;
+using analyses::FloatRange;
 
 // Of the value last written to %d0.
 FloatRange rangeOfResult(const Snippet& snippet) {
   const ir::Function& function = *snippet.program().functions[0];
-  const passes::FloatRanges ranges(function);
+  const analyses::FloatRanges ranges(function);
   const ir::Instruction* result = nullptr;
   for (const ir::Block* block : function.blocks)
     for (const ir::Instruction* i : block->instructions)

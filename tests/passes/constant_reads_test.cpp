@@ -54,6 +54,12 @@ void expectUnchanged(const std::string& text) {
   EXPECT_EQ(ir::print(function), text);
 }
 
+TEST(ConstantReads, TheNumberOfTheWarpIsOneForTheWholeWarp) {
+  auto program = test::parseIr(lookup("  %10 = input i32 ThreadIdX\n  %11 = const i32 5\n  %0 = lshr i32 %10, %11\n"));
+  ASSERT_TRUE(program);
+  EXPECT_TRUE(passes::readConstants(*program->functions[0]));
+}
+
 TEST(ConstantReads, AnAddressForTheWholeWarpBecomesAnOffset) {
   EXPECT_EQ(rewritten(lookup("  %0 = input i32 BlockIdX\n")), kernel(R"(b0:
   %0 = input i32 BlockIdX

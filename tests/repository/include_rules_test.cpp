@@ -25,9 +25,10 @@ struct Rule {
 const std::vector<Rule> rules = {
     {"util", "translator/|runtime/"},
     {"translator", "runtime/|vulkan/|volk\\.h|cuda\\.h"},
-    {"translator/ptx", "translator/(ir|lower|passes|spirv)/"},
-    {"translator/ir", "translator/(ptx|lower|passes|spirv)/"},
-    {"translator/lower", "translator/(passes|spirv)/"},
+    {"translator/ptx", "translator/(ir|analyses|lower|passes|spirv)/"},
+    {"translator/ir", "translator/(ptx|analyses|lower|passes|spirv)/"},
+    {"translator/analyses", "translator/(ptx|lower|passes|spirv)/"},
+    {"translator/lower", "translator/(analyses|passes|spirv)/"},
     {"translator/passes", "translator/(ptx|lower|spirv)/"},
     {"translator/spirv", "translator/(ptx|lower|passes)/"},
     {"runtime", "translator/"},  // what it needs is in include/mulciber

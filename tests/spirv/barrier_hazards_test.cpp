@@ -1,5 +1,5 @@
 // Which barriers must order device memory.
-#include "translator/spirv/barrier_hazards.h"
+#include "translator/analyses/barrier_hazards.h"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,14 @@
 namespace mulciber::spirv {
 namespace {
 
+using analyses::BarrierHazard;
+
 BarrierHazard onlyBarrier(const std::string& body) {
   std::string error;
   auto program = ir::parseProgram("kernel @k structured ssa {\n" + body + "}\n", error);
   EXPECT_TRUE(program) << error;
   if (!program) return BarrierHazard::Any;
-  BarrierHazards hazards = findBarrierHazards(*program->functions.front());
+  analyses::BarrierHazards hazards = analyses::findBarrierHazards(*program->functions.front());
   EXPECT_EQ(hazards.size(), 1u);
   return hazards.begin()->second;
 }

@@ -8,7 +8,7 @@
 
 namespace mulciber::lower {
 
-// Whether the device itself has atomic operations on integers of so many bits there.
+// Whether the device itself has atomic operations on integers of `bits` bits there.
 bool hasAtomics(const TargetProfile& profile, ir::Space space, unsigned bits);
 
 // Gives access(address) for a generic address as one in shared and one elsewhere, when the device's abilities differ.

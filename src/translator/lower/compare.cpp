@@ -2,7 +2,7 @@
 #include <array>
 
 #include "translator/lower/arithmetic.h"
-#include "translator/lower/floats.h"
+#include "translator/lower/float_formats.h"
 
 namespace mulciber::lower {
 namespace {

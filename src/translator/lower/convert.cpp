@@ -1,7 +1,7 @@
 // cvt: between integers, floats and both, and the packed small formats.
 #include <cmath>
 
-#include "translator/lower/floats.h"
+#include "translator/lower/float_formats.h"
 
 namespace mulciber::lower {
 namespace {

@@ -1,7 +1,7 @@
 // What matrix instructions compute with registers that hold several values: their products, and the sums of those.
 #pragma once
 
-#include "translator/lower/floats.h"
+#include "translator/lower/float_formats.h"
 
 namespace mulciber::lower {
 

@@ -10,7 +10,7 @@ ir::Scope scope(const ptx::Instruction& instruction, ir::Scope otherwise);
 ir::Order order(const ptx::Instruction& instruction, ir::Order otherwise);
 uint8_t vectorLength(const ptx::Instruction& instruction);
 
-// A weak access to so many aligned bytes.
+// A weak access to `bytes` aligned bytes.
 ir::MemoryAccess plainAccess(const FunctionLowering::Address& address, unsigned bytes);
 
 // Order, scope and volatility of ld and st.

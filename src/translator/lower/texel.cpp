@@ -1,6 +1,6 @@
 #include "translator/lower/texel.h"
 
-#include "translator/lower/floats.h"
+#include "translator/lower/float_formats.h"
 
 namespace mulciber::lower {
 namespace {

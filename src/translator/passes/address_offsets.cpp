@@ -4,8 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "translator/analyses/address_parts.h"
+#include "translator/analyses/integer_ranges.h"
 #include "translator/ir/builder.h"
-#include "translator/passes/integer_ranges.h"
 
 namespace mulciber::passes {
 namespace {
@@ -36,12 +37,8 @@ class Gatherer {
  private:
   // A constant that is already last stays there.
   bool gather(ir::Builder& b, Instruction& access) {
-    Instruction* address = access.operands[0];
-    uint64_t offset = 0;
-    if (address->op == Op::Add && address->operands[1]->isConstant()) {
-      offset = address->operands[1]->payload;
-      address = address->operands[0];
-    }
+    const auto [address, offset] = analyses::splitAddress(access.operands[0]);
+    if (!address) return false;
     const uint64_t inside = offsetIn(*address, 0);
     if (inside == 0) return false;
     b.setSource(access.source);
@@ -92,7 +89,7 @@ class Gatherer {
   }
 
   ir::Function& function_;
-  IntegerRanges ranges_;
+  analyses::IntegerRanges ranges_;
   std::unordered_map<const Instruction*, uint64_t> offsets_;
 };
 

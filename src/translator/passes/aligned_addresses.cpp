@@ -5,7 +5,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "translator/analyses/address_parts.h"
+#include "translator/analyses/low_zeros.h"
 #include "translator/ir/builder.h"
+#include "translator/passes/address_sum.h"
 #include "translator/passes/insertions.h"
 #include "translator/passes/rewrite.h"
 
@@ -20,63 +23,6 @@ constexpr unsigned visibleDepth = 3;        // operations that a driver looks at
 constexpr unsigned maxDepth = 64;           // of the operations that are divided one after the other
 constexpr uint32_t maxConstant = 1u << 24;  // far beyond what is reached so: address and constant apart are exact
 
-// The amount a value is shifted by, where that is known.
-unsigned amountOf(const Instruction& shift) {
-  return shift.operands[1]->isConstant() ? static_cast<unsigned>(shift.operands[1]->payload) : 0;
-}
-
-unsigned zerosOf(uint64_t constant) { return std::min(32u, static_cast<unsigned>(std::countr_zero(constant))); }
-
-// How many low bits of each integer are zero, at most 32: the greatest solution, so that loops stay precise.
-class LowZeros {
- public:
-  explicit LowZeros(const ir::Function& function) : zeros_(function.instructionIdBound(), 32) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Block* block : function.blocks) {
-        for (const Instruction* instruction : block->instructions) {
-          const unsigned found = transfer(*instruction);
-          changed |= found < zeros_[instruction->id];
-          zeros_[instruction->id] = std::min(found, zeros_[instruction->id]);
-        }
-      }
-    }
-  }
-
-  unsigned of(const Instruction* value) const { return zeros_[value->id]; }
-
- private:
-  unsigned transfer(const Instruction& instruction) const {
-    if (!instruction.type.isInt() || instruction.type.isVector()) return 0;
-    const auto& operands = instruction.operands;
-    auto zeros = [&](size_t i) { return zeros_[operands[i]->id]; };
-    switch (instruction.op) {
-      case Op::Constant: return zerosOf(instruction.payload);
-      case Op::Undef: return 32;
-      case Op::Add:
-      case Op::Sub:
-      case Op::Or:
-      case Op::Xor: return std::min(zeros(0), zeros(1));
-      case Op::And: return std::max(zeros(0), zeros(1));
-      case Op::Mul: return std::min(32u, zeros(0) + zeros(1));
-      case Op::Select: return std::min(zeros(1), zeros(2));
-      case Op::Neg:
-      case Op::ZExt:
-      case Op::SExt:
-      case Op::Trunc: return zeros(0);
-      case Op::Shl: return std::min(32u, zeros(0) + amountOf(instruction));
-      case Op::Phi: {
-        unsigned result = 32;
-        for (const Instruction* operand : operands) result = std::min(result, zeros_[operand->id]);
-        return result;
-      }
-      default: return 0;
-    }
-  }
-
-  std::vector<unsigned> zeros_;  // by instruction id
-};
-
 // Whether SPIR-V reaches the space by the index of an element.
 bool isByElement(ir::Space space) { return space == ir::Space::Shared || space == ir::Space::Constant; }
 
@@ -87,11 +33,6 @@ unsigned log2Of(const Instruction& access) {
   return static_cast<unsigned>(std::countr_zero(std::min({16u, aligned, type.totalBits() / 8u})));
 }
 
-const Instruction* baseOf(const Instruction& address) {
-  const bool hasConstant = address.op == Op::Add && address.operands[1]->isConstant();
-  return hasConstant ? address.operands[0] : &address;
-}
-
 using AccessGroup = std::vector<Instruction*>;  // of one base
 
 std::vector<AccessGroup> accessesByElement(const ir::Function& function) {
@@ -100,20 +41,13 @@ std::vector<AccessGroup> accessesByElement(const ir::Function& function) {
   for (const Block* block : function.blocks) {
     for (Instruction* instruction : block->instructions) {
       if (!isByElement(instruction->memory.space) || log2Of(*instruction) == 0) continue;
-      auto [group, isNew] = groupOf.try_emplace(baseOf(*instruction->operands[0]), groups.size());
+      auto [group, isNew] = groupOf.try_emplace(analyses::splitAddress(instruction->operands[0]).base, groups.size());
       if (isNew) groups.emplace_back();
       groups[group->second].push_back(instruction);
     }
   }
   return groups;
 }
-
-// constant + value, or constant - value, modulo 2^32; the value is null for zero.
-struct Sum {
-  Instruction* value = nullptr;
-  uint32_t constant = 0;
-  bool isNegative = false;
-};
 
 class Rewriter {
  public:
@@ -131,18 +65,19 @@ class Rewriter {
   bool hasChanged() const { return !inserted_.isEmpty(); }
 
  private:
-  // Whether a driver sees it that looks at so many operations, one below the other.
+  // Whether a driver sees it that looks `depth` operations deep.
   bool isVisiblyMultiple(Instruction* value, unsigned log2, unsigned depth) {
     value = replacements_.find(value);
-    if (value->isConstant()) return zerosOf(value->payload) >= log2;
+    if (value->isConstant()) return analyses::lowZerosOf(value->payload) >= log2;
     if (depth == 0) return false;
     const auto& operands = value->operands;
     auto isMultiple = [&](size_t i, unsigned needed) { return isVisiblyMultiple(operands[i], needed, depth - 1); };
     auto remaining = [&](unsigned factor) { return log2 - std::min(log2, factor); };
     switch (value->op) {
-      case Op::Shl: return amountOf(*value) >= log2 || isMultiple(0, remaining(amountOf(*value)));
+      case Op::Shl:
+        return analyses::shiftAmount(*value) >= log2 || isMultiple(0, remaining(analyses::shiftAmount(*value)));
       case Op::Mul: {
-        const unsigned factor = operands[1]->isConstant() ? zerosOf(operands[1]->payload) : 0;
+        const unsigned factor = operands[1]->isConstant() ? analyses::lowZerosOf(operands[1]->payload) : 0;
         return factor >= log2 || isMultiple(0, remaining(factor));
       }
       case Op::And: return isMultiple(0, log2) || isMultiple(1, log2);
@@ -172,37 +107,28 @@ class Rewriter {
     Instruction* address = access.operands[0];
     const unsigned log2 = log2Of(access);
     if (zeros_.of(address) < log2) return;
-    const Sum sum = visibleSum(address, log2, 2, 0);
+    const AddressSum sum = visibleAddressSum(address, log2, 2, 0);
     if (sum.value && sum.constant + maxConstant < 2 * maxConstant) access.operands[0] = valueOf(sum, after(address));
   }
 
   // A sum of as many visible multiples as `terms`, and of a constant.
-  Sum visibleSum(Instruction* value, unsigned log2, unsigned terms, unsigned depth) {
+  AddressSum visibleAddressSum(Instruction* value, unsigned log2, unsigned terms, unsigned depth) {
     if (value->isConstant()) return {nullptr, static_cast<uint32_t>(value->payload)};
     if ((value->op == Op::Add || value->op == Op::Sub) && depth < maxDepth) {
       Instruction *left = value->operands[0], *right = value->operands[1];
       if (!left->isConstant() && !right->isConstant()) --terms;
       if (terms > 0) {
-        const Sum first = visibleSum(left, log2, terms, depth + 1);
-        return combined(value->op, first, visibleSum(right, log2, terms, depth + 1), after(value));
+        const AddressSum first = visibleAddressSum(left, log2, terms, depth + 1);
+        return combined(value->op, first, visibleAddressSum(right, log2, terms, depth + 1), after(value));
       }
     }
     if (isVisiblyMultiple(value, log2, 1) || !divides(*value, log2)) return {value, 0};
-    Sum result = divided(value, log2, 0);
+    AddressSum result = divided(value, log2, 0);
     ir::Builder b = after(value);
     if (result.value) result.value = b.shl(result.value, b.i32(log2));
     result.constant <<= log2;
     standsFor(value, valueOf(result, b));
     return result;
-  }
-
-  static Sum combined(Op op, const Sum& a, Sum b, ir::Builder builder) {
-    if (op == Op::Sub) b = {b.value, 0 - b.constant, !b.isNegative};
-    const uint32_t constant = a.constant + b.constant;
-    if (!a.value || !b.value) return {a.value ? a.value : b.value, constant, a.value ? a.isNegative : b.isNegative};
-    if (a.isNegative == b.isNegative) return {builder.add(a.value, b.value), constant, a.isNegative};
-    const auto& [positive, negative] = a.isNegative ? std::pair(b.value, a.value) : std::pair(a.value, b.value);
-    return {builder.sub(positive, negative), constant};
   }
 
   // Whether dividing takes no more than dividing the operands.
@@ -231,16 +157,16 @@ class Rewriter {
 
   // What, multiplied by 2^log2, is the low word of `value`, which is a multiple. Only that is known of it: its own
   // upper bits may be any.
-  Sum divided(Instruction* value, unsigned log2, unsigned depth) {
+  AddressSum divided(Instruction* value, unsigned log2, unsigned depth) {
     if (log2 == 0) return {lowWord(value), 0};
     const auto key = std::pair(value->id, log2);
     if (auto known = quotients_.find(key); known != quotients_.end()) return known->second;
     if (value->op == Op::Phi && depth < maxDepth) return dividedPhi(value, log2, depth);
     const bool isDivisible = depth < maxDepth && divides(*value, log2);
-    return quotients_[key] = isDivisible ? dividedOperands(*value, log2, depth) : Sum{shifted(value, log2), 0};
+    return quotients_[key] = isDivisible ? dividedOperands(*value, log2, depth) : AddressSum{shifted(value, log2), 0};
   }
 
-  Sum dividedOperands(Instruction& value, unsigned log2, unsigned depth) {
+  AddressSum dividedOperands(Instruction& value, unsigned log2, unsigned depth) {
     const auto& operands = value.operands;
     auto operand = [&](size_t i, unsigned by) { return divided(operands[i], by, depth + 1); };
     auto whole = [&](size_t i) { return valueOf(operand(i, log2), after(operands[i])); };
@@ -261,8 +187,8 @@ class Rewriter {
         return {b.shl(lowWord(operands[0]), b.i32(amount - log2)), 0};
       }
       case Op::Mul: {
-        const unsigned taken = std::min(log2, zerosOf(operands[1]->payload));
-        const Sum quotient = operand(0, log2 - taken);
+        const unsigned taken = std::min(log2, analyses::lowZerosOf(operands[1]->payload));
+        const AddressSum quotient = operand(0, log2 - taken);
         const auto factor = static_cast<uint32_t>(constant >> taken);
         ir::Builder b = after(&value);
         return {quotient.value ? b.mul(quotient.value, b.i32(factor)) : nullptr, quotient.constant * factor,
@@ -287,7 +213,7 @@ class Rewriter {
   }
 
   // A phi of quotients; multiplied again, it stands for the one of multiples.
-  Sum dividedPhi(Instruction* phi, unsigned log2, unsigned depth) {
+  AddressSum dividedPhi(Instruction* phi, unsigned log2, unsigned depth) {
     Instruction* quotient = inserted_.addPhi(ir::I32, phi);
     quotients_[{phi->id, log2}] = {quotient, 0};
     ir::Builder b = inserted_.behindPhis(phi);
@@ -308,12 +234,7 @@ class Rewriter {
     return static_cast<int64_t>(constant.payload << unused) >> unused;
   }
 
-  Instruction* lowWord(Instruction* value) {
-    if (value->type == ir::I32) return value;
-    const bool isExtended = value->op == Op::ZExt || value->op == Op::SExt;
-    if (isExtended && value->operands[0]->type == ir::I32) return value->operands[0];
-    return after(value).convert(Op::Trunc, ir::I32, value);
-  }
+  Instruction* lowWord(Instruction* value) { return passes::lowWord(after(value), value); }
 
   Instruction* shifted(Instruction* value, unsigned log2) {
     isShifted_[value->id] = true;
@@ -322,18 +243,12 @@ class Rewriter {
     return b.lshr(word, b.i32(log2));
   }
 
-  static Instruction* valueOf(const Sum& sum, ir::Builder b) {
-    if (!sum.value) return b.i32(sum.constant);
-    if (sum.isNegative) return b.sub(b.i32(sum.constant), sum.value);
-    return sum.constant == 0 ? sum.value : b.add(sum.value, b.i32(sum.constant));
-  }
-
   ir::Builder after(const Instruction* value) { return inserted_.after(value); }
 
-  LowZeros zeros_;
+  analyses::LowZeros zeros_;
   Insertions inserted_;
-  std::vector<bool> isShifted_;                             // by instruction id: its quotient is the value shifted
-  std::map<std::pair<uint32_t, unsigned>, Sum> quotients_;  // by instruction id and log2
+  std::vector<bool> isShifted_;  // by instruction id: its quotient is the value shifted
+  std::map<std::pair<uint32_t, unsigned>, AddressSum> quotients_;  // by instruction id and log2
   Replacements replacements_;
 };
 

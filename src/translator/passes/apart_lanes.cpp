@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "translator/analyses/divergence.h"
 #include "translator/passes/control_flow.h"
-#include "translator/passes/divergence.h"
 #include "translator/passes/loop_forest.h"
 #include "translator/passes/spin_loops.h"
 
@@ -24,7 +24,7 @@ using Stops = std::set<std::pair<const Instruction*, bool>>;
 class BarriersApart {
  public:
   explicit BarriersApart(ir::Function& function)
-      : function_(function), forest_(findLoops(function)), divergence_(function, Divergence::Among::Warp) {}
+      : function_(function), forest_(findLoops(function)), divergence_(function, analyses::Divergence::Among::Warp) {}
 
   bool find() const {
     return std::ranges::any_of(function_.blocks, [&](const Block* block) { return parts(*block); });
@@ -64,7 +64,7 @@ class BarriersApart {
       work.pop_back();
       if (block->id == meeting) {
         if (leadsToBarrier(block)) stops.emplace(nullptr, false);
-      } else if (const Instruction* barrier = firstBarrier(*block)) {
+      } else if (const Instruction* barrier = analyses::firstBarrier(*block)) {
         stops.emplace(barrier, round != LoopForest::none && forest_.contains(round, block));
       } else {
         for (const Block* next : block->terminator.targets) goOn(block, next, round);
@@ -74,13 +74,13 @@ class BarriersApart {
   }
 
   bool leadsToBarrier(const Block* from) const {
-    return std::ranges::any_of(blocksUpTo(function_, from, Divergence::noBlock),
-                               [](const Block* block) { return firstBarrier(*block) != nullptr; });
+    return std::ranges::any_of(analyses::blocksUpTo(function_, from, analyses::Divergence::noBlock),
+                               [](const Block* block) { return analyses::firstBarrier(*block) != nullptr; });
   }
 
   ir::Function& function_;
   const LoopForest forest_;
-  const Divergence divergence_;
+  const analyses::Divergence divergence_;
 };
 
 // What lanes do on one side of a branch.
@@ -131,14 +131,14 @@ bool waitForEachOther(ir::Function& function) {
     hasWaits[block->id] = std::ranges::any_of(
         block->instructions, [&](const Instruction* i) { return i->op == Op::Load && waits.contains(i); });
   if (std::ranges::none_of(hasWaits, std::identity())) return false;
-  const Divergence divergence(function, Divergence::Among::Warp);
+  const analyses::Divergence divergence(function, analyses::Divergence::Among::Warp);
   const std::vector<const Block*> all(function.blocks.begin(), function.blocks.end());
   for (const Block* branch : all) {
     if (!divergence.isDivergent(*branch)) continue;
     std::vector<Side> sides;
     for (const Block* target : branch->terminator.targets) {
       Side& side = sides.emplace_back(std::vector<bool>(function.blockIdBound()));
-      for (const Block* block : blocksUpTo(function, target, divergence.meeting(*branch))) {
+      for (const Block* block : analyses::blocksUpTo(function, target, divergence.meeting(*branch))) {
         side.blocks[block->id] = true;
         if (!hasWaits[block->id]) continue;
         for (const Instruction* i : block->instructions)

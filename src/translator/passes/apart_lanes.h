@@ -1,4 +1,4 @@
-// Lanes of one warp that stand at different places of the code, each waiting for the others to go on.
+// Lanes of one warp that stand at different places of the code, each waiting for the others.
 //
 // if (lane < 16) barrier.sync 0; else barrier.sync 0;
 // if (lane == 0) { produce(); full = 1; while (!empty) {} }  else { while (!full) {} consume(); empty = 1; }

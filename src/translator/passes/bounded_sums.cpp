@@ -5,9 +5,9 @@
 #include <set>
 #include <tuple>
 
+#include "translator/analyses/integer_ranges.h"
 #include "translator/ir/builder.h"
 #include "translator/ir/dominators.h"
-#include "translator/passes/integer_ranges.h"
 
 namespace mulciber::passes {
 namespace {
@@ -149,7 +149,7 @@ class Rewriter {
 
   ir::Function& function_;
   ir::DominatorTree tree_;
-  IntegerRanges ranges_;
+  analyses::IntegerRanges ranges_;
   std::vector<Block*> homes_;   // by instruction id
   std::vector<uint32_t> uses_;  // by instruction id
   std::vector<Comparison> ofSums_, ofValues_;

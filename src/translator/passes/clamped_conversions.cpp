@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "translator/passes/dependencies.h"
+#include "translator/analyses/dependencies.h"
+#include "translator/analyses/known_values.h"
 #include "translator/passes/hidden_values.h"
-#include "translator/passes/known_values.h"
 #include "translator/passes/rewrite.h"
 
 namespace mulciber::passes {
@@ -25,8 +25,8 @@ bool hideConverted(ir::Function& function) {
     for (Instruction* i : block->instructions)
       if (clamps(*i)) conversions.push_back(i);
   if (conversions.empty()) return false;
-  const std::vector<bool> isOfIntegers = findDependents(function, isFromInteger, passesOn);
-  const KnownValues known(function);
+  const std::vector<bool> isOfIntegers = analyses::findDependents(function, isFromInteger, passesOn);
+  const analyses::KnownValues known(function);
 
   HiddenValues hidden(function);
   for (Instruction* conversion : conversions) {

@@ -1,8 +1,8 @@
 #include "translator/passes/constant_zeros.h"
 
+#include "translator/analyses/known_values.h"
 #include "translator/ir/float_bits.h"
 #include "translator/passes/hidden_values.h"
-#include "translator/passes/known_values.h"
 
 namespace mulciber::passes {
 namespace {
@@ -50,7 +50,7 @@ class Hiding {
   }
   void hide(Instruction*& value) { value = hidden_.hide(value); }
 
-  const KnownValues known_;
+  const analyses::KnownValues known_;
   HiddenValues hidden_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "translator/passes/dependencies.h"
+#include "translator/analyses/dependencies.h"
 
 namespace mulciber::passes {
 namespace {
@@ -24,7 +24,8 @@ bool removeDeadInstructions(ir::Function& function) {
       if (isRoot(*instruction)) roots.push_back(instruction);
     if (block->terminator.value) roots.push_back(block->terminator.value);
   }
-  const std::vector<bool> isNeeded = findDependencies(function, roots, [](const Instruction&) { return true; });
+  const std::vector<bool> isNeeded =
+      analyses::findDependencies(function, roots, [](const Instruction&) { return true; });
   size_t removed = 0;
   for (ir::Block* block : function.blocks)
     removed +=

@@ -1,4 +1,4 @@
-// Divides 32-bit integers by way of a reciprocal, where the driver's own division is slower.
+// Divides 32-bit integers with a reciprocal, where the driver's own division is slower.
 #pragma once
 
 #include "translator/passes/pass.h"

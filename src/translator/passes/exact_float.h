@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "mulciber/translator.h"
+#include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
-#include "translator/passes/float_ranges.h"
 
 namespace mulciber::passes {
 
@@ -34,7 +34,7 @@ class ExactFloat {
   };
   struct Operand {
     Value value;
-    FloatRange range;
+    analyses::FloatRange range;
   };
   // In f32, with a fused multiply-add, for a device whose own reciprocals are off by at most three units, or refined in
   // one step (TargetProfile::refinesInOneStep32), and roots by two.
@@ -46,7 +46,8 @@ class ExactFloat {
   Guess quickProduct(ir::Rounding rounding, Value x, Value y);
   Guess quickFma(ir::Rounding rounding, Value x, Value y, Value z);
   // Where z is a constant of ordinary size and the sum stays near it; `product` is what x * y is known to be.
-  std::optional<Guess> quickFmaNear(ir::Rounding rounding, Value x, Value y, Value z, const FloatRange& product);
+  std::optional<Guess> quickFmaNear(ir::Rounding rounding, Value x, Value y, Value z,
+                                    const analyses::FloatRange& product);
   // Of bf16 numbers in f32: the result may be rounded to bf16 again. Denormals are kept.
   Guess quickBfloatFma(Value x, Value y, Value z);
 

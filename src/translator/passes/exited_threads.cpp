@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "translator/passes/divergence.h"
+#include "translator/analyses/divergence.h"
 
 namespace mulciber::passes {
 namespace {
@@ -13,18 +13,20 @@ using ir::Instruction;
 using ir::Op;
 
 // A barrier that threads which part at the end of the block may come to before they meet again.
-const Instruction* barrierApart(const ir::Function& function, const Divergence& divergence, const Block& branch) {
+const Instruction* barrierApart(const ir::Function& function, const analyses::Divergence& divergence,
+                                const Block& branch) {
   if (!divergence.isDivergent(branch)) return nullptr;
   for (const Block* target : branch.terminator.targets)
-    for (const Block* block : blocksUpTo(function, target, divergence.meeting(branch)))
-      if (const Instruction* barrier = firstBarrier(*block)) return barrier;
+    for (const Block* block : analyses::blocksUpTo(function, target, divergence.meeting(branch)))
+      if (const Instruction* barrier = analyses::firstBarrier(*block)) return barrier;
   return nullptr;
 }
 
 }  // namespace
 
 const Instruction* findBarrierWithoutExited(const ir::Function& function) {
-  if (std::ranges::none_of(function.blocks, [](const Block* block) { return firstBarrier(*block) != nullptr; }))
+  if (std::ranges::none_of(function.blocks,
+                           [](const Block* block) { return analyses::firstBarrier(*block) != nullptr; }))
     return nullptr;
 
   // Whether control may come from the begin of a block to an end, past no barrier.
@@ -37,10 +39,11 @@ const Instruction* findBarrierWithoutExited(const ir::Function& function) {
   for (bool changed = true; changed;) {
     changed = false;
     for (auto block = function.blocks.rbegin(); block != function.blocks.rend(); ++block)
-      if (!mayEnd[(*block)->id] && !firstBarrier(**block) && leadsToEnd(*block)) mayEnd[(*block)->id] = changed = true;
+      if (!mayEnd[(*block)->id] && !analyses::firstBarrier(**block) && leadsToEnd(*block))
+        mayEnd[(*block)->id] = changed = true;
   }
 
-  const Divergence divergence(function, Divergence::Among::Block);
+  const analyses::Divergence divergence(function, analyses::Divergence::Among::Block);
   for (const Block* block : function.blocks) {
     if (!leadsToEnd(block)) continue;
     if (const Instruction* barrier = barrierApart(function, divergence, *block)) return barrier;

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
 #include "translator/passes/exact_float.h"
-#include "translator/passes/float_ranges.h"
 #include "translator/passes/fma_repair.h"
 
 namespace mulciber::passes {
@@ -411,8 +411,12 @@ class Rewriter {
   }
 
   // Of operands before they are flushed, which leaves them there.
-  FloatRange rangeOf(const Instruction& i, size_t operand) const { return ranges_.rangeOf(i.operands[operand]); }
-  FloatRange rangeOfProduct(const Instruction& i) const { return ranges_.rangeOfProduct(i.operands[0], i.operands[1]); }
+  analyses::FloatRange rangeOf(const Instruction& i, size_t operand) const {
+    return ranges_.rangeOf(i.operands[operand]);
+  }
+  analyses::FloatRange rangeOfProduct(const Instruction& i) const {
+    return ranges_.rangeOfProduct(i.operands[0], i.operands[1]);
+  }
 
   // One rounding by longer ways, which may lead through f64 and its NaNs.
   Instruction* exactResult(const Instruction& i, const std::vector<Instruction*>& operands) {
@@ -467,7 +471,7 @@ class Rewriter {
   const TranslateOptions& options_;
   ir::Builder b_;
   ExactFloat exact_;
-  FloatRanges ranges_;
+  analyses::FloatRanges ranges_;
   bool deviceFlushes_ = false;
   std::unordered_map<Instruction*, Instruction*> replaced_;
   std::unordered_set<const Instruction*> flushingSums_;

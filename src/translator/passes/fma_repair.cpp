@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
 #include "translator/passes/exact_float.h"
-#include "translator/passes/float_ranges.h"
 
 namespace mulciber::passes {
 namespace {
@@ -122,7 +122,7 @@ class Repair {
     return value;
   }
   bool isAtLeast(const Instruction* value, float least) const {
-    const FloatRange range = ranges_.rangeOf(value);
+    const analyses::FloatRange range = ranges_.rangeOf(value);
     return range.low >= least || range.high <= -least;
   }
   bool isLarge(Instruction* value, const Run& run) const {
@@ -263,7 +263,7 @@ class Repair {
   const std::unordered_set<const Instruction*>& sums_;
   ir::Builder b_;
   ExactFloat exact_;
-  FloatRanges ranges_;
+  analyses::FloatRanges ranges_;
   std::unordered_map<const Instruction*, std::vector<Instruction*>> users_;
   std::unordered_map<const Instruction*, std::vector<Block*>> enders_;  // whose terminator asks for the value
   std::unordered_map<const Instruction*, Instruction*> origins_;        // of what is read from variables

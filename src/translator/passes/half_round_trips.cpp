@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "translator/passes/dependencies.h"
+#include "translator/analyses/dependencies.h"
 #include "translator/passes/hidden_values.h"
 #include "translator/passes/rewrite.h"
 
@@ -26,7 +26,8 @@ std::vector<bool> findWidened(const ir::Function& function) {
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions)
       if (widensHalf(*i)) widened.push_back(i->operands[0]);
-  return findDependencies(function, widened, [](const Instruction& i) { return passesOn(i) && !makesHalf(i); });
+  return analyses::findDependencies(function, widened,
+                                    [](const Instruction& i) { return passesOn(i) && !makesHalf(i); });
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class LoopExits {
       if (ir::isConvergent(instruction->op)) return false;
     uint32_t home = forest_.loopOf(block), parent = forest_.loops[loop].parent;
     if (!forest_.contains(home, parent)) return false;
-    // It must not go on into a loop around this one that it was not part of.
+    // It must not lead into a loop around this one that it was not part of.
     for (uint32_t around = parent; around != home; around = forest_.loops[around].parent)
       if (forest_.contains(around, block->terminator.targets[0])) return false;
     return true;

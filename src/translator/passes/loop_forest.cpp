@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "translator/passes/components.h"
+#include "translator/analyses/components.h"
 #include "translator/passes/control_flow.h"
 
 namespace mulciber::passes {
@@ -66,13 +66,13 @@ class LoopFinder {
       if (block != header) inner.push_back(block);
     }
     components_.restrictTo(inner);
-    std::vector<Components::Component> found;
+    std::vector<analyses::Components::Component> found;
     for (Block* block : inner) components_.find(block, found);
     for (auto& component : found)
       if (isCycle(component)) makeLoop(std::move(component), region.loop);
   }
 
-  static bool isCycle(const Components::Component& component) {
+  static bool isCycle(const analyses::Components::Component& component) {
     const auto& targets = component.front()->terminator.targets;
     return component.size() > 1 || std::find(targets.begin(), targets.end(), component.front()) != targets.end();
   }
@@ -127,7 +127,7 @@ class LoopFinder {
   }
 
   ir::Function& function_;
-  Components components_;
+  analyses::Components components_;
   LoopForest forest_;
   std::vector<Region> regions_;
   std::vector<std::vector<Block*>> predecessors_;

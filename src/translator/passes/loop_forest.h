@@ -18,7 +18,7 @@ class LoopForest {
     uint32_t depth = 0;
     ir::Block* landing = nullptr;  // where all exits go, once loop_exits has run; null when there is none
     bool dontUnroll = false;
-    bool releasesLock = false;  // see spin_loops.h: all threads go by way of the loop's end, also those that leave
+    bool releasesLock = false;  // see spin_loops.h: all threads pass the loop's end, also those that leave
   };
   std::vector<Loop> loops;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "translator/analyses/known_values.h"
 #include "translator/passes/hidden_values.h"
-#include "translator/passes/known_values.h"
 
 namespace mulciber::passes {
 namespace {
@@ -49,7 +49,7 @@ const Instruction* withoutWidth(const Instruction* value) {
 
 // Whether the lowest bits of a number are those of -x, also by what a driver takes for a negation or may know to be
 // one.
-bool mayNegate(const Instruction& i, unsigned bits, const KnownValues& known) {
+bool mayNegate(const Instruction& i, unsigned bits, const analyses::KnownValues& known) {
   const uint64_t mask = ~uint64_t{0} >> (64 - std::clamp(bits, 1U, 64U));
   const auto is = [&](size_t n, uint64_t number) {
     return i.operands[n]->isConstant() && ((i.operands[n]->payload ^ number) & mask) == 0;
@@ -76,7 +76,7 @@ bool hideNegated(ir::Function& function) {
     for (Instruction* i : block->instructions)
       if (const Narrowed part = narrowed(*i); part.number && !(*part.number)->type.isVector()) parts.push_back(part);
   if (parts.empty()) return false;
-  const KnownValues known(function);
+  const analyses::KnownValues known(function);
   HiddenValues hidden(function);
   for (const Narrowed& part : parts)
     if (mayNegate(*withoutWidth(*part.number), part.bits, known)) *part.number = hidden.hide(*part.number);

@@ -1,4 +1,4 @@
-// A pass changes one function. It states what it needs and what it leaves behind in its header.
+// A pass changes one function. What it needs and what it leaves is in the list of pipeline.cpp.
 #pragma once
 
 #include <string_view>
@@ -12,6 +12,15 @@ struct PassContext {
   const TargetProfile& profile;
   const TranslateOptions& options;
   ir::Program& program;
+
+  // Debug builds, and those who ask for validation, verify the program after each step.
+  bool verifies() const {
+#ifdef NDEBUG
+    return options.validate;
+#else
+    return true;
+#endif
+  }
 };
 
 class Pass {

@@ -1,8 +1,5 @@
 #include "translator/passes/pipeline.h"
 
-#include <memory>
-#include <vector>
-
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
 #include "translator/passes/address_offsets.h"
@@ -19,6 +16,7 @@
 #include "translator/passes/divisions.h"
 #include "translator/passes/float_exactness.h"
 #include "translator/passes/fold_branches.h"
+#include "translator/passes/form.h"
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/loop_flags.h"
@@ -33,63 +31,102 @@
 namespace mulciber::passes {
 namespace {
 
-std::vector<std::unique_ptr<Pass>> passes() {
-  std::vector<std::unique_ptr<Pass>> list;
-  list.push_back(std::make_unique<Contraction>());
-  list.push_back(std::make_unique<FloatExactness>());
-  list.push_back(std::make_unique<Rounds>());
-  list.push_back(std::make_unique<Structurize>());
-  list.push_back(std::make_unique<Ssa>());
-  list.push_back(std::make_unique<Simplify>());
-  list.push_back(std::make_unique<AddressSpaces>());
-  list.push_back(std::make_unique<Scratch>());
-  list.push_back(std::make_unique<Simplify>());
-  list.push_back(std::make_unique<AddressOffsets>());
-  list.push_back(std::make_unique<ConstantReads>());
-  list.push_back(std::make_unique<Divisions>());
-  list.push_back(std::make_unique<FoldBranches>());
-  list.push_back(std::make_unique<ConstantZeros>());
-  list.push_back(std::make_unique<BoundedSums>());
-  list.push_back(std::make_unique<AlignedAddresses>());
-  list.push_back(std::make_unique<Cse>());
-  list.push_back(std::make_unique<Dce>());
-  list.push_back(std::make_unique<ClampedConversions>());
-  list.push_back(std::make_unique<HalfRoundTrips>());
-  list.push_back(std::make_unique<ByteSwaps>());
-  list.push_back(std::make_unique<NegatedSigns>());
-  list.push_back(std::make_unique<LoopFlags>());
-  return list;
+struct Step {
+  std::string_view (*name)();
+  std::string (*run)(PassContext& context);  // empty, or why the kernel cannot be translated
+  Forms needs, leaves, ends;                 // what it ends does not hold any more
+};
+
+template <typename Kind>
+constexpr Step pass(Forms needs, Forms leaves = {}, Forms ends = {}) {
+  return {[] { return Kind().name(); },
+          [](PassContext& context) {
+            Kind().run(*context.program.functions.front(), context);
+            return std::string();
+          },
+          needs, leaves, ends};
 }
 
-#ifdef NDEBUG
-constexpr bool isDebugBuild = false;
-#else
-constexpr bool isDebugBuild = true;
-#endif
+std::string internalError(std::string_view stage, const std::string& faults) {
+  return faults.empty() ? faults : "internal error after " + std::string(stage) + ": " + faults;
+}
 
-// Looks at the function between passes: a fault is a fault of Mulciber, not of the kernel.
-std::string finish(std::string_view stage, PassContext& context) {
+std::string endRecursion(PassContext& context) {
+  removeRecursion(context.program);
+  return {};
+}
+std::string inlineAll(PassContext& context) { return inlineCalls(context.program, context.options.inlineLimit); }
+std::string makeStructure(PassContext& context) {  // its own steps: structurize.cpp
+  ir::Function& kernel = *context.program.functions.front();
+  if (context.verifies()) return internalError("structurize", structurizeVerified(kernel));
+  structurize(kernel);
+  return {};
+}
+
+constexpr Forms unstructured = Form::Variables | Form::NoCalls;
+constexpr Forms structured = Form::Ssa | Form::Structured;
+constexpr Forms resolved = structured | Form::KnownSpaces;
+
+constexpr Step steps[] = {
+    {[]() -> std::string_view { return "recursion"; }, endRecursion, Form::Variables, Form::NoRecursion, {}},
+    {[]() -> std::string_view { return "inline"; }, inlineAll, Form::Variables | Form::NoRecursion, Form::NoCalls, {}},
+    pass<Contraction>(unstructured, Form::Contracted),
+    pass<FloatExactness>(unstructured | Form::Contracted, Form::Nearest),
+    pass<Rounds>(unstructured),
+    {[]() -> std::string_view { return "structurize"; }, makeStructure, unstructured, Form::Structured, {}},
+    pass<Ssa>(unstructured | Form::Structured, Form::Ssa, Form::Variables),
+    pass<Simplify>(structured),
+    pass<AddressSpaces>(structured, Form::KnownSpaces),
+    pass<Scratch>(resolved),
+    pass<Simplify>(structured),
+    pass<AddressOffsets>(resolved),
+    pass<ConstantReads>(resolved),
+    pass<Divisions>(structured),
+    pass<FoldBranches>(structured),
+    pass<ConstantZeros>(structured | Form::Nearest),
+    pass<BoundedSums>(structured),
+    pass<AlignedAddresses>(resolved),
+    pass<Cse>(structured),
+    pass<Dce>(structured),
+    // What hides values from drivers comes after all that would see through it.
+    pass<ClampedConversions>(structured),
+    pass<HalfRoundTrips>(structured),
+    pass<ByteSwaps>(structured),
+    pass<NegatedSigns>(structured),
+    pass<LoopFlags>(structured),
+};
+
+constexpr Forms afterStep(Forms before, const Step& step) { return before.without(step.ends) | step.leaves; }
+
+constexpr bool hasEachStepWhatItNeeds() {
+  Forms forms = Form::Variables;  // as lowering leaves the program
+  for (const Step& step : steps) {
+    if (!forms.contains(step.needs)) return false;
+    forms = afterStep(forms, step);
+  }
+  return true;
+}
+static_assert(hasEachStepWhatItNeeds(), "a step stands before those that leave what it needs");
+
+// Looks at the program after each step: a fault is a fault of Mulciber, not of the kernel.
+std::string finish(std::string_view stage, PassContext& context, Forms forms) {
   const TranslateOptions& options = context.options;
   if (options.dump) options.dump(options.dumpUser, stage, ir::print(context.program));
-  if (!isDebugBuild && !options.validate) return {};
-  for (const auto& function : context.program.functions) {
-    std::string faults = ir::verify(*function);
-    if (!faults.empty()) return "internal error after " + std::string(stage) + ": " + faults;
-  }
-  return {};
+  if (!context.verifies()) return {};
+  std::string faults = findBrokenForm(context.program, forms);
+  for (const auto& function : context.program.functions) faults += ir::verify(*function);
+  return internalError(stage, faults);
 }
 
 }  // namespace
 
 std::string runPipeline(PassContext& context) {
-  if (std::string fault = finish("ir", context); !fault.empty()) return fault;
-  removeRecursion(context.program);
-  if (std::string refusal = inlineCalls(context.program, context.options.inlineLimit); !refusal.empty()) return refusal;
-  if (std::string fault = finish("inline", context); !fault.empty()) return fault;
-  ir::Function& kernel = *context.program.functions.front();
-  for (const auto& pass : passes()) {
-    pass->run(kernel, context);
-    if (std::string fault = finish(pass->name(), context); !fault.empty()) return fault;
+  Forms forms = Form::Variables;
+  if (std::string fault = finish("ir", context, forms); !fault.empty()) return fault;
+  for (const Step& step : steps) {
+    if (std::string refusal = step.run(context); !refusal.empty()) return refusal;
+    forms = afterStep(forms, step);
+    if (std::string fault = finish(step.name(), context, forms); !fault.empty()) return fault;
   }
   return {};
 }

@@ -121,7 +121,7 @@ Value ExactFloat::longerRoot(Value x) {
 // x * y + z towards one side. Where the sum stays near z, sum - z is exact, and so is the sign of what was rounded
 // away. Of a sum that is z all of the product was, which may be denormal.
 std::optional<ExactFloat::Guess> ExactFloat::quickFmaNear(Rounding rounding, Value x, Value y, Value z,
-                                                          const FloatRange& product) {
+                                                          const analyses::FloatRange& product) {
   if (!z->isConstant() || rounding == Rounding::NearestEven || rounding == Rounding::ToOdd) return std::nullopt;
   const float addend = std::bit_cast<float>(static_cast<uint32_t>(z->payload)), size = std::abs(addend);
   if (!(size >= 0x1p-20f && size <= 0x1p100f)) return std::nullopt;

@@ -4,9 +4,9 @@
 #include <optional>
 #include <unordered_set>
 
+#include "translator/analyses/convergent_blocks.h"
 #include "translator/ir/builder.h"
 #include "translator/ir/dominators.h"
-#include "translator/passes/convergent_blocks.h"
 
 namespace mulciber::passes {
 namespace {
@@ -99,7 +99,7 @@ class SwitchRaiser {
     for (Block* block : function_.blocks)
       if (comparisonOf(*block)) roots.push_back(block);
     if (roots.size() < leastComparisons) return;
-    const ConvergentBlocks convergent(function_);
+    const analyses::ConvergentBlocks convergent(function_);
     // In the order of the program: a root comes before what it would take in.
     for (Block* root : convergent.tree().reversePostOrder())
       if (!taken_.contains(root) && comparisonOf(*root)) raise(root, convergent);
@@ -184,7 +184,7 @@ class SwitchRaiser {
     return comparison;
   }
 
-  void raise(Block* root, const ConvergentBlocks& convergent) {
+  void raise(Block* root, const analyses::ConvergentBlocks& convergent) {
     const Comparison first = *comparisonOf(*root);
     struct Node {
       Block* block;

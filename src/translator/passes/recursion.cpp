@@ -147,7 +147,7 @@ void findSaved(Member& member) {
     }
 }
 
-// Of one group: it begins so many bytes behind the fixed part of private memory and the stacks before it.
+// Of one group: where it begins, in bytes behind the fixed part of private memory and the stacks before it.
 struct Stack {
   uint32_t begin, index;
 };
@@ -188,7 +188,7 @@ class Machine {
     return b_.add(base, b_.i32(static_cast<uint32_t>(offset)));
   }
 
-  // So many bytes behind the begin of this stack, and behind so many stacks.
+  // The address `offset` bytes behind the begin of this stack, and `stacks` whole stacks further.
   Instruction* stackAddress(uint32_t offset, uint32_t stacks) {
     Instruction* fixed = b_.i32(stack_.begin + offset);
     if (stacks == 0) return fixed;

@@ -30,7 +30,7 @@ class RegionTree {
   Jump classify(const ir::Block* from, const ir::Block* to) const;
 
   // Jumps past a join record where they go; a join that is jumped past is skipped unless it is its turn. Selectors hold
-  // the joins' numbers in the order in which they are written, so whoever writes a join says so before with reach().
+  // the joins' numbers in the order in which they are written, so the code that writes a join calls reach() first.
   bool isGuarded(const ir::Block* join) const { return nodes_[join->id].isGuarded; }
   void emitReset(ir::Block* block) const;                   // at the end of a block, before its jumps
   void emitLeave(ir::Block* block, const ir::Block* join);  // records that control goes to `join`

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "translator/analyses/program_order.h"
 #include "translator/ir/builder.h"
 #include "translator/ir/dominators.h"
 #include "translator/passes/apart_lanes.h"
 #include "translator/passes/control_flow.h"
 #include "translator/passes/exited_threads.h"
 #include "translator/passes/loop_forest.h"
-#include "translator/passes/program_order.h"
 #include "translator/passes/split_values.h"
 
 namespace mulciber::passes {
@@ -45,7 +45,7 @@ class RoundMaker {
     function_.removeUnreachableBlocks();
     addEntry();
     addLatches();
-    std::vector<Block*> blocks = programOrder(function_);
+    std::vector<Block*> blocks = analyses::programOrder(function_);
     countStops(blocks);
     addVariables();
     for (Block* block : blocks) cut(block);
@@ -180,7 +180,7 @@ class RoundMaker {
     stopAt(end_, block);
   }
 
-  // Where no thread waits in memory, all that come to a warp operation do so before any goes on from there.
+  // Where no thread waits in memory, all threads that come to a warp operation do so before any of them leaves it.
   void noteExpected(Block& block) {
     if (!hasYields_) std::erase_if(block.instructions, [](const Instruction* i) { return i->op == Op::Expect; });
     for (Instruction* i : block.instructions) {
@@ -270,7 +270,7 @@ class RoundMaker {
     return b_.mul(area, b_.input(ir::InputKind::BlockDimZ));
   }
 
-  // The loop: writes down where this thread stands, waits for the block, and sees who may go on.
+  // The loop: writes down where this thread stands, waits for the block, and sees which threads may run on.
   void meet() {
     b_.setSource(0);
     b_.setBlock(meeting_);
@@ -388,14 +388,14 @@ class RoundMaker {
     return b_.select(waits, stop, b_.i32(end_));
   }
 
-  // Who stays comes back to the meeting by way of no code at all.
+  // A thread that stays comes back to the meeting and runs no code between.
   void resume(Instruction* stays) {
     Instruction* stop = b_.read(stop_);
     if (warpStops_ > 0) {
       // Those behind the first operation of their warp that a thread stands at wait for it.
       Instruction* isBehind =
           b_.bitAnd(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), b_.compare(Op::ULt, b_.read(first_), stop));
-      // Who waits for others in memory looks again, and may be waited for in turn.
+      // A thread that waits in memory looks again, because other threads may wait for it in turn.
       if (hasYields_) isBehind = b_.bitAnd(isBehind, b_.compare(Op::IEq, b_.read(yields_), b_.i32(0)));
       stays = b_.bitOr(stays, isBehind);
     }

@@ -2,7 +2,8 @@
 // threads or that lanes of a warp may come to one by one, warps of 32 lanes, or warps that run while others wait.
 //
 // A stop is a barrier, an operation of a warp, or the thread's end. Each thread runs to its next stop and goes to the
-// one loop in which the whole block meets, ended threads too, at the only barrier that is left. Who goes on from there:
+// one loop in which the whole block meets, ended threads too, at the only barrier that is left. Which threads run on
+// from there:
 //
 //   warp operations  the threads of a warp that stand at the same one, the first in program order: those behind it wait
 //                    for the others to come, so threads meet again where structured code would have them

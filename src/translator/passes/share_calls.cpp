@@ -129,7 +129,7 @@ class Ways {
     if (!areAny_) return {sites};
     struct Group {
       std::vector<CallSite> sites;
-      std::vector<bool> apart;  // by block id: calls at which threads come from these by way of a meeting
+      std::vector<bool> apart;  // by block id: calls that threads reach from these through a meeting
     };
     std::vector<Group> groups;
     for (const CallSite& site : sites) {

@@ -2,8 +2,9 @@
 //
 // while (atomicCAS(lock, 0, 1) != 0) {}  critical section;  atomicExch(lock, 0);
 //
-// Where threads wait at the end of a loop until all have left it, the owner would wait for those who wait for it. So
-// the code up to the release becomes part of the loop: a thread that gets the lock does its work before it leaves.
+// Where threads wait at the end of a loop until all have left it, the owner of the lock would wait for the waiting
+// threads. So the code up to the release becomes part of the loop: a thread that gets the lock does its work before it
+// leaves.
 #pragma once
 
 #include <unordered_set>
@@ -15,9 +16,9 @@ namespace mulciber::passes {
 // Extends loops that are left by the result of a compare-and-swap, an exchange or a volatile or ordered load, to take
 // in the blocks from there to the last write to the same address, which lets the lock go; not past warp or block
 // barriers. A compare-and-swap that is tried again with what it found takes no lock. A loop around one that waits by
-// loads takes in what may end the wait likewise, unless warps run it together: who leaves it arrives before the others
-// wait again. Only the forest changes, and returns move out of the blocks taken in. loop_exits then sends the threads
-// that leave such a loop by way of its end.
+// loads takes in what may end the wait likewise, unless warps run it together: a thread that leaves it arrives before
+// the others wait again. Only the forest changes, and returns move out of the blocks taken in. loop_exits then sends
+// the threads that leave such a loop through its end.
 void extendSpinLoops(ir::Function& function, LoopForest& forest);
 
 // while (atomicExch(lock, 1) != 0) nanosleep(8);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "translator/ir/verifier.h"
 #include "translator/passes/control_flow.h"
 #include "translator/passes/loop_exits.h"
 #include "translator/passes/loop_forest.h"
@@ -262,35 +263,70 @@ void fuseBlocks(ir::Function& function) {
   std::erase_if(function.blocks, [&](const Block* block) { return isGone[block->id]; });
 }
 
-}  // namespace
+// What the steps hand on.
+struct Structure {
+  ir::Function& function;
+  LoopForest forest;
+};
 
-void structurize(ir::Function& function) {
-  raiseSwitches(function);
-  tidyGraph(function);
-  splitCrossBlockValues(function);
-  LoopForest forest = findLoops(function);
-  bool hasChanged = gatherFirstTries(function, forest) || joinWaits(function, forest);
+void findLocalLoops(Structure& s) {
+  splitCrossBlockValues(s.function);
+  s.forest = findLoops(s.function);
+}
+
+void gatherWaits(Structure& s) {
+  bool hasChanged = gatherFirstTries(s.function, s.forest) || joinWaits(s.function, s.forest);
   while (hasChanged) {
-    splitCrossBlockValues(function);
-    forest = findLoops(function);
-    hasChanged = joinWaits(function, forest);
+    findLocalLoops(s);
+    hasChanged = joinWaits(s.function, s.forest);
   }
-  noteUnrollWishes(function, forest);
-  copySharedTails(function, forest);
-  extendSpinLoops(function, forest);
-  normaliseLoopExits(function, forest);
-  chainConvergentSwitches(function, forest);
-  RegionTree tree(function, forest);
-  StructureWriter(function, forest, tree).run();
-  fuseBlocks(function);
+}
+
+void writeStructure(Structure& s) {
+  RegionTree tree(s.function, s.forest);
+  StructureWriter(s.function, s.forest, tree).run();
+}
+
+struct Step {
+  const char* name;
+  void (*run)(Structure& s);
+};
+constexpr Step steps[] = {
+    {"raise_switches", [](Structure& s) { raiseSwitches(s.function); }},
+    {"tidy", [](Structure& s) { tidyGraph(s.function); }},
+    // No value crosses blocks from here on, and each loop has one header.
+    {"loops", findLocalLoops},
+    {"waits", gatherWaits},
+    {"unroll_wishes", [](Structure& s) { noteUnrollWishes(s.function, s.forest); }},
+    // Arms that share a small end get one each.
+    {"tail_copies", [](Structure& s) { copySharedTails(s.function, s.forest); }},
+    // Loops that wait for a lock take in its release.
+    {"spin_loops", [](Structure& s) { extendSpinLoops(s.function, s.forest); }},
+    // Each loop has one way out from here on.
+    {"loop_exits", [](Structure& s) { normaliseLoopExits(s.function, s.forest); }},
+    // Switches around operations of a warp become chains of branches.
+    {"switch_chains", [](Structure& s) { chainConvergentSwitches(s.function, s.forest); }},
+    {"write", writeStructure},
+    {"fuse", [](Structure& s) { fuseBlocks(s.function); }},
+};
+
+std::string runSteps(ir::Function& function, bool verifies) {
+  Structure structure{function, {}};
+  for (const Step& step : steps) {
+    step.run(structure);
+    if (!verifies) continue;
+    if (std::string faults = ir::verify(function); !faults.empty()) return std::string(step.name) + ": " + faults;
+  }
   function.computePredecessors();
   function.renumber();
   function.isStructured = true;
+  return {};
 }
 
-bool Structurize::run(ir::Function& function, PassContext&) {
-  structurize(function);
-  return true;
-}
+}  // namespace
+
+void structurize(ir::Function& function) { (void)runSteps(function, false); }
+
+std::string structurizeVerified(ir::Function& function) { return runSteps(function, true); }
 
 }  // namespace mulciber::passes

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "translator/analyses/convergent_blocks.h"
 #include "translator/ir/builder.h"
-#include "translator/passes/convergent_blocks.h"
 
 namespace mulciber::passes {
 namespace {
@@ -50,7 +50,7 @@ void chainConvergentSwitches(ir::Function& function, LoopForest& forest) {
   auto isSwitch = [](const Block* block) { return block->terminator.kind == ir::Terminator::Kind::Switch; };
   if (std::none_of(function.blocks.begin(), function.blocks.end(), isSwitch)) return;
   function.computePredecessors();
-  const ConvergentBlocks convergent(function);
+  const analyses::ConvergentBlocks convergent(function);
   std::vector<Block*> chained;
   for (Block* block : convergent.tree().reversePostOrder()) {
     if (!isSwitch(block)) continue;

@@ -22,10 +22,10 @@ void controlBarrier(Emitter& e, ir::Scope scope, uint32_t semantics) {
 void blockBarrier(Emitter& e, const ir::Instruction& i) {
   constexpr auto deviceMemory = static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
   const uint32_t all = e.semantics(ir::Order::AcquireRelease), sharedOnly = all & ~deviceMemory;
-  BarrierHazard hazard = e.hazardAt(i);
-  if (hazard == BarrierHazard::None) return controlBarrier(e, ir::Scope::Block, sharedOnly);
+  analyses::BarrierHazard hazard = e.hazardAt(i);
+  if (hazard == analyses::BarrierHazard::None) return controlBarrier(e, ir::Scope::Block, sharedOnly);
   if (!e.profile.barrierOrdersGlobal) return controlBarrier(e, ir::Scope::Block, all);
-  if (hazard == BarrierHazard::Any) e.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
+  if (hazard == analyses::BarrierHazard::Any) e.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
   controlBarrier(e, ir::Scope::Block, sharedOnly);
   e.fence(ir::Order::AcquireRelease, ir::Scope::Warp);
 }

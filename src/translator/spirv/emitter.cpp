@@ -42,7 +42,7 @@ Emitter::Emitter(const ir::Program& programToEmit, const TargetProfile& target, 
       profile(target),
       options(settings),
       function(*programToEmit.functions.front()),
-      barrierHazards_(findBarrierHazards(function)),
+      barrierHazards_(analyses::findBarrierHazards(function)),
       writesImages_(writesImages(function)) {
   memory_ = std::make_unique<MemoryEmitter>(*this);
 }

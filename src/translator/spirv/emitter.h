@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "translator/analyses/barrier_hazards.h"
 #include "translator/ir/ir.h"
-#include "translator/spirv/barrier_hazards.h"
 #include "translator/spirv/module_builder.h"
 #include "translator/spirv/spirv.h"
 
@@ -89,7 +89,7 @@ class Emitter {
   void fence(ir::Order order, ir::Scope scope);
   // What orders accesses to memory, and to images in programs that write them.
   uint32_t semantics(ir::Order order) const;
-  BarrierHazard hazardAt(const ir::Instruction& barrier) const { return barrierHazards_.at(&barrier); }
+  analyses::BarrierHazard hazardAt(const ir::Instruction& barrier) const { return barrierHazards_.at(&barrier); }
 
   Id input(ir::InputKind kind);
   MemoryEmitter& memory() { return *memory_; }
@@ -121,7 +121,7 @@ class Emitter {
   std::unordered_map<uint8_t, Id> inputs_;
   std::unordered_map<Id, Id> descriptors_;  // arrays, by the type of their elements
   std::vector<PendingPhi> phis_;
-  const BarrierHazards barrierHazards_;
+  const analyses::BarrierHazards barrierHazards_;
   const bool writesImages_;
   std::unique_ptr<MemoryEmitter> memory_;
   const ir::Instruction* current_ = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mulciber/kernel_abi.h"
+#include "translator/analyses/address_parts.h"
 
 namespace mulciber::spirv {
 namespace {
@@ -57,12 +58,10 @@ uint32_t semanticsOf(ir::Order order, bool isVolatile) {
                                          : Semantics::Release);
 }
 
-Address MemoryEmitter::addressOf(const ir::Instruction* address, ir::Space space) {
+Address MemoryEmitter::addressOf(ir::Instruction* address, ir::Space space) {
   if (space == ir::Space::Global || space == ir::Space::Generic) return {e_.value(address), 0};
-  if (address->isConstant()) return {0, static_cast<uint32_t>(address->payload)};
-  if (address->op == ir::Op::Add && address->operands[1]->isConstant())
-    return {e_.value(address->operands[0]), static_cast<uint32_t>(address->operands[1]->payload)};
-  return {e_.value(address), 0};
+  const auto [base, offset] = analyses::splitAddress(address);
+  return {base ? e_.value(base) : 0, static_cast<uint32_t>(offset)};
 }
 
 Id MemoryEmitter::dispatchGeneric(ir::Type result, Address address,

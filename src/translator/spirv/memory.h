@@ -31,7 +31,7 @@ class MemoryEmitter {
   Id load(ir::Type type, ir::Space space, Address address, ir::MemoryAccess access);
   void store(ir::Type type, ir::Space space, Address address, Id value, ir::MemoryAccess access);
 
-  Address addressOf(const ir::Instruction* address, ir::Space space);
+  Address addressOf(ir::Instruction* address, ir::Space space);
   // Runs `access` for whichever space a generic address is in. A result type of Void means no result.
   Id dispatchGeneric(ir::Type result, Address address, const std::function<Id(ir::Space, Address)>& access);
 

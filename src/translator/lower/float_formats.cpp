@@ -1,4 +1,4 @@
-#include "translator/lower/floats.h"
+#include "translator/lower/float_formats.h"
 
 #include <array>
 #include <bit>

@@ -9,7 +9,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // Of values in SSA form: those that may be constants to a driver, in one turn of a loop at least.
 class KnownValues {
@@ -37,4 +37,4 @@ class KnownValues {
   std::map<Place, Level> memory_;  // of what is stored there
 };
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

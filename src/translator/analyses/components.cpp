@@ -1,8 +1,8 @@
-#include "translator/passes/components.h"
+#include "translator/analyses/components.h"
 
 #include <algorithm>
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 using ir::Block;
 
@@ -57,4 +57,4 @@ Components::Component Components::close(Block* first) {
   return component;
 }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

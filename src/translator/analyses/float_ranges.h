@@ -8,7 +8,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // The numbers from `low` to `high`, zeros of either sign alike, and NaNs if they are said to be possible. With a
 // denormal number zero is in it too, to which it may be flushed.
@@ -38,4 +38,4 @@ class FloatRanges {
   std::vector<const ir::Instruction*> onlyWrite_;  // by variable: the value of its one write, or null
 };
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

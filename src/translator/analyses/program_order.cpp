@@ -1,8 +1,8 @@
-#include "translator/passes/program_order.h"
+#include "translator/analyses/program_order.h"
 
-#include "translator/passes/components.h"
+#include "translator/analyses/components.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 namespace {
 
 using ir::Block;
@@ -50,4 +50,4 @@ class Orderer {
 
 std::vector<Block*> programOrder(const ir::Function& function) { return Orderer(function).run(); }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

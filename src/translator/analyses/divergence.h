@@ -1,4 +1,4 @@
-// Which branches threads may take differently.
+// Which values and branches differ between threads.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // Among the threads of a block, a value is uniform when all that compute it, each the same number of barriers and
 // rounds into the kernel, get the same. Among the lanes of a warp, what 32 threads in a row have in common is uniform
@@ -14,9 +14,13 @@ namespace mulciber::passes {
 class Divergence {
  public:
   enum class Among : uint8_t { Block, Warp };
+  // Ignored: a value does not vary only because threads take different branches to where it is chosen or read. Good
+  // enough for guesses at speed; what must hold needs Count.
+  enum class Branches : uint8_t { Count, Ignored };
 
-  Divergence(const ir::Function& function, Among among);
+  Divergence(const ir::Function& function, Among among, Branches branches = Branches::Count);
 
+  bool differs(const ir::Instruction& value) const { return levels_[value.id] != Uniform; }
   bool isDivergent(const ir::Block& branch) const { return isDivergent_[branch.id]; }
 
   // Where threads that part at the end of the block meet again: its post-dominator, or noBlock.
@@ -34,6 +38,7 @@ class Divergence {
 
   const ir::Function& function_;
   const bool isAmongLanes_;
+  const bool branchesCount_;
   std::vector<Level> levels_;           // by instruction id; a write to a variable: of what it writes, or when
   std::vector<Level> variableLevels_;   // by variable: the highest of its writes
   std::vector<bool> isApart_, isJoin_;  // by block id: between a divergent branch and where its threads meet; there
@@ -46,4 +51,4 @@ std::vector<const ir::Block*> blocksUpTo(const ir::Function& function, const ir:
 
 const ir::Instruction* firstBarrier(const ir::Block& block);  // null when it has none
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

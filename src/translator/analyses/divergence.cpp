@@ -1,10 +1,10 @@
-#include "translator/passes/divergence.h"
+#include "translator/analyses/divergence.h"
 
 #include <algorithm>
 
 #include "translator/ir/dominators.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 namespace {
 
 using ir::Block;
@@ -38,9 +38,10 @@ bool comparesWarps(const Instruction& i) {
 
 }  // namespace
 
-Divergence::Divergence(const ir::Function& function, Among among)
+Divergence::Divergence(const ir::Function& function, Among among, Branches branches)
     : function_(function),
       isAmongLanes_(among == Among::Warp),
+      branchesCount_(branches == Branches::Count),
       levels_(function.instructionIdBound()),
       variableLevels_(function.variables.size()),
       isApart_(function.blockIdBound()),
@@ -71,7 +72,7 @@ bool Divergence::update() {
     const ir::Terminator& terminator = block->terminator;
     if (terminator.targets.size() < 2 || isDivergent_[block->id] || levels_[terminator.value->id] == Uniform) continue;
     isDivergent_[block->id] = changed = true;
-    part(*block);
+    if (branchesCount_) part(*block);
   }
   return changed;
 }
@@ -160,4 +161,4 @@ const ir::Instruction* firstBarrier(const ir::Block& block) {
   return barrier == block.instructions.end() ? nullptr : *barrier;
 }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

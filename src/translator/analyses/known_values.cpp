@@ -1,10 +1,11 @@
-#include "translator/passes/known_values.h"
+#include "translator/analyses/known_values.h"
 
 #include <algorithm>
 
-#include "translator/passes/dependencies.h"
+#include "translator/analyses/address_origins.h"
+#include "translator/analyses/fixpoint.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 namespace {
 
 using ir::InputKind;
@@ -33,11 +34,7 @@ bool keepsMagnitude(Op op) { return op == Op::Bitcast || op == Op::FNeg || op ==
 }  // namespace
 
 KnownValues::KnownValues(const ir::Function& function) : levels_(function.instructionIdBound()) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const ir::Block* block : function.blocks)
-      for (const Instruction* i : block->instructions) changed |= update(*i);
-  }
+  updateUntilSettled(function, [this](const Instruction& i, const ir::Block&) { return update(i); });
 }
 
 KnownValues::Level KnownValues::levelOfConstant(const Instruction& constant) {
@@ -83,4 +80,4 @@ KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
   return keepsMagnitude(i.op) ? most : Level::Any;
 }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

@@ -6,7 +6,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // Of values in SSA form.
 class IntegerRanges {
@@ -25,4 +25,4 @@ class IntegerRanges {
   std::unordered_map<const ir::Instruction*, uint64_t> known_;
 };
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

@@ -6,7 +6,7 @@
 
 #include "translator/ir/dominators.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // A snapshot, of a function whose predecessors are known.
 class ConvergentBlocks {
@@ -24,4 +24,4 @@ class ConvergentBlocks {
   std::vector<bool> isConvergent_;  // by block: it or one that it dominates has such an operation
 };
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

@@ -1,8 +1,8 @@
-#include "translator/passes/convergent_blocks.h"
+#include "translator/analyses/convergent_blocks.h"
 
 #include <algorithm>
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 using ir::Block;
 
@@ -26,4 +26,4 @@ bool ConvergentBlocks::isConvergentArm(const Block& target, const std::unordered
          });
 }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

@@ -9,7 +9,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::spirv {
+namespace mulciber::analyses {
 
 enum class BarrierHazard : uint8_t {
   None,         // nothing written on one side of the barrier is accessed on the other
@@ -20,4 +20,4 @@ enum class BarrierHazard : uint8_t {
 using BarrierHazards = std::unordered_map<const ir::Instruction*, BarrierHazard>;
 BarrierHazards findBarrierHazards(const ir::Function& function);
 
-}  // namespace mulciber::spirv
+}  // namespace mulciber::analyses

@@ -1,10 +1,10 @@
-#include "translator/passes/float_ranges.h"
+#include "translator/analyses/float_ranges.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 using ir::Instruction;
 using ir::Op;
@@ -147,4 +147,4 @@ FloatRange FloatRanges::range(const Instruction* value, int& budget) const {
   }
 }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

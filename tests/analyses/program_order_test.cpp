@@ -1,10 +1,10 @@
-#include "translator/passes/program_order.h"
+#include "translator/analyses/program_order.h"
 
 #include <gtest/gtest.h>
 
 #include "support/run_pass.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 namespace {
 
 // The names of the blocks in program order.
@@ -44,4 +44,4 @@ TEST(ProgramOrder, TakesALoopOfTwoEntries) {
 }
 
 }  // namespace
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

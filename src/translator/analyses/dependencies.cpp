@@ -1,8 +1,8 @@
-#include "translator/passes/dependencies.h"
+#include "translator/analyses/dependencies.h"
 
 #include <algorithm>
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 using ir::Instruction;
 
@@ -46,18 +46,4 @@ std::vector<bool> findDependents(const ir::Function& function, const std::functi
   return found;
 }
 
-const Instruction* pointerOf(const Instruction* address) {
-  auto isOffset = [](const Instruction& i) {
-    using ir::Op;
-    return i.isConstant() || i.op == Op::ZExt || i.op == Op::SExt || i.op == Op::Shl || i.op == Op::Mul;
-  };
-  constexpr int mostSteps = 100;  // a loop's phi may lead back to itself
-  for (int step = 0; step < mostSteps; ++step) {
-    if (address->op == ir::Op::Add) address = address->operands[isOffset(*address->operands[0]) ? 1 : 0];
-    else if (address->op == ir::Op::Phi) address = address->operands[0];
-    else break;
-  }
-  return address;
-}
-
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

@@ -1,9 +1,9 @@
-#include "translator/passes/integer_ranges.h"
+#include "translator/analyses/integer_ranges.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 namespace {
 
 using ir::InputKind;
@@ -94,4 +94,4 @@ uint64_t IntegerRanges::bound(const Instruction& value, int depth) {
   }
 }
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

@@ -1,10 +1,10 @@
-#include "translator/spirv/barrier_hazards.h"
+#include "translator/analyses/barrier_hazards.h"
 
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
 
-namespace mulciber::spirv {
+namespace mulciber::analyses {
 namespace {
 
 using ir::Op;
@@ -139,4 +139,4 @@ BarrierHazards findBarrierHazards(const ir::Function& function) {
   return hasBarriers ? Analysis(function).run() : BarrierHazards();
 }
 
-}  // namespace mulciber::spirv
+}  // namespace mulciber::analyses

@@ -6,7 +6,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // By instruction id: the values, and what they depend on through instructions for which `follows` holds.
 std::vector<bool> findDependencies(const ir::Function& function, const std::vector<const ir::Instruction*>& values,
@@ -18,7 +18,4 @@ std::vector<bool> findDependents(const ir::Function& function,
                                  const std::function<bool(const ir::Instruction&)>& isSource,
                                  const std::function<bool(const ir::Instruction&)>& passesOn);
 
-// Where an address of device memory begins: without what is added to it, and before a loop moves it on.
-const ir::Instruction* pointerOf(const ir::Instruction* address);
-
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

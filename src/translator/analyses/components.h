@@ -7,7 +7,7 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // Tarjan's algorithm, without recursion.
 class Components {
@@ -39,4 +39,4 @@ class Components {
   uint32_t stamp_ = 0, counter_ = 0;
 };
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses

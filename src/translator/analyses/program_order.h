@@ -5,11 +5,11 @@
 
 #include "translator/ir/ir.h"
 
-namespace mulciber::passes {
+namespace mulciber::analyses {
 
 // Every block after those that lead to it, except along a loop's way back; the blocks of a loop stand together, so that
 // what follows a loop comes after all of it. Where a loop has several entries, one of them is taken for its header. All
 // blocks are reachable.
 std::vector<ir::Block*> programOrder(const ir::Function& function);
 
-}  // namespace mulciber::passes
+}  // namespace mulciber::analyses
