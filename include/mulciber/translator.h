@@ -14,72 +14,13 @@
 
 namespace mulciber {
 
-// What the device can do. Filled in by the runtime from Vulkan, or read from a file for offline work.
+// What the device can do, and where it differs from CUDA's. Filled in by the runtime from Vulkan, or read from a file
+// for offline work. The members are those of profile_fields.def, which says what each is for; docs/capabilities.md
+// lists them.
 struct TargetProfile {
-  std::string name = "vulkan1.3";
-  uint32_t computeCapability = 90;  // what the kernel may assume: 10 * major + minor
-  uint32_t maxPushConstants = 128;  // bytes
-  uint32_t maxSharedBytes = 32768;
-  uint32_t maxConstantBytes = 0;  // of constants in a uniform buffer; 0: they are read as device memory
-  uint32_t maxLocalBytes = 8192;  // private memory of a thread that drivers can be relied on to compile
-  uint32_t maxThreadsPerBlock = 1024;
-  uint32_t subgroupSize = 32;  // of the pipelines the runtime makes
-
-  bool int8 = false, int16 = false, int64 = true;
-  bool float16 = false, float64 = false;
-  bool storage8 = false, storage16 = false;  // 8- and 16-bit access through buffer addresses
-  bool uniform8 = false, uniform16 = false;  // and in uniform buffers
-  bool sharedExplicitLayout = false;         // VK_KHR_workgroup_memory_explicit_layout
-  bool sharedExplicitLayout8 = false, sharedExplicitLayout16 = false;
-  bool atomicInt64 = false, atomicSharedInt64 = false;
-  bool atomicFloat32Add = false, atomicSharedFloat32Add = false;
-  bool atomicFloat64Add = false, atomicSharedFloat64Add = false;
-  bool atomicFloat16Add = false, atomicFloat16Vector = false;
-  bool subgroupShuffle = true, subgroupBallot = true, subgroupVote = true;
-  bool maximalReconvergence = false;
-  bool shaderSubgroupClock = false, shaderDeviceClock = false;
-  bool smBuiltins = false;  // VK_NV_shader_sm_builtins: which multiprocessor, and how many
-  bool integerDotProduct = false;
-  // Products of cooperative matrices (VK_KHR_cooperative_matrix) whose components lie as those of mma, as probed: of 16
-  // rows and 32 bytes along k by 8 columns, of bf16 by 16 columns. By the types of the factors and of the sums.
-  bool matricesF16F32 = false, matricesF16F16 = false, matricesBF16 = false, matricesS8 = false, matricesU8 = false;
-  bool roundingRtz16 = false, roundingRtz32 = false, roundingRtz64 = false;
-  bool textures = false;         // arrays of images and samplers that a kernel chooses from (texture_abi.h)
-  bool surfaces = false;         // images among them that are written and read without their format
-  bool samplesLikeCuda = false;  // samplers of the device give what CUDA gives
-
-  // How floats behave, as probed on the device: not what it advertises.
-  bool denormPreserve32 = false;       // the execution mode is accepted and honoured by add and mul
-  bool denormFlush32 = false;          // the execution mode is accepted and honoured
-  bool denormsByDefault32 = false;     // without any mode, f32 arithmetic keeps denormals
-  bool exactFma32 = false;             // Fma is fused and keeps denormals
-  bool fusedFma32 = false;             // Fma is fused where no denormal is involved, which it may flush
-  bool approximationsFlush32 = false;  // exp2, log2, rsqrt and the reciprocal take and give zeros for denormals
-  bool accurateExp2 = false;           // f32 exp2 is within two units where no denormal is involved
-  bool accurateTanh = false;           // f32 tanh of tiny numbers is the number
-  bool denormalLog2 = false;           // f32 log2 knows denormals
-  bool signedZeroPreserve = false;   // zeros keep their sign and NaNs stay NaNs only if asked for, and can be asked for
-  bool foldsZeros = false;           // x + 0, x / 0 and 0 / x are simplified wrongly when the zero is a constant
-  bool foldsHalfRoundTrips = false;  // a conversion to f16 and back is taken for none
-  bool saturatesToInteger = false;   // float to integer clamps and knows NaNs as CUDA's does
-  bool exactFma16 = false;           // f16 Fma is fused and keeps denormals
-  bool exactMinMax = false;          // NMin and NMax know that -0 is less than +0
-  bool nvidiaNan = false;            // f16 and f32 operations make the one NaN of all ones but the sign
-  bool exactDivSqrt32 = false;       // division and square root are correctly rounded
-  bool refinesInOneStep32 = false;   // one step from the device's f32 estimates gives nearest reciprocals, roots
-  bool dividesByRoots32 = false;     // and one from inversesqrt(y * y) what Markstein's quotient needs
-  bool exactFma64 = false, exactDivSqrt64 = false;
-  bool gridsInPieces = false;        // grids may have more blocks than a dispatch: see PushHeader::firstBlockX
-  bool slowDivision32 = false;       // the driver divides 32-bit integers by way of many conversions
-  bool crashesOnLoopFlags = false;   // the driver's compiler may crash where a loop carries a boolean
-  bool foldsConversions = true;      // conversions to integers are folded without clamping where the float is known
-  bool losesSwappedBytes = true;     // where the lower two bytes of a number are swapped they may become zeros
-  bool movesNegations = true;        // the sign extension of a part of -x is taken for the negation of x's
-  bool movesSharedAccesses = true;   // volatile and atomic accesses of shared memory are moved as if they were plain
-  bool exitedThreadsArrive = false;  // a barrier does not wait for threads that have ended
-  bool warpsProgress = false;        // a warp that spins does not keep the others of its block from running
-  bool barrierYields = false;        // if it does, a barrier in its loop lets each of them have a turn
-  bool barrierOrdersGlobal = false;  // a workgroup barrier needs no fence to order the block's device memory
+#define PROFILE_FIELD(type, name, rule, group, value, kind, source, purpose) type name = value;
+#include "mulciber/profile_fields.def"
+#undef PROFILE_FIELD
 
   bool hasWarps() const { return subgroupSize == 32 && subgroupShuffle && subgroupBallot && subgroupVote; }
 };
@@ -97,7 +38,7 @@ struct TranslateOptions {
   bool sharedInScratch = false, localInScratch = false;
   // For launches whose blocks end in a warp of less than 32 threads, in which there are no cooperative matrices.
   bool partialWarps = false;
-  // So many instructions may a kernel have with all calls inlined; beyond, calls of large functions share a body.
+  // A kernel with more instructions than this, all calls inlined, lets calls of large functions share a body.
   uint32_t inlineLimit = 32768;
   bool validate = false;  // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
@@ -150,8 +91,8 @@ struct KernelInfo {
   uint32_t staticSharedBytes = 0;    // as CUDA counts it
   uint32_t dynamicSharedOffset = 0;  // with what barriers and rounds need besides
   uint32_t localBytes = 0;
-  // The uniform buffer that it reads, at abi::constantSet and abi::constantBinding: so many first bytes of the module's
-  // data, a multiple of 16. 0 when it reads none.
+  // The uniform buffer that it reads, at abi::constantSet and abi::constantBinding: this many bytes from the start of
+  // the module's data, a multiple of 16. 0 when it reads none.
   uint32_t constantBytes = 0;
   uint32_t maxThreads = 0;         // .maxntid, 0 when not given
   uint32_t requiredBlock[3] = {};  // .reqntid, 0 when not given
@@ -159,7 +100,7 @@ struct KernelInfo {
   bool usesTextures = false;   // reads the table and the descriptors of texture_abi.h
   bool reportsErrors = false;  // may write the LaunchState's ErrorRecord
   bool sharedInScratch = false, localInScratch = false;
-  uint32_t stackCount = 0;  // so many times SpecializationConstant::StackBytes follow the local bytes
+  uint32_t stackCount = 0;  // SpecializationConstant::StackBytes follow the local bytes this many times
   bool usesWarpOperations = false;
   bool usesMatrixUnits = false;  // only for launches of whole warps: see TranslateOptions::partialWarps
   bool readsHostWrites = false;  // may wait for what the host writes while it runs

@@ -1,7 +1,6 @@
 // Target profiles as flat JSON objects, and those that are built in.
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <set>
 
 #include "mulciber/offline.h"
@@ -9,16 +8,6 @@
 
 namespace mulciber {
 namespace {
-
-// A member added to TargetProfile has to be added to profile_fields.def as well.
-constexpr size_t fieldCount = 0
-#define PROFILE_FIELD(name, rule) +1
-#include "translator/profile_fields.def"
-#undef PROFILE_FIELD
-    ;
-constexpr size_t numberCount = 7;  // the uint32_t members; the others after the name are bool
-static_assert(sizeof(TargetProfile) ==
-              (sizeof(std::string) + numberCount * 4 + (fieldCount - 1 - numberCount) + 7) / 8 * 8);
 
 void write(std::string& out, bool value) { out += value ? "true" : "false"; }
 void write(std::string& out, uint32_t value) { out += std::to_string(value); }
@@ -86,9 +75,9 @@ class Reader {
   }
 
   bool member(TargetProfile& profile, const std::string& key) {
-#define PROFILE_FIELD(field, rule) \
+#define PROFILE_FIELD(type, field, ...) \
   if (key == #field) return read(profile.field);
-#include "translator/profile_fields.def"
+#include "mulciber/profile_fields.def"
 #undef PROFILE_FIELD
     return fail("a profile has no '" + key + "'");
   }
@@ -187,7 +176,6 @@ TargetProfile nvidia() {
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.atomicFloat16Vector = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = p.smBuiltins = true;
-  p.roundingRtz32 = p.roundingRtz64 = true;
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
   p.fusedFma32 = p.refinesInOneStep32 = p.dividesByRoots32 = true;
   p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
@@ -223,12 +211,12 @@ bool isSame(const T& made, const T& device) {  // kernels are made one way or th
 std::string toJson(const TargetProfile& profile) {
   std::string out = "{";
   const char* separator = "\n";
-#define PROFILE_FIELD(field, rule)              \
+#define PROFILE_FIELD(type, field, ...)         \
   out += separator;                             \
   out += std::string("  \"") + #field + "\": "; \
   write(out, profile.field);                    \
   separator = ",\n";
-#include "translator/profile_fields.def"
+#include "mulciber/profile_fields.def"
 #undef PROFILE_FIELD
   return out + "\n}\n";
 }
@@ -241,9 +229,9 @@ std::optional<TargetProfile> profileFromJson(std::string_view json, std::string&
 
 std::string whatKeepsFrom(const TargetProfile& made, const TargetProfile& device) {
   std::string out;
-#define PROFILE_FIELD(field, rule) \
+#define PROFILE_FIELD(type, field, rule, ...) \
   if (!is##rule(made.field, device.field)) out += std::string(out.empty() ? "" : ", ") + #field;
-#include "translator/profile_fields.def"
+#include "mulciber/profile_fields.def"
 #undef PROFILE_FIELD
   return out;
 }

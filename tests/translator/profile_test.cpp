@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "mulciber/translator.h"
 
 namespace mulciber {
@@ -74,6 +79,76 @@ TEST(Profile, OnlyNvidiasBarrierIsTrustedWithDeviceMemory) {
 }
 
 TEST(Profile, UnknownNamesHaveNone) { EXPECT_EQ(builtinProfile("voodoo"), nullptr); }
+
+struct FieldRow {
+  std::string_view name, rule, group, value, kind, source, purpose;
+};
+constexpr FieldRow rows[] = {
+#define PROFILE_FIELD(type, name, rule, group, value, kind, source, purpose) \
+  {#name, #rule, group, #value, #kind, #source, purpose},
+#include "mulciber/profile_fields.def"
+#undef PROFILE_FIELD
+};
+
+std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+std::string origin(const FieldRow& row) {
+  std::string_view source = row.source;
+  if (source.starts_with('"')) source = source.substr(1, source.size() - 2);
+  if (row.kind == "Feature") return "feature " + code(source.substr(source.rfind('.') + 1));
+  if (row.kind == "Derived") return source.find(' ') == source.npos ? code(source) : std::string(source);
+  if (row.kind == "Probe") return "a probe";
+  if (row.kind == "Option") return "a probe, where " + code("MULCIBER_MATRIX_UNITS") + " allows it";
+  if (row.kind == "Driver") return "known of " + std::string(source);
+  if (row.kind == "Workaround") return "work-around " + code(source);
+  return source.empty() ? "the caller" : code(source);
+}
+
+std::string rule(const FieldRow& row) {
+  std::string name(row.rule);
+  name[0] = static_cast<char>(std::tolower(name[0]));
+  return name;
+}
+
+std::string capabilitiesPage() {
+  std::string page =
+      "# Capabilities\n\n"
+      "What translation depends on in a device: the members of `TargetProfile`, by the names that profiles as JSON "
+      "and\n"
+      "`mulciber info` use. `include/mulciber/profile_fields.def` is the source of this page, and a test holds the "
+      "two\n"
+      "together. A profile that leaves a member out gets its default. [workarounds.md](workarounds.md) says more of "
+      "the\n"
+      "faults that have a work-around.\n\n"
+      "The rule says when kernels translated ahead of time for one profile are right on a device of another: the "
+      "device\n"
+      "must have an *ability* too, kernels must have been made to avoid a *fault*, both must be the *same*, or the "
+      "member\n"
+      "is *free*.\n";
+  std::string_view group;
+  for (const FieldRow& row : rows) {
+    if (row.group != group) {
+      group = row.group;
+      page += "\n## " + std::string(group) +
+              "\n\n| member | default | rule | the runtime has it from | what for |\n|---|---|---|---|---|\n";
+    }
+    page += "| " + code(row.name) + " | " + code(row.value) + " | " + rule(row) + " | " + origin(row) + " | " +
+            std::string(row.purpose) + " |\n";
+  }
+  return page;
+}
+
+TEST(Profile, IsDocumented) {
+  const auto root = std::filesystem::path(MULCIBER_TEST_DATA) / "../..";
+  std::ifstream file(root / "docs/capabilities.md");
+  if (!std::filesystem::exists(root / "docs")) GTEST_SKIP() << "skipped: the source tree is not here";
+  const std::string documented{std::istreambuf_iterator<char>(file), {}}, page = capabilitiesPage();
+  if (documented == page) return;
+  const std::string renewed = testing::TempDir() + "capabilities.md";
+  std::ofstream(renewed) << page;
+  FAIL() << "docs/capabilities.md differs from include/mulciber/profile_fields.def; " << renewed
+         << " is as it should be";
+}
 
 }  // namespace
 }  // namespace mulciber

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -87,6 +88,34 @@ TEST(Workarounds, AreDocumented) {
     EXPECT_NE(text.find(row), std::string::npos) << "docs/workarounds.md lacks the row\n" << row;
     EXPECT_TRUE(!info.test.starts_with("tests/") || std::filesystem::exists(root / info.test)) << info.test;
   }
+}
+
+TEST(Workarounds, AreThoseThatTheTableOfProfilesNames) {
+  struct Field {
+    bool TargetProfile::*member;
+    std::string_view id;
+  };
+  const Field fields[] = {
+#define PROFILE_FIELD(type, name, rule, group, value, kind, source, purpose) FIELD_##kind(name, source)
+#define FIELD_Workaround(name, source) {&TargetProfile::name, source},
+#define FIELD_Probe(...)
+#define FIELD_Option(...)
+#define FIELD_Feature(...)
+#define FIELD_Derived(...)
+#define FIELD_Driver(...)
+#define FIELD_Caller(...)
+#include "mulciber/profile_fields.def"
+#undef PROFILE_FIELD
+  };
+  size_t known = 0;
+  for (const WorkaroundInfo& info : workaroundList()) {
+    if (!info.member || info.drivers == WorkaroundInfo::Drivers::Probed) continue;
+    ++known;
+    EXPECT_TRUE(std::ranges::any_of(fields, [&](const Field& field) {
+      return field.member == info.member && field.id == info.id;
+    })) << info.id;
+  }
+  EXPECT_EQ(known, std::size(fields));
 }
 
 }  // namespace

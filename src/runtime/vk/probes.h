@@ -9,19 +9,28 @@ namespace mulciber::vk {
 
 class Device;
 
-// Plain bytes, so that it can be cached. 1 is yes.
+// Plain bytes, so that it can be cached. 1 is yes. What most are for: mulciber/profile_fields.def.
 struct ProbeResults {
-  uint8_t lanesLikeCuda = 0;        // subgroups of 32 real lanes, numbered as CUDA's
-  uint8_t exitedThreadsArrive = 0;  // a barrier does not wait for threads that have ended
-  uint8_t denormsByDefault32 = 0, denormPreserve32 = 0, denormFlush32 = 0;
-  uint8_t exactFma32 = 0, fusedFma32 = 0, exactDivSqrt32 = 0, exactMinMax = 0, minMaxUnitesNans = 0;
-  uint8_t approximationsFlush32 = 0;
-  uint8_t refinesInOneStep32 = 0, dividesByRoots32 = 0;
-  uint8_t accurateExp2 = 0, accurateTanh = 0, denormalLog2 = 0, foldsZeros = 0;
-  uint8_t foldsHalfRoundTrips = 0, saturatesToInteger = 0;
-  uint8_t exactFma64 = 0, exactDivSqrt64 = 0;
-  uint8_t matricesF16F32 = 0, matricesF16F16 = 0, matricesBF16 = 0, matricesS8 = 0,
-          matricesU8 = 0;  // cooperative matrices lie as emit_matrix needs
+#define PROFILE_FIELD(type, name, rule, group, value, kind, ...) PROBE_RESULT_##kind(name)
+#define PROBE_RESULT_Probe(name) uint8_t name = 0;
+#define PROBE_RESULT_Option(name) uint8_t name = 0;
+#define PROBE_RESULT_Feature(name)
+#define PROBE_RESULT_Derived(name)
+#define PROBE_RESULT_Driver(name)
+#define PROBE_RESULT_Workaround(name)
+#define PROBE_RESULT_Caller(name)
+#include "mulciber/profile_fields.def"
+#undef PROBE_RESULT_Probe
+#undef PROBE_RESULT_Option
+#undef PROBE_RESULT_Feature
+#undef PROBE_RESULT_Derived
+#undef PROBE_RESULT_Driver
+#undef PROBE_RESULT_Workaround
+#undef PROBE_RESULT_Caller
+#undef PROFILE_FIELD
+  uint8_t lanesLikeCuda = 0;     // subgroups of 32 real lanes, numbered as CUDA's
+  uint8_t exactMinMax = 0;       // NMin and NMax know that -0 is less than +0
+  uint8_t minMaxUnitesNans = 0;  // and make NVIDIA's one NaN of any
 };
 
 Status probe(Device& device, ProbeResults& out);
