@@ -1,9 +1,9 @@
 // Keeps threads out of the Vulkan driver while exit() takes it down. Drivers and layers destroy their static objects
-// among the exit handlers, those they made last first, so before any handler of ours has run: a thread that goes on
-// launching would work with what is gone.
+// among the exit handlers, those they made last first, so before any handler of ours has run: a thread that
+// still launches then would use a driver that is gone.
 //
 // When exit() begins, other threads of the program are shut out, and what they call from then on gives
-// CUDA_ERROR_DEINITIALIZED; those inside are waited for. The thread that ends the process goes on as before, because
+// CUDA_ERROR_DEINITIALIZED; those inside are waited for. The thread that ends the process may still call CUDA, because
 // its exit handlers and static destructors may free what they hold, until those come that were there before CUDA was:
 // from then on it is told the same. CUDA itself draws the line there.
 #pragma once

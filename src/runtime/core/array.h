@@ -111,7 +111,7 @@ class MipmappedArray {
 Error createArray(Context& context, const ArrayDescription& description, Array*& out);
 Error createMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            MipmappedArray*& out);
-// Over memory of somebody else's, who has an image of that shape there. InvalidValue where the memory has no room for
+// Over another process's memory, which holds an image of that shape. InvalidValue where the memory has no room for
 // it.
 Error importMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            const vk::ExternalMemory& memory, uint64_t offset, MipmappedArray*& out);

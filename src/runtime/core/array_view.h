@@ -11,7 +11,7 @@ abi::ImageShape shapeOf(const ArrayDescription& array);
 abi::ImageShape rawShapeOf(abi::ImageShape shape);
 VkImageViewType viewType(abi::ImageShape shape);
 
-// False, and a warning, where the driver gives kernels wrong channels of texels of so many bytes.
+// False, and a warning, where the driver gives kernels wrong channels of texels of this size.
 bool readsTexels(const vk::Device& device, uint32_t bytes);
 
 }  // namespace mulciber::core

@@ -79,7 +79,7 @@ GraphRef Capture::graph() const {
 }
 
 Error Capture::begin(Stream& stream, CaptureMode mode, GraphRef graph, const CapturePlace& place) {
-  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  TRY(stream.context().error());
   if (stream.isLegacy()) return Error::StreamCaptureUnsupported;
   const bool isOwnGraph = !graph;
   if (isOwnGraph) graph = Graph::create();
@@ -170,7 +170,7 @@ Error Capture::add(const Stream& stream, NodeParameters parameters, Overlap over
     dependencies.push_back({place.nodes[i], overlaps ? programmatic : place.edges[i]});
   }
   GraphNode* node = nullptr;
-  if (const Error error = graph_->add(std::move(parameters), dependencies, node); error != Error::Success) return error;
+  TRY(graph_->add(std::move(parameters), dependencies, node));
   place = {{node}, {EdgeData{}}};
   return Error::Success;
 }

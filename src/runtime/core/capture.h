@@ -47,8 +47,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
   // Into a graph of its own when `graph` is null.
   static Error begin(Stream& stream, CaptureMode mode, GraphRef graph, const CapturePlace& place);
-  // The capture that was begun in the stream ends, whatever comes of it; it goes on, invalidated, only where another
-  // stream began it. `out` is null when it failed.
+  // Ends the capture that was begun in the stream, whether it succeeds or not. A capture that another stream began is
+  // only invalidated. `out` is null when it failed.
   static Error end(Stream& stream, GraphRef& out);
   // The stream of an ongoing capture is going away.
   static void abandon(Stream& stream);

@@ -57,13 +57,13 @@ Error copySmallToDevice(Stream& stream, const Copy& copy, const End& destination
 
 // Between devices, a piece at a time (MDEV-03). Both sides have done their work before, and the host waits.
 Error copyBetweenDevices(Stream& stream, const Copy& copy, const End& destination, const End& source) {
-  if (const Error error = stream.finish(); error != Error::Success) return error;
+  TRY(stream.finish());
   ContextRef to, from;
   for (const auto& [end, owner] : {std::pair{&destination, &to}, std::pair{&source, &from}}) {
     if (!end->allocation) continue;
     *owner = end->allocation->context.lock();
     if (!*owner) return Error::InvalidValue;
-    if (const Error error = (*owner)->synchronize(); error != Error::Success) return error;
+    TRY((*owner)->synchronize());
   }
   std::vector<char> piece(std::min(copy.width, pieceBytes));
   for (size_t z = 0; z < copy.depth; ++z)
@@ -114,7 +114,7 @@ bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination,
   error = isFree ? stream.context().services().afterWait() : stream.finish();
   if (error != Error::Success) return true;
   copyOnHost(copy, to, from);
-  // The writes are on the bus before anything that tells the device to go on.
+  // The writes are on the bus before anything that lets the device run on.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return true;
 }
@@ -126,7 +126,7 @@ Error copyPageable(Stream& stream, const Copy& copy, const End& destination, con
   if (source.isHost && !source.allocation && destination.allocation && bytes <= smallBytes)
     return copySmallToDevice(stream, copy, destination, from);
   if (to && from) {
-    if (const Error error = stream.finish(); error != Error::Success) return error;
+    TRY(stream.finish());
     copyOnHost(copy, to, from);
     return Error::Success;
   }
@@ -165,9 +165,7 @@ Error check(const Context& context, Copy& copy, End& destination, End& source) {
   const bool toDevice = copy.kind == CopyKind::HostToDevice || copy.kind == CopyKind::DeviceToDevice;
   const bool fromDevice = copy.kind == CopyKind::DeviceToHost || copy.kind == CopyKind::DeviceToDevice;
   if (copy.destination == 0 || copy.source == 0) return Error::InvalidValue;
-  if (const Error error = resolve(context, copy.destination, destinationBytes, copy.kind, toDevice, destination);
-      error != Error::Success)
-    return error;
+  TRY(resolve(context, copy.destination, destinationBytes, copy.kind, toDevice, destination));
   return resolve(context, copy.source, sourceBytes, copy.kind, fromDevice, source);
 }
 
@@ -178,9 +176,7 @@ Error check(const Context& context, const Fill& fill, End& destination) {
   if (fill.height > 1 && (fill.pitch < row || fill.pitch % fill.valueBytes != 0)) return Error::InvalidValue;
   if (fill.destination % fill.valueBytes != 0) return Error::InvalidValue;
   if (!extent(row, fill.height, fill.depth, fill.pitch, fill.slice, bytes)) return Error::InvalidValue;
-  if (const Error error = resolve(context, fill.destination, bytes, CopyKind::HostToDevice, true, destination);
-      error != Error::Success)
-    return error;
+  TRY(resolve(context, fill.destination, bytes, CopyKind::HostToDevice, true, destination));
   return destination.allocation && !isOfAnotherDevice(destination, context) ? Error::Success : Error::InvalidValue;
 }
 
@@ -197,12 +193,12 @@ bool isEmpty(const Shape& shape) {
 }  // namespace
 
 Error copy(Stream& stream, const Copy& given, bool async) {
-  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  TRY(stream.context().error());
   Copy copy = given;
   if (isEmpty(copy)) return Error::Success;
   if (copy.hasArray()) return copyArrays(stream, copy, async);
   End destination, source;
-  if (const Error error = check(stream.context(), copy, destination, source); error != Error::Success) return error;
+  TRY(check(stream.context(), copy, destination, source));
   if (const CaptureRef capture = async ? stream.capture() : nullptr)
     return capture->add(stream, CopyNode{stream.context().shared_from_this(), given});
   if (isOfAnotherDevice(destination, stream.context()) || isOfAnotherDevice(source, stream.context()))
@@ -210,17 +206,17 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   Error direct = Error::Success;
   if (copyThroughWindow(stream, copy, destination, source, async, direct)) return direct;
   if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source);
-  if (const Error error = stream.enqueue(onDevice(copy, destination, source)); error != Error::Success) return error;
+  TRY(stream.enqueue(onDevice(copy, destination, source)));
   const bool hostWaits =
       destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;
   return hostWaits && !async ? stream.finish() : Error::Success;
 }
 
 Error fill(Stream& stream, const Fill& fill, bool async) {
-  if (const Error error = stream.context().error(); error != Error::Success) return error;
+  TRY(stream.context().error());
   if (isEmpty(fill)) return Error::Success;
   End destination;
-  if (const Error error = check(stream.context(), fill, destination); error != Error::Success) return error;
+  TRY(check(stream.context(), fill, destination));
   if (const CaptureRef capture = async ? stream.capture() : nullptr)
     return capture->add(stream, FillNode{stream.context().shared_from_this(), fill});
   const Error error = stream.enqueue(regionOf(fill, destination));
@@ -246,7 +242,7 @@ Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
   if (isEmpty(copy)) return Error::Success;
   if (copy.hasArray()) return prepareArrays(context, copy, out);
   End destination, source;
-  if (const Error error = check(context, copy, destination, source); error != Error::Success) return error;
+  TRY(check(context, copy, destination, source));
   if (isOfAnotherDevice(destination, context) || isOfAnotherDevice(source, context)) return Error::NotSupported;
   if (destination.allocation && source.allocation) {
     out.work = onDevice(copy, destination, source);
@@ -257,7 +253,7 @@ Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
     return Error::Success;
   }
   vk::Memory memory;
-  if (const Error error = takeStaging(context, copy, out, memory); error != Error::Success) return error;
+  TRY(takeStaging(context, copy, out, memory));
   char* const staging = static_cast<char*>(memory.host);
   const Copy fromStaging = withStaging(copy, Staged::Source), toStaging = withStaging(copy, Staged::Destination);
   if (destination.allocation) {
@@ -273,7 +269,7 @@ Error prepare(Context& context, const Copy& given, PreparedCopy& out) {
 Error prepare(Context& context, const Fill& fill, PreparedCopy& out) {
   if (isEmpty(fill)) return Error::Success;
   End destination;
-  if (const Error error = check(context, fill, destination); error != Error::Success) return error;
+  TRY(check(context, fill, destination));
   out.work = regionOf(fill, destination);
   return Error::Success;
 }

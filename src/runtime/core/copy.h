@@ -48,7 +48,7 @@ struct Fill {
   bool operator==(const Fill&) const = default;
 };
 
-// Synchronous calls obey CUDA's rules for when the host may go on (features.md HOST-15, HOST-16): a copy between
+// Synchronous calls return when CUDA's do (docs/behaviours.md HOST-15, HOST-16): a copy between
 // device addresses and a fill of device memory return at once, a copy of pageable host memory returns when the host may
 // use its memory again.
 Error copy(Stream& stream, const Copy& copy, bool async);

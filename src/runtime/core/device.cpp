@@ -121,7 +121,7 @@ vk::Status openWithProbes(const vk::PhysicalDevice& physical, ShaderCache& cache
   const auto cached = cache.load(key);
   const bool isKnown = cached && cached->size() == sizeof(known);
   if (isKnown) std::memcpy(&known, cached->data(), sizeof(known));
-  if (const vk::Status status = make(isKnown ? &known : nullptr); status != vk::Status::Ok) return status;
+  TRY(make(isKnown ? &known : nullptr));
   if (!isKnown) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&out->probes());
     cache.store(key, {bytes, sizeof(known)});
@@ -246,8 +246,7 @@ Error Device::createContext(uint32_t flags, ContextRef& out) {
 
 Error Device::retainPrimary(ContextRef& out) {
   std::lock_guard lock(mutex_);
-  if (!primary_)
-    if (const Error error = Context::create(*this, primaryFlags_, primary_); error != Error::Success) return error;
+  if (!primary_) TRY(Context::create(*this, primaryFlags_, primary_));
   ++primaryCount_;
   out = primary_;
   return Error::Success;
@@ -260,7 +259,7 @@ Error Device::holdPrimary(ContextRef& out) {
     return Error::Success;
   }
   lock.unlock();
-  if (const Error error = retainPrimary(out); error != Error::Success) return error;
+  TRY(retainPrimary(out));
   lock.lock();
   // Another thread may have come first.
   if (isHeldByRuntime_) --primaryCount_;

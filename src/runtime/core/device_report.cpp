@@ -13,7 +13,7 @@ DeviceReport reportOf(const Device& device) {
 
 Error memoryOf(Device& device, uint64_t& freeBytes, uint64_t& totalBytes) {
   std::shared_ptr<vk::Device> vulkan;
-  if (Error error = device.open(vulkan); error != Error::Success) return error;
+  TRY(device.open(vulkan));
   vulkan->allocator().usage(freeBytes, totalBytes);
   return Error::Success;
 }

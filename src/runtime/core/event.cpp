@@ -32,34 +32,31 @@ void Event::setCaptured(std::shared_ptr<const CapturedEvent> captured) {
 }
 
 Error Event::query() const {
-  if (const Error error = context_->error(); error != Error::Success) return error;
+  TRY(context_->error());
   if (const auto captured = this->captured()) return captured->refuse();
-  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(unsafeDuringCapture());
   return poll();
 }
 
 Error Event::poll() const {
-  if (const Error error = context_->error(); error != Error::Success) return error;
+  TRY(context_->error());
   const MarkerRef marker = this->marker();
   if (!marker) return Error::Success;
   if (!marker->isResolved()) return Error::NotReady;
-  const vk::Status status = marker->poll();
-  if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
-  if (status != vk::Status::Ok) return errorFrom(status);
+  TRY(context_->errorAfter(marker->poll()));
   return context_->services().afterWait();
 }
 
 Error Event::synchronize() const {
-  if (const Error error = context_->error(); error != Error::Success) return error;
+  TRY(context_->error());
   if (const auto captured = this->captured()) return captured->refuse();
-  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(unsafeDuringCapture());
   const MarkerRef marker = this->marker();
   if (!marker) return Error::Success;
   const auto mode = (flags_ & BlockingSync) != 0 ? vk::WaitMode::Block : context_->waitMode();
   vk::Status status = marker->waitResolved();
   if (status == vk::Status::Ok) status = marker->wait(mode);
-  if (status == vk::Status::DeviceLost) context_->setError(errorFrom(status));
-  if (status != vk::Status::Ok) return errorFrom(status);
+  TRY(context_->errorAfter(status));
   context_->device().trimPools();
   return context_->services().afterWait();
 }
@@ -70,12 +67,10 @@ Error Event::elapsed(const Event& start, const Event& end, float& milliseconds) 
   if (start.captured() || end.captured()) return Error::CapturedEvent;
   const MarkerRef first = start.marker(), last = end.marker();
   if (!first || !last) return Error::InvalidHandle;
-  for (const Event* event : {&start, &end})
-    if (const Error error = event->poll(); error != Error::Success) return error;
+  for (const Event* event : {&start, &end}) TRY(event->poll());
   double from = 0, to = 0;
   for (const auto& [marker, time] : {std::pair{&first, &from}, std::pair{&last, &to}})
-    if (const vk::Status status = (*marker)->timestamp()->nanoseconds(*time); status != vk::Status::Ok)
-      return errorFrom(status);
+    TRY(errorFrom((*marker)->timestamp()->nanoseconds(*time)));
   milliseconds = static_cast<float>((to - from) * 1e-6);
   return Error::Success;
 }

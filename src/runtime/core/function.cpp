@@ -134,13 +134,13 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
       return Error::Success;
     }
   }
-  if (const Error error = translateOnce(variant.needs).error; error != Error::Success) return error;
+  TRY(translateOnce(variant.needs).error);
   std::unique_lock lock(mutex_);
   if (const auto found = pipelines_.find(variant); found != pipelines_.end()) {
     out = found->second;
     return Error::Success;
   }
-  if (const Error error = makePipeline(variant, false, out); error != Error::Success) return error;
+  TRY(makePipeline(variant, false, out));
   pipelines_[variant] = out;
   return Error::Success;
 }
@@ -200,7 +200,7 @@ Error Function::registers(uint32_t& out) {
       std::memcpy(&out, known->data(), sizeof(out));
     } else {
       std::shared_ptr<const vk::Pipeline> pipeline;
-      if (const Error error = makePipeline(variant, true, pipeline); error != Error::Success) return error;
+      TRY(makePipeline(variant, true, pipeline));
       out = pipeline->registers().value_or(out);
       pipelines_.try_emplace(variant, std::move(pipeline));
       uint8_t bytes[sizeof(out)];
@@ -214,7 +214,7 @@ Error Function::registers(uint32_t& out) {
 
 Error Function::attribute(int attribute, int& value) {
   const KernelInfo* kernel = nullptr;
-  if (const Error error = info(kernel); error != Error::Success) return error;
+  TRY(info(kernel));
   const Device& device = module_.context().device();
   switch (attribute) {
     case MaxThreadsPerBlock: {
@@ -227,7 +227,7 @@ Error Function::attribute(int attribute, int& value) {
     case LocalSizeBytes: value = static_cast<int>(kernel->localBytes); return Error::Success;
     case NumRegs: {
       uint32_t count = 0;
-      if (const Error error = registers(count); error != Error::Success) return error;
+      TRY(registers(count));
       value = static_cast<int>(count);
       return Error::Success;
     }
@@ -246,7 +246,7 @@ Error Function::attribute(int attribute, int& value) {
 Error Function::setAttribute(int attribute, int value) {
   if (attribute == MaxDynamicSharedSizeBytes) {
     const KernelInfo* kernel = nullptr;
-    if (const Error error = info(kernel); error != Error::Success) return error;
+    TRY(info(kernel));
     const auto most = static_cast<int64_t>(module_.context().device().shape().sharedPerBlockOptin);
     if (value < 0 || value + static_cast<int64_t>(kernel->staticSharedBytes) > most) return Error::InvalidValue;
     maxDynamicShared_.store(value);
@@ -262,10 +262,10 @@ Error Function::setAttribute(int attribute, int value) {
 
 Error Function::maxActiveBlocks(uint32_t blockThreads, size_t dynamicSharedBytes, int& blocks) {
   const KernelInfo* kernel = nullptr;
-  if (const Error error = info(kernel); error != Error::Success) return error;
+  TRY(info(kernel));
   if (blockThreads == 0) return Error::InvalidValue;
   uint32_t count = 0;
-  if (const Error error = registers(count); error != Error::Success) return error;
+  TRY(registers(count));
   count = std::min(count, mostRegisters(blockThreads));  // what the driver does for larger blocks
   const uint64_t shared = kernel->staticSharedBytes + dynamicSharedBytes;
   blocks = static_cast<int>(blocksThatFit(module_.context().device().shape(), {blockThreads, count, shared}));

@@ -26,8 +26,7 @@ Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& 
   std::unique_ptr<KernelServices> services(new KernelServices(context));
   vk::Allocator& allocator = context.vulkan().allocator();
   // Errors are looked for after kernels that may report some: launchState() says so.
-  if (const auto status = allocator.allocate(vk::MemoryUse::Staging, 1024, services->state_); status != vk::Status::Ok)
-    return errorFrom(status);
+  TRY(errorFrom(allocator.allocate(vk::MemoryUse::Staging, 1024, services->state_)));
   std::memset(services->state_.host, 0, 1024);
   services->launchState_ = static_cast<abi::LaunchState*>(services->state_.host);
   services->error_ = reinterpret_cast<abi::ErrorRecord*>(static_cast<char*>(services->state_.host) + errorOffset);
@@ -60,25 +59,21 @@ Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   if (kernel.reportsErrors) context_.vulkan().hostWillRead();
   if (kernel.usesTextures) {
     uint64_t table = 0;
-    if (const Error error = context_.textures().address(table); error != Error::Success) return error;
+    TRY(context_.textures().address(table));
   }
   if (!kernel.usesPrintf && !kernel.usesHeap && !kernel.usesLocks) return Error::Success;
   std::lock_guard lock(mutex_);
-  if (kernel.usesPrintf && !printf_.chunk)
-    if (const Error error = allocatePrintf(defaultPrintfBytes); error != Error::Success) return error;
+  if (kernel.usesPrintf && !printf_.chunk) TRY(allocatePrintf(defaultPrintfBytes));
   if (kernel.usesLocks && !locks_.chunk) {
     const std::vector<uint32_t> free(abi::lockCount, 0);
-    if (const Error error = allocateFilled(free.size() * 4, free.data(), free.size() * 4, locks_);
-        error != Error::Success)
-      return error;
+    TRY(allocateFilled(free.size() * 4, free.data(), free.size() * 4, locks_));
     launchState_->locks = locks_.address;
   }
   if (!kernel.usesHeap || heap_.chunk) return Error::Success;
   abi::Heap header{};
   header.size = std::max<uint64_t>(heapBytes_, 2 * sizeof(abi::Heap));
   header.used = sizeof(abi::Heap);
-  if (const Error error = allocateFilled(header.size, &header, sizeof(header), heap_); error != Error::Success)
-    return error;
+  TRY(allocateFilled(header.size, &header, sizeof(header), heap_));
   launchState_->heap = heap_.address;
   return Error::Success;
 }
@@ -86,14 +81,13 @@ Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
 // The first bytes are written before a kernel that uses the memory can be submitted.
 Error KernelServices::allocateFilled(uint64_t bytes, const void* first, uint64_t firstBytes, vk::Memory& memory) {
   vk::Device& vulkan = context_.vulkan();
-  if (const auto status = vulkan.allocator().allocate(vk::MemoryUse::Device, bytes, memory); status != vk::Status::Ok)
-    return errorFrom(status);
+  TRY(errorFrom(vulkan.allocator().allocate(vk::MemoryUse::Device, bytes, memory)));
   vk::Queue& queue = vulkan.queue(0);
   vk::Position position(queue);
   vk::Status status = queue.record(position, [&](vk::Commands& commands) {
     void* host = nullptr;
     uint64_t address = 0;
-    if (const auto uploaded = commands.upload(firstBytes, host, address); uploaded != vk::Status::Ok) return uploaded;
+    TRY(commands.upload(firstBytes, host, address));
     std::memcpy(host, first, firstBytes);
     commands.copy({memory.address, address, firstBytes});
     return vk::Status::Ok;
@@ -105,9 +99,7 @@ Error KernelServices::allocateFilled(uint64_t bytes, const void* first, uint64_t
 Error KernelServices::ownMemory(uint64_t scratchBytes, bool isCooperative, OwnMemory& out) {
   vk::Allocator& allocator = context_.vulkan().allocator();
   vk::Memory memory;
-  if (const auto status = allocator.allocate(vk::MemoryUse::Device, scratchBytes + sizeof(gridWorkspace), memory);
-      status != vk::Status::Ok)
-    return errorFrom(status);
+  TRY(errorFrom(allocator.allocate(vk::MemoryUse::Device, scratchBytes + sizeof(gridWorkspace), memory)));
   out.memory = std::shared_ptr<const void>(memory.chunk, [&allocator, memory](const void*) { allocator.free(memory); });
   out.scratch = memory.address;
   out.gridWorkspace = isCooperative ? memory.address + scratchBytes : 0;
@@ -117,8 +109,7 @@ Error KernelServices::ownMemory(uint64_t scratchBytes, bool isCooperative, OwnMe
 vk::Status KernelServices::prepareGridWorkspace(const OwnMemory& memory, vk::Commands& commands) const {
   void* host = nullptr;
   uint64_t address = 0;
-  if (const auto status = commands.upload(sizeof(gridWorkspace), host, address); status != vk::Status::Ok)
-    return status;
+  TRY(commands.upload(sizeof(gridWorkspace), host, address));
   std::memcpy(host, gridWorkspace, sizeof(gridWorkspace));
   commands.copy({memory.gridWorkspace, address, sizeof(gridWorkspace)});
   commands.barrier();
@@ -137,8 +128,7 @@ vk::Status KernelServices::ownState(const Blocks& blocks, const OwnMemory& memor
     stride *= blocks.count[i];
   }
   void* host = nullptr;
-  if (const auto status = commands.upload(sizeof(abi::LaunchState), host, address); status != vk::Status::Ok)
-    return status;
+  TRY(commands.upload(sizeof(abi::LaunchState), host, address));
   std::memcpy(host, &own, sizeof(own));
   return vk::Status::Ok;
 }
@@ -155,8 +145,7 @@ void KernelServices::launchedPrinting(const vk::Point& point) {
 }
 
 Error KernelServices::afterWait() {
-  if (error_->error != 0)
-    if (const Error error = reportError(); error != Error::Success) return error;
+  if (error_->error != 0) TRY(reportError());
   std::lock_guard lock(mutex_);
   if (!printed_) return context_.error();
   // Kernels that still run may be writing a record.

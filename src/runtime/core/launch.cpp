@@ -35,14 +35,12 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   if (kernel.requiredBlock[0] != 0 && !std::equal(launch.block, launch.block + 3, kernel.requiredBlock))
     return Error::InvalidValue;
   int mostDynamic = 0;
-  if (const Error error = function.attribute(8, mostDynamic); error != Error::Success) return error;
+  TRY(function.attribute(8, mostDynamic));
   if (launch.dynamicSharedBytes > static_cast<uint32_t>(mostDynamic))
     return launch.isCooperative ? Error::CooperativeLaunchTooLarge : Error::InvalidValue;
   if (launch.isCooperative) {
     int blocks = 0;
-    if (const Error error = function.maxActiveBlocks(static_cast<uint32_t>(threads), launch.dynamicSharedBytes, blocks);
-        error != Error::Success)
-      return error;
+    TRY(function.maxActiveBlocks(static_cast<uint32_t>(threads), launch.dynamicSharedBytes, blocks));
     const uint64_t grid = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
     if (grid > uint64_t(shape.multiprocessors) * static_cast<uint64_t>(blocks)) return Error::CooperativeLaunchTooLarge;
   }
@@ -106,7 +104,7 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
 
 Error check(Function& function, const Launch& launch) {
   const KernelInfo* kernel = nullptr;
-  if (const Error error = function.info(kernel); error != Error::Success) return error;
+  TRY(function.info(kernel));
   return check(launch, *kernel, function, function.module().context().device().shape());
 }
 
@@ -121,7 +119,7 @@ vk::Status KernelLaunch::record(vk::Commands& commands) const {
   if (parameters) {
     void* host = nullptr;
     uint64_t address = 0;
-    if (const auto status = commands.upload(parameters->size(), host, address); status != vk::Status::Ok) return status;
+    TRY(commands.upload(parameters->size(), host, address));
     std::memcpy(host, parameters->data(), parameters->size());
     std::memcpy(filled + abi::parameterOffset, &address, sizeof(address));
   }
@@ -132,9 +130,7 @@ vk::Status KernelLaunch::record(vk::Commands& commands) const {
 
 vk::Status KernelLaunch::recordPieces(vk::Commands& commands, uint8_t* filled) const {
   commands.keep(ownMemory.memory);
-  if (isCooperative)
-    if (const auto status = services->prepareGridWorkspace(ownMemory, commands); status != vk::Status::Ok)
-      return status;
+  if (isCooperative) TRY(services->prepareGridWorkspace(ownMemory, commands));
   for (uint64_t z = 0; z < groups[2]; z += piece[2])
     for (uint64_t y = 0; y < groups[1]; y += piece[1])
       for (uint64_t x = 0; x < groups[0]; x += piece[0]) {
@@ -142,8 +138,7 @@ vk::Status KernelLaunch::recordPieces(vk::Commands& commands, uint8_t* filled) c
             {static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)}, {}, scratchBytes};
         for (int i = 0; i < 3; ++i) blocks.count[i] = std::min(piece[i], groups[i] - blocks.first[i]);
         uint64_t state = 0;
-        if (const auto status = services->ownState(blocks, ownMemory, commands, state); status != vk::Status::Ok)
-          return status;
+        TRY(services->ownState(blocks, ownMemory, commands, state));
         std::memcpy(filled + offsetof(abi::PushHeader, launchState), &state, sizeof(state));
         if (x + y + z != 0) commands.barrier();  // it takes the memory of those before
         commands.dispatch(*pipeline, filled, pushBytes, blocks.count, blocks.first);
@@ -155,20 +150,17 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
               KernelLaunch& out) {
   if (&function.module().context() != &context) return Error::InvalidHandle;
   const KernelInfo* kernel = nullptr;
-  if (const Error error = function.info(kernel); error != Error::Success) return error;
-  if (const Error error = check(launch, *kernel, function, context.device().shape()); error != Error::Success)
-    return error;
+  TRY(function.info(kernel));
+  TRY(check(launch, *kernel, function, context.device().shape()));
 
   PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
   if (kernel->stackCount != 0) {
     size_t limit = 0;
-    if (const Error error = context.limit(Limit::StackSize, limit); error != Error::Success) return error;
+    TRY(context.limit(Limit::StackSize, limit));
     variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 31) / 32 * 32;
   }
-  if (const Error error = chooseTranslation(launch, function, context.vulkan().profile(), variant, kernel);
-      error != Error::Success)
-    return error;
-  if (const Error error = function.pipeline(variant, out.pipeline); error != Error::Success) return error;
+  TRY(chooseTranslation(launch, function, context.vulkan().profile(), variant, kernel));
+  TRY(function.pipeline(variant, out.pipeline));
   out.kernel = kernel;
   out.services = &context.services();
   out.constants = function.module().dataMemory();
@@ -179,8 +171,7 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
   out.isCooperative = launch.isCooperative;
 
   abi::PushHeader header{};
-  if (const Error error = context.services().launchState(*kernel, header.launchState); error != Error::Success)
-    return error;
+  TRY(context.services().launchState(*kernel, header.launchState));
   header.moduleData = function.module().dataAddress();
   std::copy_n(launch.grid, 3, header.gridDim);
   std::memcpy(out.push, &header, sizeof(header));
@@ -196,11 +187,9 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
   } else {
     std::memset(parameters, 0, parameterBytes);
   }
-  if (const Error error = gather(*kernel, arguments, parameters); error != Error::Success) return error;
+  TRY(gather(*kernel, arguments, parameters));
   const size_t references = function.module().referenceCount() * referenceBytes;
-  if (const Error error = function.module().referenceHandles(parameters + kernel->parameterBytes - references);
-      error != Error::Success)
-    return error;
+  TRY(function.module().referenceHandles(parameters + kernel->parameterBytes - references));
   out.parameters = std::move(buffer);
   out.pushBytes = (abi::parameterOffset + parameterBytes + 3) / 4 * 4;
   return prepareOwnMemory(out);
@@ -235,15 +224,13 @@ Error captureLaunch(Capture& capture, Function& function, const Launch& launch, 
 Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream,
              const LaunchNotes& notes) {
   Context& context = stream.context();
-  if (const Error error = context.error(); error != Error::Success) return error;
+  TRY(context.error());
   if (const CaptureRef capture = stream.capture())
     return captureLaunch(*capture, function, launch, arguments, stream, notes);
   DeviceWork work{std::in_place_type<KernelLaunch>};
-  if (const Error error = prepare(function, launch, arguments, context, std::get<KernelLaunch>(work));
-      error != Error::Success)
-    return error;
+  TRY(prepare(function, launch, arguments, context, std::get<KernelLaunch>(work)));
   if (context.vulkan().physical().isCpu()) vk::noteLaunch(function.name());
-  if (const Error error = stream.enqueue(work); error != Error::Success) return error;
+  TRY(stream.enqueue(work));
   return util::environment().launchBlocking ? stream.finish() : Error::Success;
 }
 

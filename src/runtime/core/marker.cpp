@@ -26,7 +26,7 @@ vk::Status Marker::waitResolved() const {
 }
 
 vk::Status Marker::poll() const {
-  if (const vk::Status status = point_.queue->submit(point_.value); status != vk::Status::Ok) return status;
+  TRY(point_.queue->submit(point_.value));
   const vk::Status status = point_.queue->poll(point_.value);
   return status == vk::Status::NotReady && timestamp_ && timestamp_->isWritten() ? vk::Status::Ok : status;
 }

@@ -46,13 +46,13 @@ bool isMet(Context& context, const Allocation& allocation, const WordWait& wait)
 }
 
 Error prepare(const WordWait& wait, WaitForWord& out) {
-  if (const Error error = checkWord(wait.address, wait.bytes); error != Error::Success) return error;
+  TRY(checkWord(wait.address, wait.bytes));
   out = {Platform::get().memory().find(wait.address, wait.bytes), wait};
   return Error::Success;
 }
 
 Error prepare(const WordWrite& write, DeviceWork& out) {
-  if (const Error error = checkWord(write.address, write.bytes); error != Error::Success) return error;
+  TRY(checkWord(write.address, write.bytes));
   const AllocationRef allocation = Platform::get().memory().find(write.address, write.bytes);
   const uint64_t address = allocation->deviceAddress + allocation->offsetOf(write.address);
   if (write.bytes == 4) {

@@ -33,7 +33,7 @@ struct WordBarrier {};
 
 using WordOperation = std::variant<WordWait, WordWrite, WordBarrier>;
 
-// What follows in the stream waits for the words, and nothing else does: streams that share the queue go on.
+// Later work of the stream waits for the words. Other streams do not wait, even those that share the queue.
 Error carryOut(Stream& stream, const std::vector<WordOperation>& operations);
 // Whether the word is now as the wait wants it.
 bool isMet(Context& context, const Allocation& allocation, const WordWait& wait);

@@ -89,7 +89,7 @@ Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitL
   for (const PtxSource& source : sources)
     contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);
   ModuleRef module(new Module(context, std::move(whole), std::move(archive), ShaderCache::hash(contents)));
-  if (const Error error = module->upload(); error != Error::Success) return error;
+  TRY(module->upload());
   out = std::move(module);
   return Error::Success;
 }
@@ -135,8 +135,7 @@ Error Module::upload() {
   }
   if (bytes == 0) return Error::Success;
   const auto use = anyManaged ? vk::MemoryUse::Host : vk::MemoryUse::Device;
-  if (const Error error = context_.addMemory(MemoryKind::Module, use, bytes, 0, data_); error != Error::Success)
-    return error;
+  TRY(context_.addMemory(MemoryKind::Module, use, bytes, 0, data_));
   if (anyManaged) data_->advice = std::make_shared<AdviceMap>(bytes);
   // A stream of its own: kernels are loaded when they are first launched, which may be while others are captured.
   const auto own =
@@ -146,10 +145,9 @@ Error Module::upload() {
     Fill zeros;
     zeros.destination = data_->deviceAddress + begin;
     zeros.width = bytes - begin;
-    if (const Error error = fill(stream, zeros, false); error != Error::Success) return error;
+    TRY(fill(stream, zeros, false));
   }
-  for (uint64_t begin = 0; begin < contents.image.size(); begin += pieceBytes)
-    if (const Error error = uploadPiece(stream, begin); error != Error::Success) return error;
+  for (uint64_t begin = 0; begin < contents.image.size(); begin += pieceBytes) TRY(uploadPiece(stream, begin));
   return stream.finish();
 }
 
@@ -208,8 +206,7 @@ Error Module::surfaceReference(std::string_view name, SurfaceReference*& out) co
 Error Module::referenceHandles(uint8_t* out) const {
   for (const BoundReference& reference : references_) {
     uint64_t handle = reference.surface ? reference.surface->handle() : 0;
-    if (reference.texture)
-      if (const Error error = reference.texture->handle(handle); error != Error::Success) return error;
+    if (reference.texture) TRY(reference.texture->handle(handle));
     std::memcpy(out, &handle, referenceBytes);
     out += referenceBytes;
   }

@@ -12,7 +12,7 @@ struct MultiprocessorLimits {
   uint32_t blocks;
   uint32_t sharedBytes;
   uint32_t sharedReserved;  // bytes that each block takes besides its own
-  uint32_t sharedUnit;      // a block gets a multiple of so many bytes
+  uint32_t sharedUnit;      // a block gets a multiple of this many bytes
 };
 MultiprocessorLimits multiprocessorLimits(uint32_t computeCapability);
 

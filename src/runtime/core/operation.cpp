@@ -26,7 +26,7 @@ vk::Status recordWork(const BufferCopy& copy, vk::Commands& commands) {
 
 vk::Status recordWork(const Upload& upload, vk::Commands& commands) {
   vk::Memory memory;
-  if (const auto status = commands.upload(upload.bytes->size(), memory); status != vk::Status::Ok) return status;
+  TRY(commands.upload(upload.bytes->size(), memory));
   std::memcpy(memory.host, upload.bytes->data(), upload.bytes->size());
   vk::CopyRegion region = upload.region;
   region.source += memory.address;
@@ -42,7 +42,7 @@ vk::Status recordWork(const ArrayCopy& copy, vk::Commands& commands) {
 
 vk::Status recordWork(const ArrayUpload& upload, vk::Commands& commands) {
   vk::Memory memory;
-  if (const auto status = commands.upload(upload.bytes->size(), memory); status != vk::Status::Ok) return status;
+  TRY(commands.upload(upload.bytes->size(), memory));
   std::memcpy(memory.host, upload.bytes->data(), upload.bytes->size());
   const uint64_t row = upload.array.rowBytes;
   return commands.copyToImage(upload.array, {memory, memory.address, row, row * upload.array.height});

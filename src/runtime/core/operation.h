@@ -99,7 +99,7 @@ struct WaitForDevice {
   MarkerRef marker;
 };
 
-// What follows waits until the worker has seen the word as it must be. It may stay as it is for ever.
+// What follows waits until the worker has seen the word as it must be, which may never come.
 struct WaitForWord {
   AllocationRef allocation;
   WordWait wait;

@@ -272,18 +272,18 @@ Error ownerOf(uint64_t address, ContextRef& out) {
 }  // namespace
 
 Error freeAnywhere(uint64_t address) {
-  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  TRY(unsafeDuringCapture());
   if (address == 0) return Error::Success;
   ContextRef owner;
-  if (const Error error = ownerOf(address, owner); error != Error::Success) return error;
+  TRY(ownerOf(address, owner));
   return owner->free(address);
 }
 
 Error freeHostAnywhere(void* pointer) {
-  if (const Error unsafe = unsafeDuringCapture(); unsafe != Error::Success) return unsafe;
+  TRY(unsafeDuringCapture());
   if (!pointer) return Error::Success;
   ContextRef owner;
-  if (const Error error = ownerOf(reinterpret_cast<uint64_t>(pointer), owner); error != Error::Success) return error;
+  TRY(ownerOf(reinterpret_cast<uint64_t>(pointer), owner));
   return owner->freeHost(pointer);
 }
 
@@ -303,21 +303,21 @@ Error ensureRuntimeContext(ContextRef& out) {
     state.stack.pop_back();
     state.device = out->device().ordinal();
   }
-  if (const Error error = Platform::get().initialize(); error != Error::Success) return error;
+  TRY(Platform::get().initialize());
   Device* device = Platform::get().device(state.device);
   if (!device) return Error::InvalidDevice;
-  if (const Error error = device->holdPrimary(out); error != Error::Success) return error;
+  TRY(device->holdPrimary(out));
   state.stack.push_back(out);
   return out->error();
 }
 
 Error setRuntimeDevice(int ordinal) {
-  if (const Error error = Platform::get().initialize(); error != Error::Success) return error;
+  TRY(Platform::get().initialize());
   Device* device = Platform::get().device(ordinal);
   if (!device) return Error::InvalidDevice;
   thread().device = ordinal;
   ContextRef context;
-  if (const Error error = device->holdPrimary(context); error != Error::Success) return error;
+  TRY(device->holdPrimary(context));
   setCurrentContext(context);
   return Error::Success;
 }

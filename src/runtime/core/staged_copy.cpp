@@ -32,10 +32,9 @@ class Staging {
         for (size_t x = 0; x < host_.width; x += pieceBytes) {
           const StagedPiece piece{x, y, z, std::min(pieceBytes, host_.width - x),
                                   std::min(rowsAtOnce, host_.height - y)};
-          if (const Error error = start(piece); error != Error::Success) return error;
+          TRY(start(piece));
         }
-    while (!inFlight_.empty())
-      if (const Error error = finishOldest(); error != Error::Success) return error;
+    while (!inFlight_.empty()) TRY(finishOldest());
     return Error::Success;
   }
 
@@ -54,8 +53,7 @@ class Staging {
 
   Error acquire(vk::Memory& out) {
     if (memory_.size() < piecesInFlight) {
-      if (const auto status = allocator().allocate(vk::MemoryUse::Staging, pieceBytes, out); status != vk::Status::Ok)
-        return errorFrom(status);
+      TRY(errorFrom(allocator().allocate(vk::MemoryUse::Staging, pieceBytes, out)));
       memory_.push_back(out);
       return Error::Success;
     }
@@ -65,14 +63,14 @@ class Staging {
 
   Error start(const StagedPiece& piece) {
     vk::Memory memory;
-    if (const Error error = acquire(memory); error != Error::Success) return error;
+    TRY(acquire(memory));
     if (toDevice_)
       for (size_t row = 0; row < piece.rows; ++row)
         std::memcpy(static_cast<char*>(memory.host) + row * piece.width, hostRow(piece, row), piece.width);
     InFlight flight{piece, memory, nullptr};
     const Error error = stream_.enqueue(work_(piece, memory));
     if (error != Error::Success) return error;
-    if (const Error marked = stream_.mark(Precision::Exact, flight.marker); marked != Error::Success) return marked;
+    TRY(stream_.mark(Precision::Exact, flight.marker));
     inFlight_.push_back(std::move(flight));
     return Error::Success;
   }
@@ -80,7 +78,7 @@ class Staging {
   Error finishOldest() {
     const InFlight flight = std::move(inFlight_.front());
     inFlight_.pop_front();
-    if (const Error error = stream_.waitFor(*flight.marker); error != Error::Success) return error;
+    TRY(stream_.waitFor(*flight.marker));
     if (!toDevice_)
       for (size_t row = 0; row < flight.piece.rows; ++row)
         std::memcpy(hostRow(flight.piece, row), static_cast<const char*>(flight.memory.host) + row * flight.piece.width,

@@ -30,8 +30,8 @@ Stream::Stream(Context& context, Role role, uint32_t flags, int priority, vk::Qu
 Error Stream::broken() const { return context_.error(); }
 
 Error Stream::before() {
-  if (const Error error = context_.error(); error != Error::Success) return error;
-  if (const Error error = refuseInCapture(); error != Error::Success) return error;
+  TRY(context_.error());
+  TRY(refuseInCapture());
   return context_.order().before(*this);
 }
 
@@ -68,9 +68,7 @@ Error Stream::refuseInCapture() {
 
 Error Stream::after(vk::Status status) {
   context_.order().after(*this);
-  const Error error = errorFrom(status);
-  if (status == vk::Status::DeviceLost) context_.setError(error);
-  return error;
+  return context_.errorAfter(status);
 }
 
 // The caller holds the lock.
@@ -84,11 +82,11 @@ vk::Status Stream::give(const DeviceWork& work) {
 }
 
 Error Stream::enqueue(const DeviceWork& work) {
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   vk::Status status = vk::Status::Ok;
   {
     std::lock_guard lock(mutex_);
-    if (const Error error = broken(); error != Error::Success) return error;
+    TRY(broken());
     if (pending_.empty()) status = give(work);
     else pending_.emplace_back(work);
   }
@@ -122,12 +120,12 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
 }
 
 Error Stream::enqueue(std::vector<Operation> operations) {
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   vk::Status status = vk::Status::Ok;
   bool isKeptBack = false;
   {
     std::lock_guard lock(mutex_);
-    if (const Error error = broken(); error != Error::Success) return error;
+    TRY(broken());
     for (Operation& operation : operations)
       if (status == vk::Status::Ok && (!pending_.empty() || !carryOut(operation, status)))
         pending_.push_back(std::move(operation));
@@ -139,7 +137,7 @@ Error Stream::enqueue(std::vector<Operation> operations) {
 
 // For what the worker carries out: it is kept back even when nothing is before it.
 Error Stream::keepBack(Operation operation) {
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   {
     std::lock_guard lock(mutex_);
     pending_.push_back(std::move(operation));
@@ -156,7 +154,7 @@ bool Stream::isDeferred() const {
 // The caller holds the lock. A marker that waits for other queues, or is timed, is a piece of work of its own.
 void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp) {
   if (timestamp || !position_.waits.empty())
-    // A failure means that the device is lost, which whoever waits for the marker finds out.
+    // A failure means that the device is lost, which the thread that waits for the marker finds out.
     (void)queue_.record(position_, [&](vk::Commands& commands) {
       commands.mark();
       if (timestamp) commands.write(timestamp);
@@ -172,9 +170,7 @@ Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
     precision = isExact ? Precision::Exact : Precision::Timed;
   }
   vk::TimestampRef timestamp;
-  if (precision == Precision::Timed)
-    if (const vk::Status status = context_.vulkan().timestamp(timestamp); status != vk::Status::Ok)
-      return errorFrom(status);
+  if (precision == Precision::Timed) TRY(errorFrom(context_.vulkan().timestamp(timestamp)));
   out = std::make_shared<Marker>();
   std::lock_guard lock(mutex_);
   if (pending_.empty()) resolve(*out, precision, timestamp);
@@ -183,8 +179,8 @@ Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
 }
 
 Error Stream::place(std::shared_ptr<Marker>& out) {
-  if (const Error error = before(); error != Error::Success) return error;
-  if (const Error error = mark(Precision::Loose, out); error != Error::Success) return error;
+  TRY(before());
+  TRY(mark(Precision::Loose, out));
   return after(vk::Status::Ok);
 }
 
@@ -204,12 +200,11 @@ void Stream::follow(const std::shared_ptr<Marker>& marker) {
 Error Stream::waitFor(const Marker& marker) {
   vk::Status status = marker.waitResolved();
   if (status == vk::Status::Ok) status = marker.wait(context_.waitMode());
-  if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
-  return errorFrom(status);
+  return context_.errorAfter(status);
 }
 
 Error Stream::isFree(bool& out) {
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   std::lock_guard lock(mutex_);
   const auto passed = [](const vk::Point& point) { return point.queue->isKnownPassed(point.value); };
   out = pending_.empty() && passed(position_.last) && std::ranges::all_of(position_.waits, passed);
@@ -224,33 +219,31 @@ void Stream::dropPassed() {
 
 Error Stream::query() {
   // No operation: what was given to the stream so far is asked about, not what the next one would come after.
-  if (const Error error = context_.error(); error != Error::Success) return error;
-  if (const Error error = refuseInCapture(); error != Error::Success) return error;
-  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(context_.error());
+  TRY(refuseInCapture());
+  TRY(unsafeDuringCapture());
   std::shared_ptr<Marker> marker;
   {
     std::lock_guard lock(mutex_);
     dropPassed();
   }
-  if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
+  TRY(mark(Precision::Loose, marker));
   if (!marker->isResolved()) return Error::NotReady;
-  const vk::Status status = marker->poll();
-  if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
-  if (status != vk::Status::Ok) return errorFrom(status);
+  TRY(context_.errorAfter(marker->poll()));
   return context_.services().afterWait();
 }
 
 Error Stream::synchronize() {
-  if (const Error error = before(); error != Error::Success) return error;
-  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(before());
+  TRY(unsafeDuringCapture());
   return finish();
 }
 
 Error Stream::finish() {
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   std::shared_ptr<Marker> marker;
-  if (const Error error = mark(Precision::Loose, marker); error != Error::Success) return error;
-  if (const Error error = waitFor(*marker); error != Error::Success) return error;
+  TRY(mark(Precision::Loose, marker));
+  TRY(waitFor(*marker));
   context_.device().trimPools();
   return context_.services().afterWait();
 }
@@ -262,11 +255,10 @@ Error Stream::record(Event& event, bool isExternal) {
     return capture->record(*this, event);
   }
   if (isExternal) return Error::IllegalState;
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   std::shared_ptr<Marker> marker;
   const bool isTimed = (event.flags() & Event::DisableTiming) == 0;
-  if (const Error error = mark(isTimed ? Precision::Timed : Precision::Cheap, marker); error != Error::Success)
-    return error;
+  TRY(mark(isTimed ? Precision::Timed : Precision::Cheap, marker));
   event.setMarker(marker);
   return after(vk::Status::Ok);
 }
@@ -279,7 +271,7 @@ Error Stream::wait(Event& event, bool isExternal) {
   const std::shared_ptr<Marker> marker = event.marker();
   // Timelines belong to one device: for that of another the worker waits.
   if (marker && &event.context().vulkan() != &context_.vulkan()) return keepBack(WaitForDevice{marker});
-  if (const Error error = before(); error != Error::Success) return error;
+  TRY(before());
   follow(marker);
   return after(vk::Status::Ok);
 }
@@ -329,7 +321,7 @@ bool Stream::isDone() {
     });
   vk::Status status = queue_.submit(position_.last.value);
   if (status == vk::Status::Ok) status = queue_.poll(position_.last.value);
-  if (status == vk::Status::DeviceLost) context_.setError(errorFrom(status));
+  (void)context_.errorAfter(status);
   return status != vk::Status::NotReady;
 }
 

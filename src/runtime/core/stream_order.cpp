@@ -16,7 +16,7 @@ Error StreamOrder::before(Stream& stream) {
     for (const StreamRef& other : context_.streams()) {
       if (!other->isBlocking() || !other->hasNewWork_.exchange(false, std::memory_order_acq_rel)) continue;
       std::shared_ptr<Marker> marker;
-      if (const Error error = other->mark(Precision::Loose, marker); error != Error::Success) return error;
+      TRY(other->mark(Precision::Loose, marker));
       stream.follow(marker);
     }
     blockingSeen_.store(work, std::memory_order_release);
@@ -26,8 +26,7 @@ Error StreamOrder::before(Stream& stream) {
   const uint64_t work = legacyWork_.load(std::memory_order_acquire);
   if (work == stream.legacySeen_.load(std::memory_order_acquire)) return Error::Success;
   std::shared_ptr<Marker> marker;
-  if (const Error error = context_.legacyStream()->mark(Precision::Loose, marker); error != Error::Success)
-    return error;
+  TRY(context_.legacyStream()->mark(Precision::Loose, marker));
   stream.follow(marker);
   stream.legacySeen_.store(work, std::memory_order_release);
   return Error::Success;

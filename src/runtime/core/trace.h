@@ -50,7 +50,7 @@ struct DeviceSpan {
 struct TracedDevice {
   struct ClockPair {
     double device;
-    int64_t host, width;  // the device's was read within so many nanoseconds around
+    int64_t host, width;  // the device's clock was read within this many nanoseconds of `host`
   };
   std::string name;
   uint32_t multiprocessors, threadsPerMultiprocessor;

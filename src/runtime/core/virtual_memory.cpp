@@ -41,13 +41,11 @@ VirtualMemory::Reservation* VirtualMemory::find(uint64_t address, uint64_t size)
 Error VirtualMemory::reserve(Device& device, uint64_t size, uint64_t alignment, uint64_t& address) {
   if (size == 0 || !isMultiple(size) || (alignment & (alignment - 1)) != 0) return Error::InvalidValue;
   Reservation reservation;
-  if (const Error error = open(device, reservation.vulkan); error != Error::Success) return error;
+  TRY(open(device, reservation.vulkan));
   alignment = std::max(alignment, granularity);
   // Room to begin at a multiple of the alignment.
   if (size > (uint64_t(1) << 48) || alignment > (uint64_t(1) << 48)) return Error::OutOfMemory;
-  if (const auto status = vk::createRange(*reservation.vulkan, size + alignment, reservation.range);
-      status != vk::Status::Ok)
-    return errorFrom(status);
+  TRY(errorFrom(vk::createRange(*reservation.vulkan, size + alignment, reservation.range)));
   reservation.device = &device;
   reservation.size = size;
   address = (reservation.range.address + alignment - 1) / alignment * alignment;
@@ -69,7 +67,7 @@ Error VirtualMemory::unreserve(uint64_t address, uint64_t size) {
 Error VirtualMemory::create(Device& device, uint64_t size, uint64_t& handle) {
   if (size == 0 || !isMultiple(size)) return Error::InvalidValue;
   auto made = std::make_shared<Physical>();
-  if (const Error error = open(device, made->vulkan); error != Error::Success) return error;
+  TRY(open(device, made->vulkan));
   auto status = vk::createPhysicalMemory(*made->vulkan, size, made->memory);
   if (status == vk::Status::OutOfMemory && device.trimPools(0))
     status = vk::createPhysicalMemory(*made->vulkan, size, made->memory);
@@ -127,8 +125,7 @@ Error VirtualMemory::unmap(uint64_t address, uint64_t size) {
     return Error::InvalidValue;
   if (first == last) return Error::Success;
   for (size_t i = 0; i < reservation->vulkan->queueCount(); ++i)
-    if (const auto status = reservation->vulkan->queue(i).waitIdle(vk::WaitMode::Auto); status != vk::Status::Ok)
-      return errorFrom(status);
+    TRY(errorFrom(reservation->vulkan->queue(i).waitIdle(vk::WaitMode::Auto)));
   for (auto mapping = first; mapping != last; ++mapping) {
     const auto status = vk::bindRange(*reservation->vulkan, reservation->range,
                                       mapping->first - reservation->range.address, mapping->second.size, nullptr, 0);

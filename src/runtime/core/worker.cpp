@@ -13,7 +13,7 @@ namespace {
 constexpr auto pollInterval = std::chrono::microseconds(50);
 // Where something has just come, more is likely to: a loop whose runs the host looks at, functions in a row.
 constexpr auto watchInterval = std::chrono::microseconds(300);
-// Streams that were held up at so many looks are taken to stay so.
+// A stream that was held up at this many looks is taken to stay held up.
 constexpr unsigned looksForWords = 50;
 constexpr auto lookInterval = std::chrono::milliseconds(1);
 }  // namespace
@@ -29,7 +29,7 @@ void Worker::add(Stream& stream) {
   wake_.notify_one();
 }
 
-// Other threads may go on adding: what they add is not waited for, or this might never end.
+// Does not wait for streams that other threads add meanwhile, or it might never end.
 void Worker::waitIdle() {
   for (const StreamRef& stream : deferred()) {
     std::shared_ptr<Marker> marker;

@@ -21,7 +21,7 @@ class Worker {
 
   void add(Stream& stream);                      // it has something to be carried on
   std::vector<std::shared_ptr<Marker>> marks();  // the ends of all that is kept back now
-  void waitIdle();                               // until nothing is kept back of what is so now
+  void waitIdle();                               // until all that is kept back now has been handed on
   void finish();                                 // the same, but for what waits for words that nobody writes
   void stop();                                   // what is kept back then is dropped
 

@@ -26,7 +26,7 @@ Status Builtins::create(Device& device, std::unique_ptr<Builtins>& out) {
     PipelineDescription description;
     description.spirv = spirv;
     std::vector<uint8_t> cache;
-    if (Status status = Pipeline::create(device, description, cache, pipeline); status != Status::Ok) return status;
+    TRY(Pipeline::create(device, description, cache, pipeline));
   }
   out = std::move(builtins);
   return Status::Ok;

@@ -75,10 +75,8 @@ Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_
   info.commandPool = commands->pool_;
   info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   info.commandBufferCount = 1;
-  if (Status status = device.status(api.vkAllocateCommandBuffers(device.handle(), &info, &commands->commandBuffer_),
-                                    "allocating a command buffer");
-      status != Status::Ok)
-    return status;
+  TRY(device.status(api.vkAllocateCommandBuffers(device.handle(), &info, &commands->commandBuffer_),
+                    "allocating a command buffer"));
   out = std::move(commands);
   return Status::Ok;
 }
@@ -281,15 +279,13 @@ void Commands::recordBarrier(const VkImageMemoryBarrier2& barrier) {
 Status Commands::upload(uint64_t bytes, Memory& out) {
   bytes = (bytes + 255) / 256 * 256;
   if (bytes > arenaBytes / 4) {
-    if (Status status = device_.allocator().allocate(MemoryUse::Staging, bytes, out); status != Status::Ok)
-      return status;
+    TRY(device_.allocator().allocate(MemoryUse::Staging, bytes, out));
     moreArenas_.push_back(out);
     return Status::Ok;
   }
   if (!arena_.chunk || arenaUsed_ + bytes > arena_.size) {
     Memory memory;
-    if (Status status = device_.allocator().allocate(MemoryUse::Staging, arenaBytes, memory); status != Status::Ok)
-      return status;
+    TRY(device_.allocator().allocate(MemoryUse::Staging, arenaBytes, memory));
     if (arena_.chunk) moreArenas_.push_back(arena_);
     arena_ = memory;
     arenaUsed_ = 0;
@@ -302,14 +298,14 @@ Status Commands::upload(uint64_t bytes, Memory& out) {
 
 Status Commands::upload(uint64_t bytes, void*& host, uint64_t& address) {
   Memory memory;
-  if (Status status = upload(bytes, memory); status != Status::Ok) return status;
+  TRY(upload(bytes, memory));
   host = memory.host;
   address = memory.address;
   return Status::Ok;
 }
 
 Status Commands::temporary(uint64_t bytes, Memory& out) {
-  if (Status status = device_.allocator().allocate(MemoryUse::Device, bytes, out); status != Status::Ok) return status;
+  TRY(device_.allocator().allocate(MemoryUse::Device, bytes, out));
   moreArenas_.push_back(out);
   return Status::Ok;
 }

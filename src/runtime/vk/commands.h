@@ -40,7 +40,7 @@ struct FillRegion {
 
 // Which work the barriers so far have ordered. An epoch ends with each barrier: work recorded in an earlier epoch is
 // ordered already, work of the current epoch needs a barrier before what depends on it. Barriers reach over the command
-// buffers of a queue, so one command buffer goes on where the one before it ended.
+// buffers of a queue, so each command buffer begins where the one before it ended.
 struct Hazards {
   uint64_t epoch = 1;
   bool transferSinceBarrier = false;  // the copy engine has worked in this epoch

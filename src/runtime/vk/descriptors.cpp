@@ -44,7 +44,7 @@ bool Descriptors::areSupported(const PhysicalDevice& physical) {
 
 Status Descriptors::create(Device& device, VkDescriptorSetLayout constants, std::unique_ptr<Descriptors>& out) {
   std::unique_ptr<Descriptors> made(new Descriptors(device));
-  if (Status status = made->createLayout(constants); status != Status::Ok) return status;
+  TRY(made->createLayout(constants));
   out = std::move(made);
   return Status::Ok;
 }
@@ -101,10 +101,8 @@ Status Descriptors::createSet() {
   info.poolSizeCount = static_cast<uint32_t>(sizes.size());
   info.pPoolSizes = sizes.data();
   if (pool_ == VK_NULL_HANDLE)
-    if (Status status = device_.status(api.vkCreateDescriptorPool(device_.handle(), &info, device_.callbacks(), &pool_),
-                                       "creating the arrays of textures");
-        status != Status::Ok)
-      return status;
+    TRY(device_.status(api.vkCreateDescriptorPool(device_.handle(), &info, device_.callbacks(), &pool_),
+                       "creating the arrays of textures"));
   VkDescriptorSetAllocateInfo allocation{};
   allocation.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
   allocation.descriptorPool = pool_;
@@ -126,8 +124,7 @@ Descriptors::~Descriptors() {
 
 Status Descriptors::set(VkDescriptorSet& out) {
   std::lock_guard lock(mutex_);
-  if (set_ == VK_NULL_HANDLE)
-    if (Status status = createSet(); status != Status::Ok) return status;
+  if (set_ == VK_NULL_HANDLE) TRY(createSet());
   out = set_;
   return Status::Ok;
 }
@@ -149,8 +146,7 @@ void Descriptors::write(uint32_t binding, uint32_t number, const VkDescriptorIma
 
 Status Descriptors::number(Kind kind, VkImageView view, uint32_t& out) {
   std::lock_guard lock(mutex_);
-  if (set_ == VK_NULL_HANDLE)
-    if (Status status = createSet(); status != Status::Ok) return status;
+  if (set_ == VK_NULL_HANDLE) TRY(createSet());
   Images& images = images_[static_cast<size_t>(kind)];
   if (const auto known = images.numbers.find(view); known != images.numbers.end()) {
     out = known->second;
@@ -183,8 +179,7 @@ void Descriptors::giveBack(Kind kind, uint32_t number) {
 
 Status Descriptors::sampler(const SamplerDescription& description, uint32_t& out) {
   std::lock_guard lock(mutex_);
-  if (set_ == VK_NULL_HANDLE)
-    if (Status status = createSet(); status != Status::Ok) return status;
+  if (set_ == VK_NULL_HANDLE) TRY(createSet());
   if (const auto known = samplers_.find(description); known != samplers_.end()) {
     out = known->second.second;
     return Status::Ok;
@@ -205,10 +200,8 @@ Status Descriptors::sampler(const SamplerDescription& description, uint32_t& out
   info.borderColor = description.border;
   info.unnormalizedCoordinates = description.hasTexelCoordinates ? VK_TRUE : VK_FALSE;
   VkSampler made = VK_NULL_HANDLE;
-  if (Status status = device_.status(device_.api().vkCreateSampler(device_.handle(), &info, device_.callbacks(), &made),
-                                     "creating a sampler");
-      status != Status::Ok)
-    return status;
+  TRY(device_.status(device_.api().vkCreateSampler(device_.handle(), &info, device_.callbacks(), &made),
+                     "creating a sampler"));
   out = static_cast<uint32_t>(samplers_.size());
   samplers_.emplace(description, std::pair(made, out));
   write(abi::samplerBinding, out, {made, VK_NULL_HANDLE, VK_IMAGE_LAYOUT_UNDEFINED});

@@ -61,9 +61,9 @@ Status Device::adopt(AdoptedDevice engine, const ProbeResults* known, std::share
 Status Device::finish(std::shared_ptr<Device> device, Status opened, const ProbeResults* known,
                       std::shared_ptr<Device>& out) {
   if (opened != Status::Ok) return opened;
-  if (Status status = Builtins::create(*device, device->builtins_); status != Status::Ok) return status;
+  TRY(Builtins::create(*device, device->builtins_));
   if (known) device->probes_ = *known;
-  else if (Status status = probe(*device, device->probes_); status != Status::Ok) return status;
+  else TRY(probe(*device, device->probes_));
   device->fillProfile();
   // A CPU device's memory lies open. On others nothing but probes has run so far.
   device->hostReads_ = device->hostSeesAll_ = device->physical_.isCpu();
@@ -145,10 +145,10 @@ Status Device::open() {
     queueInfo.queueCount = 1;
     queueInfos.push_back(queueInfo);
   }
-  if (Status made = createHandle(queueInfos); made != Status::Ok) return made;
+  TRY(createHandle(queueInfos));
   loadFunctions();
   if (physical_.isCpu()) watchIllegalAddresses(lost_);
-  if (Status made = createLayout(); made != Status::Ok) return made;
+  TRY(createLayout());
   allocator_ = std::make_unique<Allocator>(*this);
   VkQueue queue = VK_NULL_HANDLE;
   for (uint32_t i = 0; i < count; ++i) {
@@ -164,10 +164,9 @@ Status Device::open() {
 
 Status Device::prepareAdopted() {
   loadFunctions();
-  if (Status made = createLayout(); made != Status::Ok) return made;
+  TRY(createLayout());
   allocator_ = std::make_unique<Allocator>(*this);
-  for (const AdoptedQueue& queue : adopted_->queues)
-    if (Status made = addQueue(queue.handle, queue.family, queue.lock); made != Status::Ok) return made;
+  for (const AdoptedQueue& queue : adopted_->queues) TRY(addQueue(queue.handle, queue.family, queue.lock));
   if (!adopted_->mayStartThreads)
     for (const auto& queue : queues_) queue->stop();
   return Status::Ok;
@@ -205,10 +204,8 @@ Status Device::createLayout() {
     setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     setInfo.bindingCount = 1;
     setInfo.pBindings = &binding;
-    if (Status made = status(api_.vkCreateDescriptorSetLayout(handle_, &setInfo, callbacks_, &setLayout_),
-                             "creating the layout of constants");
-        made != Status::Ok)
-      return made;
+    TRY(status(api_.vkCreateDescriptorSetLayout(handle_, &setInfo, callbacks_, &setLayout_),
+               "creating the layout of constants"));
     info.setLayoutCount = 1;
     info.pSetLayouts = &setLayout_;
   }
@@ -227,9 +224,7 @@ Status Device::timestamp(TimestampRef& out) {
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = timestampsPerPool;
     VkQueryPool pool = VK_NULL_HANDLE;
-    if (Status made = status(api_.vkCreateQueryPool(handle_, &info, callbacks_, &pool), "creating timestamps");
-        made != Status::Ok)
-      return made;
+    TRY(status(api_.vkCreateQueryPool(handle_, &info, callbacks_, &pool), "creating timestamps"));
     timestampPools_.push_back(pool);
     for (uint32_t i = timestampsPerPool; i-- > 0;) freeTimestamps_.push_back({pool, i});
   }

@@ -28,7 +28,7 @@ struct AdoptedQueue {
   QueueLock lock;
 };
 
-// A device that an engine has made, and goes on owning.
+// A device that an engine has made and still owns.
 struct AdoptedDevice {
   VkDevice handle = VK_NULL_HANDLE;
   std::unique_ptr<const PhysicalDevice> physical;  // with the features it was made with

@@ -10,8 +10,8 @@ namespace mulciber::vk {
 
 class FreeRanges {
  public:
-  // The smallest free range that holds so many bytes from a place on at which `base` plus the offset is a multiple of
-  // the alignment.
+  // The smallest free range that holds this many bytes, beginning at a place where `base` plus the offset is a multiple
+  // of the alignment.
   bool take(uint64_t bytes, uint64_t alignment, uint64_t base, uint64_t& offset) {
     for (auto fit = bySize_.lower_bound({bytes, 0}); fit != bySize_.end(); ++fit) {
       const auto [found, begin] = *fit;

@@ -71,10 +71,7 @@ Status HostWrites::submitNothing() {
   if (fence_ == VK_NULL_HANDLE) {
     VkFenceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    if (const Status made = device_.status(api.vkCreateFence(device_.handle(), &info, device_.callbacks(), &fence_),
-                                           "creating a fence");
-        made != Status::Ok)
-      return made;
+    TRY(device_.status(api.vkCreateFence(device_.handle(), &info, device_.callbacks(), &fence_), "creating a fence"));
   }
   VkSubmitInfo2 nothing{};
   nothing.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;

@@ -65,7 +65,7 @@ Status Image::createHandle(bool isExternal) {
   external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO;
   external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
   if (isExternal) info.pNext = &external;
-  if (Status status = check(device_, info, isExternal); status != Status::Ok) return status;
+  TRY(check(device_, info, isExternal));
   const VkResult result = device_.api().vkCreateImage(device_.handle(), &info, device_.callbacks(), &handle_);
   if (result != VK_SUCCESS) handle_ = VK_NULL_HANDLE;
   return device_.status(result, "creating an image");
@@ -90,7 +90,7 @@ Status Image::recordAndWait(Record&& record) {
 
 Status Image::create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out) {
   std::shared_ptr<Image> image(new Image(device, shape));
-  if (Status status = image->createHandle(false); status != Status::Ok) return status;
+  TRY(image->createHandle(false));
   VkMemoryRequirements needed{};
   device.api().vkGetImageMemoryRequirements(device.handle(), image->handle_, &needed);
   image->alignment_ = needed.alignment;
@@ -105,7 +105,7 @@ Status Image::create(Device& device, const ImageShape& shape, std::shared_ptr<Im
 Status Image::import(Device& device, const ImageShape& shape, const ExternalMemory& memory, uint64_t offset,
                      std::shared_ptr<Image>& out) {
   std::shared_ptr<Image> image(new Image(device, shape));
-  if (Status status = image->createHandle(true); status != Status::Ok) return status;
+  TRY(image->createHandle(true));
   VkMemoryRequirements needed{};
   device.api().vkGetImageMemoryRequirements(device.handle(), image->handle_, &needed);
   image->alignment_ = needed.alignment;

@@ -31,7 +31,7 @@ class Image {
  public:
   // Waits until the image can be used. Unsupported when the device has no image of that shape.
   static Status create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out);
-  // An image over memory of somebody else's, who has one of that shape there, and has it in layout GENERAL too.
+  // An image over another process's memory. That process has an image of the same shape there, in layout GENERAL.
   static Status import(Device& device, const ImageShape& shape, const ExternalMemory& memory, uint64_t offset,
                        std::shared_ptr<Image>& out);
   // An image of somebody else's, who keeps it as long as this is used, and in layout GENERAL meanwhile.

@@ -76,8 +76,7 @@ bool canCopyDirectly(const ImageBox& destination, const ImageBox& source) {
 
 Status Commands::packedCopyOf(const ImageBox& whole, MemoryBox& out) {
   Memory memory;
-  if (Status status = temporary(whole.rowBytes * whole.height * whole.depth, memory); status != Status::Ok)
-    return status;
+  TRY(temporary(whole.rowBytes * whole.height * whole.depth, memory));
   out = withoutGaps(memory, whole);
   return copyFromImage(out, whole);
 }
@@ -88,7 +87,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
   if (!destination.isWhole()) {  // the rest of the elements stays
     const ImageBox whole = wholeOf(destination);
     MemoryBox packed;
-    if (Status status = packedCopyOf(whole, packed); status != Status::Ok) return status;
+    TRY(packedCopyOf(whole, packed));
     barrier();
     MemoryBox part = packed;
     part.address += destination.skippedBytes;
@@ -101,9 +100,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
     return Status::Ok;
   }
   Memory memory;
-  if (Status status = temporary(destination.rowBytes * destination.height * destination.depth, memory);
-      status != Status::Ok)
-    return status;
+  TRY(temporary(destination.rowBytes * destination.height * destination.depth, memory));
   const MemoryBox packed = withoutGaps(memory, destination);
   copy(regionOf(packed, source, destination));
   return copyToImage(destination, packed);
@@ -118,7 +115,7 @@ Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& sou
     return Status::Ok;
   }
   MemoryBox packed;
-  if (Status status = packedCopyOf(wholeOf(source), packed); status != Status::Ok) return status;
+  TRY(packedCopyOf(wholeOf(source), packed));
   packed.address += source.skippedBytes;
   barrier();
   copy(regionOf(destination, packed, source));
@@ -128,7 +125,7 @@ Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& sou
 Status Commands::copyImage(const ImageBox& destination, const ImageBox& source) {
   if (!canCopyDirectly(destination, source)) {
     MemoryBox packed;
-    if (Status status = packedCopyOf(wholeOf(source), packed); status != Status::Ok) return status;
+    TRY(packedCopyOf(wholeOf(source), packed));
     packed.address += source.skippedBytes;
     barrier();
     return copyToImage(destination, packed);

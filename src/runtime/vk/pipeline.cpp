@@ -52,10 +52,8 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
   moduleInfo.codeSize = description.spirv.size_bytes();
   moduleInfo.pCode = description.spirv.data();
   VkShaderModule module = VK_NULL_HANDLE;
-  if (Status status = device.status(api.vkCreateShaderModule(device.handle(), &moduleInfo, device.callbacks(), &module),
-                                    "creating a shader module");
-      status != Status::Ok)
-    return status;
+  TRY(device.status(api.vkCreateShaderModule(device.handle(), &moduleInfo, device.callbacks(), &module),
+                    "creating a shader module"));
 
   VkPipelineCacheCreateInfo cacheInfo{};
   cacheInfo.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
@@ -110,7 +108,7 @@ Status Pipeline::create(Device& device, const PipelineDescription& description, 
     }
     api.vkDestroyPipelineCache(device.handle(), pipelineCache, device.callbacks());
   }
-  if (Status status = device.status(result, "compiling a pipeline"); status != Status::Ok) return status;
+  TRY(device.status(result, "compiling a pipeline"));
   out.reset(new Pipeline(device, handle, description.usesTextures));
   return Status::Ok;
 }

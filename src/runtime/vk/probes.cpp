@@ -245,7 +245,7 @@ bool triesUnadvertisedModes(const PhysicalDevice& physical) {
 Status runProbe(Device& device, const PipelineDescription& description, uint32_t groups, uint32_t addressOffset,
                 void* data, size_t bytes) {
   Memory memory;
-  if (Status status = device.allocator().allocate(MemoryUse::Host, bytes, memory); status != Status::Ok) return status;
+  TRY(device.allocator().allocate(MemoryUse::Host, bytes, memory));
   std::memcpy(memory.host, data, bytes);
   std::vector<uint8_t> push(addressOffset + sizeof(memory.address)), cache;
   std::memcpy(push.data() + addressOffset, &memory.address, sizeof(memory.address));
@@ -324,9 +324,7 @@ Status countWrongSteps(Device& device, const ProbeResults& known, WrongSteps& ou
   const std::span<const uint32_t> flushing = probe_steps_flush, ordinary = probe_steps;
   for (std::span<const uint32_t> spirv : {steps.ofKernels(device, known), known.denormFlush32 ? flushing : ordinary}) {
     WrongSteps wrong;
-    if (Status status = probe.run(spirv, 256, (1u << 24) / (256 * 8), false, &wrong, sizeof(wrong));
-        status != Status::Ok)
-      return status;
+    TRY(probe.run(spirv, 256, (1u << 24) / (256 * 8), false, &wrong, sizeof(wrong)));
     out.refinements += wrong.refinements;
     out.divisors += wrong.divisors;
   }

@@ -98,11 +98,9 @@ Status Queue::begin(Position& position) {
   // What is recorded next must not delay a sealed point, nor may work that waits delay the open batch.
   bool mustWait = false;
   for (const Point& point : position.waits) mustWait |= !point.queue->isKnownPassed(point.value);
-  if (hasOpenCommands() && (closeBeforeNext_ || mustWait))
-    if (Status status = closeBatch(); status != Status::Ok) return status;
+  if (hasOpenCommands() && (closeBeforeNext_ || mustWait)) TRY(closeBatch());
   closeBeforeNext_ = false;
-  if (!open_)
-    if (Status status = openBatch(); status != Status::Ok) return status;
+  if (!open_) TRY(openBatch());
   for (const Point& point : position.waits)
     if (!point.queue->isKnownPassed(point.value)) open_->waits.push_back({point.queue->timeline_, point.value});
   position.waits.clear();
@@ -114,14 +112,13 @@ Status Queue::openBatch() {
   retire();
   if (free_.empty()) {
     std::unique_ptr<Commands> commands;
-    if (Status status = Commands::create(device_, family_, Commands::Kind::Transient, commands); status != Status::Ok)
-      return status;
+    TRY(Commands::create(device_, family_, Commands::Kind::Transient, commands));
     auto batch = std::make_unique<Batch>();
     batch->commands = std::move(commands);
     free_.push_back(std::move(batch));
   }
   // A batch that could not begin must not be recorded into.
-  if (Status status = free_.back()->commands->begin(hazards_); status != Status::Ok) return status;
+  TRY(free_.back()->commands->begin(hazards_));
   open_ = std::move(free_.back());
   free_.pop_back();
   return Status::Ok;
@@ -134,7 +131,7 @@ Status Queue::closeBatch() {
   hazards_ = commands.hazards();
   const Status status = commands.end();
   closed_.push_back(std::move(open_));
-  // What was recorded cannot run, so later points would never be passed: nothing can go on.
+  // The recorded work cannot run, so later points would never be passed: the device is of no more use.
   if (status != Status::Ok) device_.setLost();
   return status;
 }
@@ -142,13 +139,13 @@ Status Queue::closeBatch() {
 // A batch of its own between those that the queue records: the open one ends before it.
 Status Queue::run(std::shared_ptr<Commands> commands, Position& position) {
   std::unique_lock lock = prepare(position);
-  if (Status status = begin(position); status != Status::Ok) return status;
+  TRY(begin(position));
   auto batch = std::make_unique<Batch>();
   if (!hasOpenCommands()) batch->waits.swap(open_->waits);
-  else if (Status status = closeBatch(); status != Status::Ok) return status;
+  else TRY(closeBatch());
   batch->commands = std::move(commands);
   batch->value = openValue_++;
-  // The epoch goes on, and what depends on this run needs a barrier of all stages.
+  // The epoch does not end here, and what depends on this run needs a barrier of all stages.
   hazards_.transferSinceBarrier = true;
   position.last = {this, batch->value, hazards_.epoch};
   closed_.push_back(std::move(batch));
@@ -162,10 +159,10 @@ Status Queue::run(std::shared_ptr<Commands> commands, Position& position) {
 Status Queue::exchange(Position& position, std::span<const SemaphorePoint> waits,
                        std::span<const SemaphorePoint> signals, std::shared_ptr<const void> owner) {
   std::unique_lock lock = prepare(position);
-  if (Status status = begin(position); status != Status::Ok) return status;
+  TRY(begin(position));
   if (!waits.empty() && hasOpenCommands()) {  // what is there already need not wait
-    if (Status status = closeBatch(); status != Status::Ok) return status;
-    if (Status status = openBatch(); status != Status::Ok) return status;
+    TRY(closeBatch());
+    TRY(openBatch());
   }
   open_->waits.insert(open_->waits.end(), waits.begin(), waits.end());
   open_->signals.insert(open_->signals.end(), signals.begin(), signals.end());
@@ -218,8 +215,7 @@ void Queue::watch() {
 }
 
 Status Queue::submitAll() {
-  if (hasOpenCommands())
-    if (Status status = closeBatch(); status != Status::Ok) return status;
+  if (hasOpenCommands()) TRY(closeBatch());
   closeBeforeNext_ = false;
   return submitClosed();
 }
@@ -260,12 +256,12 @@ Status Queue::submitClosed() {
   for (auto& batch : closed_) running_.push_back(std::move(batch));
   closed_.clear();
   if (result != VK_SUCCESS) {
-    // Later points would never be passed: nothing can go on.
+    // Later points would never be passed: the device is of no more use.
     device_.setLost();
     return device_.status(result, "submitting work");
   }
   submitted_.store(last, std::memory_order_release);
-  if (Status status = waitForRoom(last); status != Status::Ok) return status;
+  TRY(waitForRoom(last));
   // The next batch is made ready while the device works.
   return open_ ? Status::Ok : openBatch();
 }
@@ -323,7 +319,7 @@ bool Queue::isIdle() {
 Status Queue::waitIdle(WaitMode mode) {
   {
     std::lock_guard lock(mutex_);
-    if (Status status = submitAll(); status != Status::Ok) return status;
+    TRY(submitAll());
   }
   return wait(submitted_.load(std::memory_order_acquire), mode);
 }
@@ -332,8 +328,7 @@ Status Queue::makeVisibleToHost() {
   std::lock_guard lock(mutex_);
   const bool hasWorked = openValue_ > 1 || hasOpenCommands();
   if (!hasWorked) return Status::Ok;
-  if (!open_)
-    if (Status status = openBatch(); status != Status::Ok) return status;
+  if (!open_) TRY(openBatch());
   open_->commands->mark();
   visibleFrom_.store(openValue_, std::memory_order_release);
   return submitAll();
@@ -379,7 +374,7 @@ Status Queue::wait(uint64_t value, const Timestamp& timestamp, WaitMode mode) {
 
 template <typename IsDone>
 Status Queue::waitUntil(uint64_t value, WaitMode mode, uint64_t slice, IsDone&& isDone) {
-  if (Status status = submit(value); status != Status::Ok) return status;
+  TRY(submit(value));
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + spinTime(device_, mode);
   while (true) {

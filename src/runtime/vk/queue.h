@@ -78,7 +78,7 @@ class Queue {
   template <typename Record>
   Status record(Position& position, Record&& record) {
     std::unique_lock lock = prepare(position);
-    if (Status status = begin(position); status != Status::Ok) return status;
+    TRY(begin(position));
     Commands& commands = *open_->commands;
     const uint32_t before = commands.count();
     const Status status = record(commands);

@@ -66,7 +66,7 @@ void destroyRange(Device& device, AddressRange& range) {
 
 Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) {
   VkBuffer buffer = VK_NULL_HANDLE;
-  if (Status status = createSparseBuffer(device, sparseGranularity, buffer); status != Status::Ok) return status;
+  TRY(createSparseBuffer(device, sparseGranularity, buffer));
   VkMemoryRequirements requirements{};
   device.api().vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
   device.api().vkDestroyBuffer(device.handle(), buffer, device.callbacks());

@@ -1,6 +1,8 @@
 // How a call of the Vulkan backend ended.
 #pragma once
 
+#include "util/try.h"
+
 namespace mulciber::vk {
 
 enum class [[nodiscard]] Status{
