@@ -71,8 +71,7 @@ Error copyAll(core::Stream& stream, const std::vector<Described>& all, size_t* f
 Error arrayOf(const CUmemcpy3DOperand& operand, core::ArrayPlace& place, size_t& elementBytes) {
   if (operand.type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return Error::Success;
   const auto& [array, offset] = operand.op.array;
-  if (const Error error = core::findArray(reinterpret_cast<core::Array*>(array), place.array); error != Error::Success)
-    return error;
+  TRY(core::findArray(reinterpret_cast<core::Array*>(array), place.array));
   const core::ArrayFormat& format = place.array->format();
   if (format.isCompressed()) return Error::NotSupported;  // whose elements are blocks
   if (elementBytes != 0 && elementBytes != format.bytes) return Error::InvalidValue;
@@ -102,15 +101,13 @@ Error describe(const CUDA_MEMCPY3D_BATCH_OP& box, Described& out) {
   out.order = box.srcAccessOrder;
   core::Copy& copy = out.copy;
   size_t elementBytes = 0;
-  if (Error error = arrayOf(box.src, copy.sourceArray, elementBytes); error != Error::Success) return error;
-  if (Error error = arrayOf(box.dst, copy.destinationArray, elementBytes); error != Error::Success) return error;
+  TRY(arrayOf(box.src, copy.sourceArray, elementBytes));
+  TRY(arrayOf(box.dst, copy.destinationArray, elementBytes));
   elementBytes = std::max<size_t>(elementBytes, 1);
   if (__builtin_mul_overflow(box.extent.width, elementBytes, &copy.width)) return Error::InvalidValue;
   copy.height = box.extent.height;
   copy.depth = box.extent.depth;
-  if (Error error = sideOf(box.src, box.extent, elementBytes, copy.source, copy.sourcePitch, copy.sourceSlice);
-      error != Error::Success)
-    return error;
+  TRY(sideOf(box.src, box.extent, elementBytes, copy.source, copy.sourcePitch, copy.sourceSlice));
   return sideOf(box.dst, box.extent, elementBytes, copy.destination, copy.destinationPitch, copy.destinationSlice);
 }
 

@@ -43,7 +43,7 @@ Error beginCapture(core::Stream& stream, int mode) {
 Error beginCaptureToGraph(core::Stream& stream, CUgraph handle, const Dependencies& dependencies, int mode) {
   if (!isMode(mode)) return Error::InvalidValue;
   core::CapturePlace place;
-  if (Error error = readPlace(dependencies, place); error != Error::Success) return error;
+  TRY(readPlace(dependencies, place));
   return withGraph(handle, [&](core::Graph& graph) {
     return core::Capture::begin(stream, static_cast<core::CaptureMode>(mode), graph.shared_from_this(), place);
   });
@@ -65,7 +65,7 @@ Error captureStatus(core::Stream& stream, int* out) {
 }
 
 Error captureInformation(core::Stream& stream, int* status, const CaptureInformation& out) {
-  if (Error error = captureStatus(stream, status); error != Error::Success) return error;
+  TRY(captureStatus(stream, status));
   const core::CaptureRef capture = stream.capture();
   if (!capture || capture->isInvalid()) return Error::Success;
   const core::CapturePlace& place = capture->tell(stream);
@@ -88,7 +88,7 @@ Error updateCapture(core::Stream& stream, const Dependencies& dependencies, unsi
   const core::CaptureRef capture = stream.capture();
   if (!capture) return Error::IllegalState;
   core::CapturePlace place;
-  if (Error error = readPlace(dependencies, place); error != Error::Success) return error;
+  TRY(readPlace(dependencies, place));
   return capture->update(stream, place, flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 }
 

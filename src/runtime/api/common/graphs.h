@@ -68,6 +68,30 @@ core::Error setNode(CUgraphNode node, const ReadParameters& read);
 core::Error setExecutableNode(CUgraphExec graph, CUgraphNode node, const ReadParameters& read);
 core::Error destroyNode(CUgraphNode node);
 
+// A fill as both APIs' structures describe it; the node knows its context.
+template <class Given>
+core::Error finishFill(core::FillNode node, uint64_t destination, const Given& given, core::NodeParameters& out) {
+  node.fill.destination = destination;
+  node.fill.value = given.value;
+  node.fill.valueBytes = given.elementSize;
+  node.fill.width = given.width;
+  node.fill.height = given.height;
+  node.fill.pitch = given.pitch;
+  TRY(core::check(*node.context, node.fill));
+  out = std::move(node);
+  return core::Error::Success;
+}
+
+// The parameters of a node of that type, as `write(node, *out)` puts them.
+template <class Parameters, class Out, class Write>
+core::Error describeNode(CUgraphNode handle, Out* out, Write write) {
+  return withNodeOf<Parameters>(handle, [&](const Parameters& node) {
+    if (!out) return core::Error::InvalidValue;
+    write(node, *out);
+    return core::Error::Success;
+  });
+}
+
 core::Error readHost(CUhostFn function, void* data, core::NodeParameters& out);
 core::Error readChild(CUgraph child, core::NodeParameters& out);
 core::Error readEvent(core::NodeType type, CUevent event, core::NodeParameters& out);

@@ -17,8 +17,7 @@ namespace {
 // every block has begun and has triggered it.
 Error addEvent(CUevent event, int flags, LaunchAttributes& out) {
   core::EventRef found;
-  if (Error error = core::findEvent(reinterpret_cast<core::Event*>(event), found); error != Error::Success)
-    return error;
+  TRY(core::findEvent(reinterpret_cast<core::Event*>(event), found));
   if (flags == CU_EVENT_RECORD_EXTERNAL) return Error::IllegalState;  // for streams that are captured
   if (flags != 0) return Error::InvalidValue;
   if ((found->flags() & core::Event::DisableTiming) == 0) return Error::NotSupported;
@@ -93,7 +92,7 @@ Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, Launch
   if (count != 0 && !attributes) return Error::InvalidValue;
   for (unsigned i = 0; i < count; ++i) {
     const size_t eventsBefore = out.events.size();
-    if (Error error = readAttribute(attributes[i], out); error != Error::Success) return error;
+    TRY(readAttribute(attributes[i], out));
     if (attributes[i].id == CU_LAUNCH_ATTRIBUTE_IGNORE || attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) continue;
     if (out.events.size() == eventsBefore)
       std::memcpy(out.notes.hints[attributes[i].id].data(), &attributes[i].value, sizeof(attributes[i].value));
@@ -103,8 +102,7 @@ Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, Launch
 }
 
 Error recordEvents(core::Stream& stream, const LaunchAttributes& attributes) {
-  for (CUevent event : attributes.events)
-    if (Error error = recordEvent(stream, event); error != Error::Success) return error;
+  for (CUevent event : attributes.events) TRY(recordEvent(stream, event));
   return Error::Success;
 }
 
@@ -174,7 +172,7 @@ Error setKernelNodeAttribute(core::KernelNode& node, int id, const CUlaunchAttri
   attribute.id = static_cast<CUlaunchAttributeID>(id);
   attribute.value = *value;
   LaunchAttributes read;
-  if (Error error = readAttribute(attribute, read); error != Error::Success) return error;
+  TRY(readAttribute(attribute, read));
   if (!read.events.empty()) return Error::NotSupported;
   if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) node.launch.isCooperative = read.isCooperative;
   else std::memcpy(node.attributes[id].data(), value, sizeof(*value));

@@ -166,8 +166,8 @@ Error Library::module(core::Context& context, core::Module*& out, core::JitLog* 
     out = module.get();
     return Error::Success;
   }
-  if (Error error = read(log); error != Error::Success) return error;
-  if (Error error = remember(loadModule(context, modules_, log, out)); error != Error::Success) return error;
+  TRY(read(log));
+  TRY(remember(loadModule(context, modules_, log, out)));
   slot = out->weak_from_this();
   return Error::Success;
 }
@@ -194,11 +194,9 @@ Kernel& Library::registerKernel(std::string_view name) {
 
 Error Library::readNames(core::JitLog* log) {
   if (hasNames_) return Error::Success;
-  if (Error error = read(log); error != Error::Success) return error;
+  TRY(read(log));
   ModulePtr module;
-  if (Error error = remember(core::parseSources(sourcesOf(modules_), core::Linking::Program, log, module));
-      error != Error::Success)
-    return error;
+  TRY(remember(core::parseSources(sourcesOf(modules_), core::Linking::Program, log, module)));
   names_ = kernelNames(*module);
   for (const ModuleData::Symbol& symbol : moduleData(*module).symbols)
     if (symbol.isManaged) managedNames_.push_back(symbol.name);
@@ -219,7 +217,7 @@ bool Library::isManaged(std::string_view variable) {
 
 Error Library::kernel(std::string_view name, Kernel*& out) {
   std::lock_guard lock(mutex_);
-  if (Error error = readNames(nullptr); error != Error::Success) return error;
+  TRY(readNames(nullptr));
   if (std::find(names_.begin(), names_.end(), name) == names_.end()) return Error::NotFound;
   out = &registerKernel(name);
   return Error::Success;
@@ -227,7 +225,7 @@ Error Library::kernel(std::string_view name, Kernel*& out) {
 
 Error Library::kernels(std::vector<Kernel*>& out) {
   std::lock_guard lock(mutex_);
-  if (Error error = readNames(nullptr); error != Error::Success) return error;
+  TRY(readNames(nullptr));
   for (const std::string& name : names_) out.push_back(&registerKernel(name));
   return Error::Success;
 }

@@ -52,10 +52,10 @@ CUmemLocation locationOf(CUdevice device) {
 }
 
 Error adviseManaged(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location) {
-  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(core::unsafeDuringCapture());
   if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY) return Error::InvalidValue;
   Range range;
-  if (Error error = find(address, bytes, range); error != Error::Success) return error;
+  TRY(find(address, bytes, range));
   const Error placed = check(location);
   const bool needsPlace = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
                           advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
@@ -76,10 +76,10 @@ Error adviseManaged(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUme
 }
 
 Error prefetchManaged(core::Stream& stream, CUdeviceptr address, size_t bytes, CUmemLocation location) {
-  if (Error error = stream.refuseInCapture(); error != Error::Success) return error;
+  TRY(stream.refuseInCapture());
   Range range;
-  if (Error error = find(address, bytes, range); error != Error::Success) return error;
-  if (Error error = check(location); error != Error::Success) return error;
+  TRY(find(address, bytes, range));
+  TRY(check(location));
   range.allocation->advice->change(range.begin, range.end,
                                    [&](MemoryAdvice& given) { given.prefetched = placeOf(location); });
   return Error::Success;
@@ -90,7 +90,7 @@ Error managedAttribute(void* data, size_t dataBytes, CUmem_range_attribute attri
   if (!data || dataBytes == 0 || dataBytes % sizeof(int) != 0) return Error::InvalidValue;
   if (attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY && dataBytes != sizeof(int)) return Error::InvalidValue;
   Range range;
-  if (Error error = find(address, bytes, range); error != Error::Success) return error;
+  TRY(find(address, bytes, range));
   // What holds for all of the range.
   MemoryAdvice common;
   bool isFirst = true;

@@ -46,11 +46,10 @@ Error poolsDevice(const CUmemLocation* location, CUmemAllocationType type, core:
 Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
   if (!out || !properties) return Error::InvalidValue;
   core::Device* device = nullptr;
-  if (Error error = poolsDevice(&properties->location, properties->allocType, device); error != Error::Success)
-    return error;
+  TRY(poolsDevice(&properties->location, properties->allocType, device));
   if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)  // CUDA has these, Mulciber does not share memory yet
     return properties->handleTypes <= CU_MEM_HANDLE_TYPE_FABRIC ? Error::NotSupported : Error::InvalidValue;
-  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(core::unsafeDuringCapture());
   *out = handleOf(device->createPool(properties->maxSize));
   return Error::Success;
 }
@@ -58,13 +57,13 @@ Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
 Error trimPool(CUmemoryPool handle, size_t keepBytes) {
   const core::MemoryPoolRef pool = poolOf(handle);
   if (!pool) return Error::InvalidValue;
-  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(core::unsafeDuringCapture());
   pool->trim(keepBytes);
   return Error::Success;
 }
 
 Error destroyPool(CUmemoryPool handle) {
-  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(core::unsafeDuringCapture());
   return withPool(handle, [](core::MemoryPool& pool) { return pool.device().destroyPool(&pool); });
 }
 
@@ -82,7 +81,7 @@ Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* va
 
 Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const void* value) {
   if (!value) return Error::InvalidValue;
-  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(core::unsafeDuringCapture());
   return withPool(handle, [&](core::MemoryPool& pool) {
     const uint64_t number = isFlag(attribute) ? static_cast<uint64_t>(*static_cast<const int*>(value))
                                               : *static_cast<const uint64_t*>(value);

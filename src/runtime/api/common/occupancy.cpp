@@ -17,8 +17,7 @@ core::Error availableDynamicShared(core::Function& function, int blocks, int blo
   using core::Error;
   int fixed = 0, most = 0;
   core::Device& device = function.module().context().device();
-  if (Error error = function.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fixed); error != Error::Success)
-    return error;
+  TRY(function.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fixed));
   if (Error error = device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, most); error != Error::Success) {
     return error;
   }

@@ -11,14 +11,30 @@ using core::Error;
 namespace {
 
 // The runtime API's flags have the same numbers.
-Error checkFlags(unsigned flags, unsigned external) {
-  return (flags & ~external) == 0 ? Error::Success : Error::InvalidValue;
+Error checkFlags(unsigned flags, unsigned known) {
+  return (flags & ~known) == 0 ? Error::Success : Error::InvalidValue;
 }
 
 }  // namespace
 
+Error checkStreamFlags(unsigned flags) { return checkFlags(flags, CU_STREAM_NON_BLOCKING); }
+
+Error checkEventFlags(unsigned flags) {
+  TRY(checkFlags(flags, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+  const bool isTimed = (flags & CU_EVENT_DISABLE_TIMING) == 0;
+  return isTimed && (flags & CU_EVENT_INTERPROCESS) != 0 ? Error::InvalidValue : Error::Success;
+}
+
+Error destroyStream(const void* stream) {
+  core::StreamRef held;
+  const auto number = reinterpret_cast<uintptr_t>(stream);
+  if (number <= core::perThreadStreamHandle) return Error::InvalidHandle;
+  TRY(core::findStream(number, held));
+  return held->context().destroyStream(held.get());
+}
+
 Error recordEvent(core::Stream& stream, void* event, unsigned flags) {
-  if (Error error = checkFlags(flags, CU_EVENT_RECORD_EXTERNAL); error != Error::Success) return error;
+  TRY(checkFlags(flags, CU_EVENT_RECORD_EXTERNAL));
   core::EventRef recorded;
   const Error error = core::findEvent(static_cast<core::Event*>(event), recorded);
   return error == Error::Success ? stream.record(*recorded, flags != 0) : error;
@@ -26,7 +42,7 @@ Error recordEvent(core::Stream& stream, void* event, unsigned flags) {
 
 Error waitForEvent(core::Stream& stream, void* event, unsigned flags) {
   core::EventRef awaited;
-  if (Error error = core::findEvent(static_cast<core::Event*>(event), awaited); error != Error::Success) return error;
+  TRY(core::findEvent(static_cast<core::Event*>(event), awaited));
   const Error error = checkFlags(flags, CU_EVENT_WAIT_EXTERNAL);
   return error == Error::Success ? stream.wait(*awaited, flags != 0) : error;
 }
@@ -41,7 +57,7 @@ Error launchHostFunction(core::Stream& stream, void (*function)(void*), void* da
 }
 
 Error attachMemory(core::Stream& stream, uint64_t address, size_t bytes, unsigned flags) {
-  if (Error error = stream.refuseInCapture(); error != Error::Success) return error;
+  TRY(stream.refuseInCapture());
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
     return Error::InvalidValue;
   }

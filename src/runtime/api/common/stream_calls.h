@@ -1,20 +1,35 @@
-// What the two APIs' functions for streams do once they have the stream: argument checks, then core.
+// What the two APIs' functions for streams and events have in common: argument checks, then core.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 
+#include "runtime/api/common/give.h"
+#include "runtime/api/entry.h"
 #include "runtime/core/context.h"
 
 namespace mulciber::api {
 
-// The one result of a query, into what the program passed for it.
-template <class To, class Value>
-core::Error give(To* out, Value value) {
+core::Error checkStreamFlags(unsigned flags);
+core::Error checkEventFlags(unsigned flags);
+
+template <class Handle>
+core::Error createStream(core::Context& context, Handle* out, unsigned flags, int priority) {
   if (!out) return core::Error::InvalidValue;
-  *out = static_cast<To>(value);
-  return core::Error::Success;
+  TRY(checkStreamFlags(flags));
+  priority = std::clamp(priority, greatestPriority, leastPriority);
+  return giveMade<core::Stream*>(out,
+                                 [&](core::Stream*& stream) { return context.createStream(flags, priority, stream); });
+}
+core::Error destroyStream(const void* stream);
+
+template <class Handle>
+core::Error createEvent(core::Context& context, Handle* out, unsigned flags) {
+  if (!out) return core::Error::InvalidValue;
+  TRY(checkEventFlags(flags));
+  return giveMade<core::Event*>(out, [&](core::Event*& event) { return context.createEvent(flags, event); });
 }
 
 // Events are found whatever their context is. `flags` are those of the ...WithFlags functions.

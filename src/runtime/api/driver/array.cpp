@@ -18,7 +18,7 @@ CUresult withArray(CUarray handle, Body&& body, const char* call = __builtin_FUN
   const core::ApiSpan span(call);
   return withDriver([&] {
     core::ArrayRef array;
-    if (Error error = core::findArray(arrayOf(handle), array); error != Error::Success) return error;
+    TRY(core::findArray(arrayOf(handle), array));
     return body(*array);
   });
 }
@@ -28,7 +28,7 @@ CUresult withMipmappedArray(CUmipmappedArray handle, Body&& body, const char* ca
   const core::ApiSpan span(call);
   return withDriver([&] {
     core::MipmappedArrayRef array;
-    if (Error error = core::findMipmappedArray(mipmappedOf(handle), array); error != Error::Success) return error;
+    TRY(core::findMipmappedArray(mipmappedOf(handle), array));
     return body(*array);
   });
 }

@@ -45,7 +45,7 @@ CUresult createContext(CUcontext* out, unsigned int flags, CUdevice ordinal, con
   return withDevice(ordinal, [&](core::Device& device) {
     if (!out || (flags & ~CU_CTX_FLAGS_MASK)) return Error::InvalidValue;
     core::ContextRef context;
-    if (Error error = device.createContext(flags, context); error != Error::Success) return error;
+    TRY(device.createContext(flags, context));
     rememberContext(context);
     core::pushContext(context);
     *out = handleOf(context);
@@ -84,7 +84,7 @@ CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
     if (context->device().isAdopted()) return Error::InvalidContext;  // the engine's to destroy
     if (core::ContextRef current = core::currentContext(); current == context) {
       core::ContextRef popped;
-      if (Error error = core::popContext(popped); error != Error::Success) return error;
+      TRY(core::popContext(popped));
     }
     context->destroy();
     std::lock_guard lock(contexts().mutex);
@@ -140,7 +140,7 @@ CUDA_API(CUresult, cuCtxPushCurrent_v2)(CUcontext handle) {
 CUDA_API(CUresult, cuCtxPopCurrent_v2)(CUcontext* out) {
   return withDriver([&] {
     core::ContextRef context;
-    if (Error error = core::popContext(context); error != Error::Success) return error;
+    TRY(core::popContext(context));
     if (out) *out = handleOf(context);
     return Error::Success;
   });

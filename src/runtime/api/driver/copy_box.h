@@ -61,9 +61,7 @@ core::Error readBox(const Description& d, core::Copy& copy) {
                      d.srcY,          d.srcZ,    d.srcPitch,  d.srcHeight, d.srcLOD};
   const BoxSide to{d.dstMemoryType, d.dstHost, d.dstDevice, d.dstArray,  d.dstXInBytes,
                    d.dstY,          d.dstZ,    d.dstPitch,  d.dstHeight, d.dstLOD};
-  if (core::Error error = readSide(from, copy, copy.source, copy.sourcePitch, copy.sourceSlice, copy.sourceArray);
-      error != core::Error::Success)
-    return error;
+  TRY(readSide(from, copy, copy.source, copy.sourcePitch, copy.sourceSlice, copy.sourceArray));
   return readSide(to, copy, copy.destination, copy.destinationPitch, copy.destinationSlice, copy.destinationArray);
 }
 

@@ -82,7 +82,7 @@ CUDA_API(CUresult, cuDeviceGetProperties)(CUdevprop* properties, CUdevice ordina
         {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, &properties->textureAlign},
     };
     for (const auto& field : fields) {
-      if (Error error = device.attribute(field.attribute, *field.value); error != Error::Success) return error;
+      TRY(device.attribute(field.attribute, *field.value));
     }
     return Error::Success;
   });
@@ -136,7 +136,7 @@ CUDA_API(CUresult, cuDevicePrimaryCtxRetain)(CUcontext* out, CUdevice ordinal) {
   return withDevice(ordinal, [&](core::Device& device) {
     if (!out) return Error::InvalidValue;
     core::ContextRef context;
-    if (Error error = device.retainPrimary(context); error != Error::Success) return error;
+    TRY(device.retainPrimary(context));
     rememberContext(context);
     *out = handleOf(context);
     return Error::Success;

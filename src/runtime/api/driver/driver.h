@@ -56,7 +56,7 @@ CUresult withContext(Body&& body, const char* call = __builtin_FUNCTION()) {
   return withDriver(
       [&] {
         core::ContextRef context;
-        if (Error error = core::currentContext(context); error != Error::Success) return error;
+        TRY(core::currentContext(context));
         return body(*context);
       },
       call);
@@ -69,14 +69,14 @@ CUresult withStream(CUstream handle, Body&& body, const char* call = __builtin_F
     return withContext(
         [&](core::Context& context) {
           core::StreamRef stream;
-          if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success) return error;
+          TRY(context.stream(number, perThreadDefault, stream));
           return body(*stream);
         },
         call);
   return guarded(
       [&] {
         core::StreamRef stream;
-        if (Error error = core::findStream(number, stream); error != Error::Success) return error;
+        TRY(core::findStream(number, stream));
         return body(*stream);
       },
       call);
@@ -101,11 +101,10 @@ CUresult withFunction(const void* handle, Body&& body, const char* call = __buil
       [&] {
         // A function knows its context; a kernel is a function of the current one.
         core::ContextRef context;
-        if (Kernel::of(handle))
-          if (Error error = core::currentContext(context); error != Error::Success) return error;
+        if (Kernel::of(handle)) TRY(core::currentContext(context));
         core::Function* function = nullptr;
-        if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
-        if (Error error = function->module().context().error(); error != Error::Success) return error;
+        TRY(functionOf(handle, context.get(), function));
+        TRY(function->module().context().error());
         return body(*function);
       },
       call);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/api/common/module_queries.h"
+
 namespace mulciber::api {
 namespace {
 
@@ -17,7 +19,7 @@ struct SharedOf {
 Error bestBlock(core::Function& function, const SharedOf& sharedOf, int limit, int& grid, int& block) {
   core::Device& device = function.module().context().device();
   int warp = 0, multiprocessors = 0, most = 0;
-  if (Error error = device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE, warp); error != Error::Success) return error;
+  TRY(device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE, warp));
   if (Error error = device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors);
       error != Error::Success) {
     return error;
@@ -31,7 +33,7 @@ Error bestBlock(core::Function& function, const SharedOf& sharedOf, int limit, i
     const int threads = std::min(rounded, most);
     int blocks = 0;
     const auto count = static_cast<uint32_t>(threads);
-    if (Error error = function.maxActiveBlocks(count, sharedOf(threads), blocks); error != Error::Success) return error;
+    TRY(function.maxActiveBlocks(count, sharedOf(threads), blocks));
     if (blocks * threads > resident) {
       resident = blocks * threads;
       block = threads;
@@ -92,15 +94,7 @@ CUDA_API(CUresult, cuFuncGetName)(const char** name, CUfunction handle) {
 
 CUDA_API(CUresult, cuFuncGetParamInfo)(CUfunction handle, size_t index, size_t* offset, size_t* size) {
   if (!handle) return CUDA_ERROR_INVALID_VALUE;
-  return withFunction(handle, [&](core::Function& function) {
-    if (!offset) return Error::InvalidValue;
-    const mulciber::KernelInfo* info = nullptr;
-    if (Error error = function.info(info); error != Error::Success) return error;
-    if (index >= info->parameters.size()) return Error::InvalidValue;
-    *offset = info->parameters[index].offset;
-    if (size) *size = info->parameters[index].size;
-    return Error::Success;
-  });
+  return withFunction(handle, [&](core::Function& function) { return parameterInfo(function, index, offset, size); });
 }
 
 CUDA_API(CUresult, cuFuncIsLoaded)(CUfunctionLoadingState* state, CUfunction handle) {

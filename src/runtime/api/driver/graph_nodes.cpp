@@ -147,13 +147,7 @@ CUDA_API(CUresult, cuGraphAddMemcpyNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(p, context));
 }
 CUDA_API(CUresult, cuGraphMemcpyNodeGetParams)(CUgraphNode handle, CUDA_MEMCPY3D* out) {
-  return guarded([&] {
-    return withNodeOf<core::CopyNode>(handle, [&](const core::CopyNode& node) {
-      if (!out) return Error::InvalidValue;
-      writeCopy(node, *out);
-      return Error::Success;
-    });
-  });
+  return guarded([&] { return describeNode<core::CopyNode>(handle, out, writeCopy); });
 }
 CUDA_API(CUresult, cuGraphMemcpyNodeSetParams)(CUgraphNode node, const CUDA_MEMCPY3D* p) {
   return set(node, reading(p, contextOfNode<core::CopyNode>(node)));
@@ -169,13 +163,7 @@ CUDA_API(CUresult, cuGraphAddMemsetNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(p, context));
 }
 CUDA_API(CUresult, cuGraphMemsetNodeGetParams)(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS_v1* out) {
-  return guarded([&] {
-    return withNodeOf<core::FillNode>(handle, [&](const core::FillNode& node) {
-      if (!out) return Error::InvalidValue;
-      writeFill(node, *out);
-      return Error::Success;
-    });
-  });
+  return guarded([&] { return describeNode<core::FillNode>(handle, out, writeFill); });
 }
 CUDA_API(CUresult, cuGraphMemsetNodeSetParams)(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS_v1* p) {
   return set(node, reading(p, contextOfNode<core::FillNode>(node)));

@@ -52,15 +52,7 @@ Error readCopy(const CUDA_MEMCPY3D& given, CUcontext handle, core::NodeParameter
 Error readFill(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcontext handle, core::NodeParameters& out) {
   core::FillNode node;
   if (Error error = readContext(handle, node.context); error != Error::Success) return error;
-  node.fill.destination = given.dst;
-  node.fill.value = given.value;
-  node.fill.valueBytes = given.elementSize;
-  node.fill.width = given.width;
-  node.fill.height = given.height;
-  node.fill.pitch = given.pitch;
-  if (Error error = core::check(*node.context, node.fill); error != Error::Success) return error;
-  out = std::move(node);
-  return Error::Success;
+  return finishFill(std::move(node), given.dst, given, out);
 }
 
 Error readBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& given, core::NodeParameters& out) {

@@ -1,5 +1,6 @@
 // Libraries: modules that belong to no context, and their kernels.
 #include "runtime/api/common/library.h"
+#include "runtime/api/common/module_queries.h"
 
 #include "runtime/api/driver/driver.h"
 #include "runtime/api/driver/jit_options.h"
@@ -43,7 +44,7 @@ CUresult loadLibrary(CUlibrary* out, unsigned optionCount, CUjit_option* options
   return withDriver([&] {
     if (!out) return Error::InvalidValue;
     JitOptions jit;
-    if (Error error = JitOptions::read(optionCount, options, values, jit); error != Error::Success) return error;
+    TRY(JitOptions::read(optionCount, options, values, jit));
     fatbin::PtxModules modules;
     if (Error error = read(modules, &jit.log); error != Error::Success) {
       jit.finish();
@@ -54,26 +55,17 @@ CUresult loadLibrary(CUlibrary* out, unsigned optionCount, CUjit_option* options
   });
 }
 
-// The address of a variable of the library in the current context.
-Error globalOf(Library& library, const char* name, uint64_t& address, size_t& bytes) {
-  core::ContextRef context;
-  if (Error error = core::currentContext(context); error != Error::Success) return error;
-  core::Module* module = nullptr;
-  if (Error error = library.module(*context, module); error != Error::Success) return error;
-  return module->global(name, address, bytes);
-}
-
+// Of the library in the current context.
 CUresult getGlobal(CUdeviceptr* out, size_t* outBytes, CUlibrary handle, const char* name,
                    const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
   if (!name || !*name || (!out && !outBytes)) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
-    uint64_t address = 0;
-    size_t bytes = 0;
-    if (Error error = globalOf(library, name, address, bytes); error != Error::Success) return error;
-    if (out) *out = address;
-    if (outBytes) *outBytes = bytes;
-    return Error::Success;
+    core::ContextRef context;
+    TRY(core::currentContext(context));
+    core::Module* module = nullptr;
+    TRY(library.module(*context, module));
+    return giveGlobal(*module, name, out, outBytes);
   });
 }
 
@@ -111,7 +103,7 @@ CUDA_API(CUresult, cuLibraryGetKernel)(CUkernel* out, CUlibrary handle, const ch
   if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
     Kernel* kernel = nullptr;
-    if (Error error = library.kernel(name, kernel); error != Error::Success) return error;
+    TRY(library.kernel(name, kernel));
     *out = static_cast<CUkernel>(kernel->handle());
     return Error::Success;
   });
@@ -121,7 +113,7 @@ CUDA_API(CUresult, cuLibraryGetKernelCount)(unsigned int* count, CUlibrary handl
   if (!count) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
     std::vector<Kernel*> kernels;
-    if (Error error = library.kernels(kernels); error != Error::Success) return error;
+    TRY(library.kernels(kernels));
     *count = static_cast<unsigned int>(kernels.size());
     return Error::Success;
   });
@@ -131,7 +123,7 @@ CUDA_API(CUresult, cuLibraryEnumerateKernels)(CUkernel* out, unsigned int count,
   return withLibrary(handle, [&](Library& library) {
     if (!out) return Error::InvalidValue;
     std::vector<Kernel*> kernels;
-    if (Error error = library.kernels(kernels); error != Error::Success) return error;
+    TRY(library.kernels(kernels));
     for (size_t i = 0; i < kernels.size() && i < count; ++i) out[i] = static_cast<CUkernel>(kernels[i]->handle());
     return Error::Success;
   });
@@ -141,9 +133,9 @@ CUDA_API(CUresult, cuLibraryGetModule)(CUmodule* out, CUlibrary handle) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   return withLibrary(handle, [&](Library& library) {
     core::ContextRef context;
-    if (Error error = core::currentContext(context); error != Error::Success) return error;
+    TRY(core::currentContext(context));
     core::Module* module = nullptr;
-    if (Error error = library.module(*context, module); error != Error::Success) return error;
+    TRY(library.module(*context, module));
     *out = reinterpret_cast<CUmodule>(module);
     return Error::Success;
   });
@@ -164,9 +156,9 @@ CUDA_API(CUresult, cuKernelGetFunction)(CUfunction* out, CUkernel handle) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   return withKernel(handle, [&](Kernel& kernel) {
     core::ContextRef context;
-    if (Error error = core::currentContext(context); error != Error::Success) return error;
+    TRY(core::currentContext(context));
     core::Function* function = nullptr;
-    if (Error error = kernel.function(*context, function); error != Error::Success) return error;
+    TRY(kernel.function(*context, function));
     *out = reinterpret_cast<CUfunction>(function);
     return Error::Success;
   });

@@ -1,4 +1,5 @@
 // Allocation, and what is known about an address.
+#include "runtime/api/common/host_memory.h"
 #include "runtime/api/common/managed.h"
 #include "runtime/api/driver/driver.h"
 
@@ -130,29 +131,11 @@ CUDA_API(CUresult, cuMemFreeHost)(void* pointer) {
 
 CUDA_API(CUresult, cuMemHostGetDevicePointer_v2)(CUdeviceptr* out, void* pointer, unsigned int flags) {
   if (out) *out = 0;
-  return withContext([&](core::Context& context) {
-    if (!out || !pointer || flags != 0) return Error::InvalidValue;
-    uint64_t address = 0;
-    const Error error = context.hostToDevicePointer(pointer, address);
-    if (error == Error::Success) *out = address;
-    return error;
-  });
+  return withContext([&](core::Context& context) { return giveDevicePointer(context, out, pointer, flags); });
 }
 
 CUDA_API(CUresult, cuMemHostGetFlags)(unsigned int* flags, void* pointer) {
-  return withContext([&](core::Context&) {
-    if (!flags || !pointer) return Error::InvalidValue;
-    const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
-    if (found && found->isManaged()) {
-      *flags = CU_MEMHOSTALLOC_DEVICEMAP;
-      return Error::Success;
-    }
-    if (!found || (found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered)) {
-      return Error::InvalidValue;
-    }
-    *flags = found->flags;
-    return Error::Success;
-  });
+  return withContext([&](core::Context&) { return hostFlags(pointer, flags); });
 }
 
 CUDA_API(CUresult, cuMemHostRegister_v2)(void* pointer, size_t bytes, unsigned int flags) {

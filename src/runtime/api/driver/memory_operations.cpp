@@ -53,14 +53,13 @@ Error readOperations(const CUstreamBatchMemOpParams* given, unsigned count, unsi
   constexpr unsigned mostOperations = 256;  // CUDA's limit
   if (flags != 0 || count > mostOperations || (count != 0 && !given)) return Error::InvalidValue;
   out.resize(count);
-  for (unsigned i = 0; i < count; ++i)
-    if (Error error = read(given[i], out[i]); error != Error::Success) return error;
+  for (unsigned i = 0; i < count; ++i) TRY(read(given[i], out[i]));
   return Error::Success;
 }
 
 Error giveOperations(core::Stream& stream, const CUstreamBatchMemOpParams* given, unsigned count, unsigned flags) {
   std::vector<core::WordOperation> operations;
-  if (Error error = readOperations(given, count, flags, operations); error != Error::Success) return error;
+  TRY(readOperations(given, count, flags, operations));
   const core::CaptureRef capture = stream.capture();
   if (!capture) return core::carryOut(stream, operations);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(given);

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/api/common/module_queries.h"
 #include "runtime/api/driver/driver.h"
 #include "runtime/api/driver/jit_options.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 Error load(core::Context& context, const fatbin::PtxModules& modules, core::JitLog* log, CUmodule* out) {
   core::Module* module = nullptr;
-  if (Error error = loadModule(context, modules, log, module); error != Error::Success) return error;
+  TRY(loadModule(context, modules, log, module));
   *out = reinterpret_cast<CUmodule>(module);
   return Error::Success;
 }
@@ -107,7 +108,7 @@ CUDA_API(CUresult, cuModuleLoad)(CUmodule* module, const char* path) {
   return withContext([&](core::Context& context) {
     if (!module || !path || !*path) return Error::InvalidValue;
     fatbin::PtxModules modules;
-    if (Error error = readFile(path, modules, nullptr); error != Error::Success) return error;
+    TRY(readFile(path, modules, nullptr));
     return load(context, modules, nullptr, module);
   });
 }
@@ -117,7 +118,7 @@ CUDA_API(CUresult, cuModuleLoadDataEx)
   return withContext([&](core::Context& context) {
     if (!module || !image) return Error::InvalidValue;
     JitOptions jit;
-    if (Error error = JitOptions::read(optionCount, options, values, jit); error != Error::Success) return error;
+    TRY(JitOptions::read(optionCount, options, values, jit));
     fatbin::PtxModules modules;
     Error error = readImage(image, modules, &jit.log);
     jit.applyTo(modules);
@@ -144,7 +145,7 @@ CUDA_API(CUresult, cuModuleGetFunction)(CUfunction* out, CUmodule handle, const 
     if (!out || !name || !*name) return Error::InvalidValue;
     *out = nullptr;
     core::Function* function = nullptr;
-    if (Error error = module.function(name, function); error != Error::Success) return error;
+    TRY(module.function(name, function));
     *out = reinterpret_cast<CUfunction>(function);
     return Error::Success;
   });
@@ -164,7 +165,7 @@ CUDA_API(CUresult, cuModuleEnumerateFunctions)(CUfunction* functions, unsigned i
     for (const std::string& name : module.functionNames()) {
       if (count-- == 0) break;
       core::Function* function = nullptr;
-      if (Error error = module.function(name, function); error != Error::Success) return error;
+      TRY(module.function(name, function));
       *functions++ = reinterpret_cast<CUfunction>(function);
     }
     return Error::Success;
@@ -176,12 +177,7 @@ CUDA_API(CUresult, cuModuleGetGlobal_v2)(CUdeviceptr* address, size_t* bytes, CU
   if (bytes) *bytes = 0;
   return withModule(handle, [&](core::Module& module) {
     if (!name || !*name || (!address && !bytes)) return Error::InvalidValue;
-    uint64_t where = 0;
-    size_t size = 0;
-    if (Error error = module.global(name, where, size); error != Error::Success) return error;
-    if (address) *address = where;
-    if (bytes) *bytes = size;
-    return Error::Success;
+    return giveGlobal(module, name, address, bytes);
   });
 }
 

@@ -30,7 +30,7 @@ CUresult launchGrid(CUfunction handle, int width, int height, CUstream streamHan
   const core::ApiSpan span(call);
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
-    if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;
+    TRY(functionOf(handle, &stream.context(), function));
     if (width <= 0 || height <= 0) return Error::InvalidValue;
     core::Launch launch{{static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1}};
     core::LaunchSettings settings;

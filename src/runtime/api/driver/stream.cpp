@@ -1,21 +1,14 @@
 // Streams and events as objects; what is done in a stream stands in streamed/.
 #include "runtime/api/driver/driver.h"
 
-#include <algorithm>
-
 #include "runtime/api/common/captures.h"
+#include "runtime/api/common/stream_calls.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
 CUDA_API(CUresult, cuStreamCreateWithPriority)(CUstream* out, unsigned int flags, int priority) {
-  return withContext([&](core::Context& context) {
-    if (!out || (flags & ~unsigned{CU_STREAM_NON_BLOCKING})) return Error::InvalidValue;
-    core::Stream* stream = nullptr;
-    const Error error = context.createStream(flags, std::clamp(priority, greatestPriority, leastPriority), stream);
-    if (error == Error::Success) *out = reinterpret_cast<CUstream>(stream);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return createStream(context, out, flags, priority); });
 }
 
 CUDA_API(CUresult, cuStreamCreate)(CUstream* out, unsigned int flags) {
@@ -23,13 +16,7 @@ CUDA_API(CUresult, cuStreamCreate)(CUstream* out, unsigned int flags) {
 }
 
 CUDA_API(CUresult, cuStreamDestroy_v2)(CUstream stream) {
-  return guarded([&] {
-    core::StreamRef held;
-    const auto number = reinterpret_cast<uintptr_t>(stream);
-    if (number <= core::perThreadStreamHandle) return Error::InvalidHandle;
-    if (Error error = core::findStream(number, held); error != Error::Success) return error;
-    return held->context().destroyStream(held.get());
-  });
+  return guarded([&] { return destroyStream(stream); });
 }
 
 CUDA_API(CUresult, cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode* mode) {
@@ -37,15 +24,7 @@ CUDA_API(CUresult, cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode* mode)
 }
 
 CUDA_API(CUresult, cuEventCreate)(CUevent* out, unsigned int flags) {
-  return withContext([&](core::Context& context) {
-    constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-    if (!out || (flags & ~known)) return Error::InvalidValue;
-    if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING)) return Error::InvalidValue;
-    core::Event* event = nullptr;
-    const Error error = context.createEvent(flags, event);
-    if (error == Error::Success) *out = reinterpret_cast<CUevent>(event);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return createEvent(context, out, flags); });
 }
 
 CUDA_API(CUresult, cuEventDestroy_v2)(CUevent event) {
@@ -64,9 +43,8 @@ CUDA_API(CUresult, cuEventElapsedTime_v2)(float* milliseconds, CUevent from, CUe
   return guarded([&] {
     if (!milliseconds) return Error::InvalidHandle;
     core::EventRef start, end;
-    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(from), start); error != Error::Success)
-      return error;
-    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
+    TRY(core::findEvent(reinterpret_cast<core::Event*>(from), start));
+    TRY(core::findEvent(reinterpret_cast<core::Event*>(to), end));
     return core::Event::elapsed(*start, *end, *milliseconds);
   });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/api/common/texture_view.h"
 #include "runtime/api/driver/driver.h"
 
 namespace mulciber::api {
@@ -159,16 +160,7 @@ CUDA_API(CUresult, cuTexObjectCreate)
     if (description.isSeamless && !isCubemap(description)) return Error::InvalidValue;
     if (isMemory(description)) view = nullptr;  // nobody looks at it
     if (view && std::ranges::any_of(view->reserved, isSet)) return Error::InvalidValue;
-    description.hasView = view != nullptr;
-    if (view)
-      description.view = {static_cast<uint32_t>(view->format),
-                          view->width,
-                          view->height,
-                          view->depth,
-                          view->firstMipmapLevel,
-                          view->lastMipmapLevel,
-                          view->firstLayer,
-                          view->lastLayer};
+    readView(view, description);
     uint64_t handle = 0;
     const Error error = core::createTexture(context, description, handle);
     if (error == Error::Success) *out = handle;

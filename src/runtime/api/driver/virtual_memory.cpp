@@ -56,7 +56,7 @@ CUDA_API(CUresult, cuMemCreate)
   return withDriver([&] {
     if (!out || !properties || flags != 0) return Error::InvalidValue;
     core::Device* device = nullptr;
-    if (Error error = check(*properties, device); error != Error::Success) return error;
+    TRY(check(*properties, device));
     uint64_t handle = 0;
     const Error error = VirtualMemory::get().create(*device, size, handle);
     if (error == Error::Success) *out = handle;
@@ -87,8 +87,7 @@ CUDA_API(CUresult, cuMemSetAccess)
       if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::InvalidValue;
       if (!core::Platform::get().device(access[i].location.id)) return Error::InvalidDevice;
       const bool isAccessible = access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-      if (Error error = VirtualMemory::get().setAccess(address, size, isAccessible); error != Error::Success)
-        return error;
+      TRY(VirtualMemory::get().setAccess(address, size, isAccessible));
     }
     return Error::Success;
   });
@@ -124,7 +123,7 @@ CUDA_API(CUresult, cuMemGetAllocationPropertiesFromHandle)
   return withDriver([&] {
     if (!out) return Error::InvalidValue;
     int ordinal = 0;
-    if (Error error = VirtualMemory::get().deviceOf(handle, ordinal); error != Error::Success) return error;
+    TRY(VirtualMemory::get().deviceOf(handle, ordinal));
     *out = {};
     out->type = CU_MEM_ALLOCATION_TYPE_PINNED;
     out->location = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal};

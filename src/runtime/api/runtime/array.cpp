@@ -22,7 +22,7 @@ cudaError_t withArray(cudaArray_const_t handle, Body&& body, const char* call = 
   const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     core::ArrayRef array;
-    if (Error error = core::findArray(arrayOf(handle), array); error != Error::Success) return error;
+    TRY(core::findArray(arrayOf(handle), array));
     return body(*array);
   });
 }
@@ -33,7 +33,7 @@ cudaError_t withMipmappedArray(cudaMipmappedArray_const_t handle, Body&& body,
   const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     core::MipmappedArrayRef array;
-    if (Error error = core::findMipmappedArray(mipmappedOf(handle), array); error != Error::Success) return error;
+    TRY(core::findMipmappedArray(mipmappedOf(handle), array));
     return body(*array);
   });
 }

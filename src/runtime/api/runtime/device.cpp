@@ -46,7 +46,7 @@ CUDA_API(cudaError_t, cudaInitDevice)(int ordinal, unsigned int deviceFlags, uns
   return withDevice(ordinal, [&](core::Device& device) {
     if (flags & cudaInitDeviceFlagsAreValid) {
       if (deviceFlags & ~unsigned{cudaDeviceMask}) return Error::InvalidValue;
-      if (Error error = device.setPrimaryFlags(deviceFlags); error != Error::Success) return error;
+      TRY(device.setPrimaryFlags(deviceFlags));
     }
     core::ContextRef context;
     return device.retainPrimary(context);

@@ -1,6 +1,7 @@
 // Memory and semaphores of other interfaces.
 #include "runtime/core/external.h"
 
+#include "runtime/api/common/external.h"
 #include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/array.h"
@@ -26,26 +27,12 @@ cudaError_t withMemory(cudaExternalMemory_t handle, Body&& body, const char* cal
 
 CUDA_API(cudaError_t, cudaImportExternalMemory)
 (cudaExternalMemory_t* out, const cudaExternalMemoryHandleDesc* given) {
-  return withContext([&](core::Context& context) {
-    if (!out || !given) return Error::InvalidValue;
-    core::ExternalMemory* memory = nullptr;
-    const Error error = core::importMemory(
-        context, {static_cast<core::ExternalMemoryType>(given->type), given->handle.fd, given->size, given->flags},
-        memory);
-    if (error == Error::Success) *out = reinterpret_cast<cudaExternalMemory_t>(memory);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return importMemory(context, out, given); });
 }
 
 CUDA_API(cudaError_t, cudaExternalMemoryGetMappedBuffer)
 (void** out, cudaExternalMemory_t handle, const cudaExternalMemoryBufferDesc* wanted) {
-  return withMemory(handle, [&](const core::ExternalMemory& memory) {
-    if (!out || !wanted) return Error::InvalidValue;
-    uint64_t address = 0;
-    const Error error = memory.mapBuffer(wanted->offset, wanted->size, wanted->flags, address);
-    if (error == Error::Success) *out = reinterpret_cast<void*>(address);
-    return error;
-  });
+  return withMemory(handle, [&](const core::ExternalMemory& memory) { return mapBuffer(memory, out, wanted); });
 }
 
 CUDA_API(cudaError_t, cudaExternalMemoryGetMappedMipmappedArray)
@@ -53,12 +40,11 @@ CUDA_API(cudaError_t, cudaExternalMemoryGetMappedMipmappedArray)
   return withMemory(handle, [&](const core::ExternalMemory& memory) {
     if (!out || !wanted) return Error::InvalidValue;
     const cudaExtent& extent = wanted->extent;
-    core::MipmappedArray* made = nullptr;
-    const Error error = memory.mapArray(
-        wanted->offset, {extent.width, extent.height, extent.depth, formatOf(wanted->formatDesc), wanted->flags},
-        wanted->numLevels, made);
-    if (error == Error::Success) *out = reinterpret_cast<cudaMipmappedArray_t>(made);
-    return error;
+    return giveMade<core::MipmappedArray*>(out, [&](core::MipmappedArray*& made) {
+      return memory.mapArray(wanted->offset,
+                             {extent.width, extent.height, extent.depth, formatOf(wanted->formatDesc), wanted->flags},
+                             wanted->numLevels, made);
+    });
   });
 }
 
@@ -68,14 +54,7 @@ CUDA_API(cudaError_t, cudaDestroyExternalMemory)(cudaExternalMemory_t handle) {
 
 CUDA_API(cudaError_t, cudaImportExternalSemaphore)
 (cudaExternalSemaphore_t* out, const cudaExternalSemaphoreHandleDesc* given) {
-  return withContext([&](core::Context& context) {
-    if (!out || !given) return Error::InvalidValue;
-    core::ExternalSemaphore* semaphore = nullptr;
-    const Error error = core::importSemaphore(
-        context, {static_cast<core::ExternalSemaphoreType>(given->type), given->handle.fd, given->flags}, semaphore);
-    if (error == Error::Success) *out = reinterpret_cast<cudaExternalSemaphore_t>(semaphore);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return importSemaphore(context, out, given); });
 }
 
 CUDA_API(cudaError_t, cudaDestroyExternalSemaphore)(cudaExternalSemaphore_t handle) {

@@ -1,4 +1,5 @@
 // Kernels by their host functions, and libraries.
+#include "runtime/api/common/module_queries.h"
 #include "runtime/api/runtime/runtime.h"
 
 namespace mulciber::api {
@@ -22,13 +23,8 @@ cudaError_t loadLibrary(cudaLibrary_t* out, fatbin::PtxModules&& modules) {
 
 Error globalOf(Library& library, core::Context& context, const char* name, void** out, size_t* outBytes) {
   core::Module* module = nullptr;
-  if (Error error = library.module(context, module); error != Error::Success) return error;
-  uint64_t address = 0;
-  size_t bytes = 0;
-  if (Error error = module->global(name, address, bytes); error != Error::Success) return error;
-  if (out) *out = reinterpret_cast<void*>(address);
-  if (outBytes) *outBytes = bytes;
-  return Error::Success;
+  TRY(library.module(context, module));
+  return giveGlobal(*module, name, out, outBytes);
 }
 
 }  // namespace
@@ -66,15 +62,7 @@ CUDA_API(cudaError_t, cudaFuncGetName)(const char** name, const void* entry) {
 }
 
 CUDA_API(cudaError_t, cudaFuncGetParamInfo)(const void* entry, size_t index, size_t* offset, size_t* size) {
-  return withFunction(entry, [&](core::Function& function) {
-    if (!offset) return Error::InvalidValue;
-    const mulciber::KernelInfo* info = nullptr;
-    if (Error error = function.info(info); error != Error::Success) return error;
-    if (index >= info->parameters.size()) return Error::InvalidValue;
-    *offset = info->parameters[index].offset;
-    if (size) *size = info->parameters[index].size;
-    return Error::Success;
-  });
+  return withFunction(entry, [&](core::Function& function) { return parameterInfo(function, index, offset, size); });
 }
 
 CUDA_API(cudaError_t, cudaGetFuncBySymbol)(cudaFunction_t* out, const void* entry) {
@@ -153,7 +141,7 @@ CUDA_API(cudaError_t, cudaLibraryGetKernel)(cudaKernel_t* out, cudaLibrary_t han
   if (!out || !name) return record(cudaErrorInvalidValue);
   return withLibrary(handle, [&](Library& library, core::Context&) {
     Kernel* kernel = nullptr;
-    if (Error error = library.kernel(name, kernel); error != Error::Success) return error;
+    TRY(library.kernel(name, kernel));
     *out = static_cast<cudaKernel_t>(kernel->handle());
     return Error::Success;
   });
@@ -163,7 +151,7 @@ CUDA_API(cudaError_t, cudaLibraryGetKernelCount)(unsigned int* count, cudaLibrar
   if (!count) return record(cudaErrorInvalidValue);
   return withLibrary(handle, [&](Library& library, core::Context&) {
     std::vector<Kernel*> kernels;
-    if (Error error = library.kernels(kernels); error != Error::Success) return error;
+    TRY(library.kernels(kernels));
     *count = static_cast<unsigned int>(kernels.size());
     return Error::Success;
   });
@@ -173,7 +161,7 @@ CUDA_API(cudaError_t, cudaLibraryEnumerateKernels)(cudaKernel_t* out, unsigned i
   return withLibrary(handle, [&](Library& library, core::Context&) {
     if (!out) return Error::InvalidValue;
     std::vector<Kernel*> kernels;
-    if (Error error = library.kernels(kernels); error != Error::Success) return error;
+    TRY(library.kernels(kernels));
     for (size_t i = 0; i < kernels.size() && i < count; ++i) out[i] = static_cast<cudaKernel_t>(kernels[i]->handle());
     return Error::Success;
   });

@@ -119,13 +119,7 @@ CUDA_API(cudaError_t, cudaGraphAddMemcpyNodeFromSymbol)
              readingSymbol(SymbolIs::Source, symbol, to, bytes, offset, kind));
 }
 CUDA_API(cudaError_t, cudaGraphMemcpyNodeGetParams)(cudaGraphNode_t handle, cudaMemcpy3DParms* out) {
-  return guarded([&] {
-    return withNodeOf<core::CopyNode>(handle, [&](const core::CopyNode& node) {
-      if (!out) return Error::InvalidValue;
-      writeCopy(node, *out);
-      return Error::Success;
-    });
-  });
+  return guarded([&] { return describeNode<core::CopyNode>(handle, out, writeCopy); });
 }
 CUDA_API(cudaError_t, cudaGraphMemcpyNodeSetParams)(cudaGraphNode_t node, const cudaMemcpy3DParms* p) {
   return set(node, reading(p));
@@ -165,13 +159,7 @@ CUDA_API(cudaError_t, cudaGraphAddMemsetNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(p));
 }
 CUDA_API(cudaError_t, cudaGraphMemsetNodeGetParams)(cudaGraphNode_t handle, cudaMemsetParams* out) {
-  return guarded([&] {
-    return withNodeOf<core::FillNode>(handle, [&](const core::FillNode& node) {
-      if (!out) return Error::InvalidValue;
-      writeFill(node, *out);
-      return Error::Success;
-    });
-  });
+  return guarded([&] { return describeNode<core::FillNode>(handle, out, writeFill); });
 }
 CUDA_API(cudaError_t, cudaGraphMemsetNodeSetParams)(cudaGraphNode_t node, const cudaMemsetParams* p) {
   return set(node, reading(p));

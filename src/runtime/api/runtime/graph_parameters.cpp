@@ -76,15 +76,7 @@ Error readSymbolCopy(SymbolIs side, const void* symbol, const void* other, size_
 Error readFill(const cudaMemsetParams& given, core::NodeParameters& out) {
   core::FillNode node;
   if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
-  node.fill.destination = addressOf(given.dst);
-  node.fill.value = given.value;
-  node.fill.valueBytes = given.elementSize;
-  node.fill.width = given.width;
-  node.fill.height = given.height;
-  node.fill.pitch = given.pitch;
-  if (Error error = core::check(*node.context, node.fill); error != Error::Success) return error;
-  out = std::move(node);
-  return Error::Success;
+  return finishFill(std::move(node), addressOf(given.dst), given, out);
 }
 
 Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {

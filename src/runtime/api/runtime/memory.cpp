@@ -1,4 +1,5 @@
 // Allocation. Unlike the driver API, sizes of 0 give a null pointer and no error (MEM).
+#include "runtime/api/common/host_memory.h"
 #include "runtime/api/common/managed.h"
 #include "runtime/api/runtime/runtime.h"
 
@@ -96,29 +97,11 @@ CUDA_API(cudaError_t, cudaHostUnregister)(void* pointer) {
 
 CUDA_API(cudaError_t, cudaHostGetDevicePointer)(void** out, void* pointer, unsigned int flags) {
   if (out && pointer) *out = nullptr;
-  return withContext([&](core::Context& context) {
-    if (!out || !pointer || flags != 0) return Error::InvalidValue;
-    uint64_t address = 0;
-    const Error error = context.hostToDevicePointer(pointer, address);
-    if (error == Error::Success) *out = reinterpret_cast<void*>(address);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return giveDevicePointer(context, out, pointer, flags); });
 }
 
 CUDA_API(cudaError_t, cudaHostGetFlags)(unsigned int* flags, void* pointer) {
-  return withContext([&](core::Context&) {
-    if (!flags || !pointer) return Error::InvalidValue;
-    const core::AllocationRef found = core::Platform::get().memory().find(reinterpret_cast<uintptr_t>(pointer));
-    if (found && found->isManaged()) {
-      *flags = cudaHostAllocMapped;
-      return Error::Success;
-    }
-    if (!found || (found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered)) {
-      return Error::InvalidValue;
-    }
-    *flags = found->flags;
-    return Error::Success;
-  });
+  return withContext([&](core::Context&) { return hostFlags(pointer, flags); });
 }
 
 CUDA_API(cudaError_t, cudaMemGetInfo)(size_t* free, size_t* total) {

@@ -93,7 +93,7 @@ void forget(Map& map, const std::vector<const void*>& keys, const FatBinary* bin
 
 Error addressOf(const Variable& variable, core::Context& context, uint64_t& address, size_t& bytes) {
   core::Module* module = nullptr;
-  if (Error error = variable.binary->library.module(context, module); error != Error::Success) return error;
+  TRY(variable.binary->library.module(context, module));
   return module->global(variable.name, address, bytes);
 }
 
@@ -111,7 +111,7 @@ Error initializeManaged(FatBinary& binary, core::Context& context) {
   for (const Variable& variable : managed) {
     uint64_t address = 0;
     size_t bytes = 0;
-    if (Error error = addressOf(variable, context, address, bytes); error != Error::Success) return error;
+    TRY(addressOf(variable, context, address, bytes));
     *variable.managedSlot = reinterpret_cast<void*>(address);
   }
   binary.initializedContext = context.id();

@@ -1,21 +1,14 @@
 // Streams and events as objects; what is done in a stream stands in streamed/.
 #include "runtime/api/runtime/runtime.h"
 
-#include <algorithm>
-
 #include "runtime/api/common/captures.h"
+#include "runtime/api/common/stream_calls.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
 
 CUDA_API(cudaError_t, cudaStreamCreateWithPriority)(cudaStream_t* out, unsigned int flags, int priority) {
-  return withContext([&](core::Context& context) {
-    if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return Error::InvalidValue;
-    core::Stream* stream = nullptr;
-    const Error error = context.createStream(flags, std::clamp(priority, greatestPriority, leastPriority), stream);
-    if (error == Error::Success) *out = reinterpret_cast<cudaStream_t>(stream);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return createStream(context, out, flags, priority); });
 }
 
 CUDA_API(cudaError_t, cudaStreamCreateWithFlags)(cudaStream_t* out, unsigned int flags) {
@@ -25,13 +18,7 @@ CUDA_API(cudaError_t, cudaStreamCreateWithFlags)(cudaStream_t* out, unsigned int
 CUDA_API(cudaError_t, cudaStreamCreate)(cudaStream_t* out) { return cudaStreamCreateWithPriority(out, 0, 0); }
 
 CUDA_API(cudaError_t, cudaStreamDestroy)(cudaStream_t stream) {
-  return guarded([&] {
-    core::StreamRef held;
-    const auto number = reinterpret_cast<uintptr_t>(stream);
-    if (number <= core::perThreadStreamHandle) return Error::InvalidHandle;
-    if (Error error = core::findStream(number, held); error != Error::Success) return error;
-    return held->context().destroyStream(held.get());
-  });
+  return guarded([&] { return destroyStream(stream); });
 }
 
 CUDA_API(cudaError_t, cudaThreadExchangeStreamCaptureMode)(cudaStreamCaptureMode* mode) {
@@ -39,15 +26,7 @@ CUDA_API(cudaError_t, cudaThreadExchangeStreamCaptureMode)(cudaStreamCaptureMode
 }
 
 CUDA_API(cudaError_t, cudaEventCreateWithFlags)(cudaEvent_t* out, unsigned int flags) {
-  return withContext([&](core::Context& context) {
-    constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (!out || (flags & ~known)) return Error::InvalidValue;
-    if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming)) return Error::InvalidValue;
-    core::Event* event = nullptr;
-    const Error error = context.createEvent(flags, event);
-    if (error == Error::Success) *out = reinterpret_cast<cudaEvent_t>(event);
-    return error;
-  });
+  return withContext([&](core::Context& context) { return createEvent(context, out, flags); });
 }
 
 CUDA_API(cudaError_t, cudaEventCreate)(cudaEvent_t* out) { return cudaEventCreateWithFlags(out, cudaEventDefault); }
@@ -68,9 +47,8 @@ CUDA_API(cudaError_t, cudaEventElapsedTime)(float* milliseconds, cudaEvent_t fro
   return guarded([&] {
     if (!milliseconds) return Error::InvalidValue;
     core::EventRef start, end;
-    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(from), start); error != Error::Success)
-      return error;
-    if (Error error = core::findEvent(reinterpret_cast<core::Event*>(to), end); error != Error::Success) return error;
+    TRY(core::findEvent(reinterpret_cast<core::Event*>(from), start));
+    TRY(core::findEvent(reinterpret_cast<core::Event*>(to), end));
     return core::Event::elapsed(*start, *end, *milliseconds);
   });
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/api/common/texture_view.h"
 #include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/texture_object.h"
@@ -151,16 +152,7 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
     const Error invalid = readTexture(asked, description);
     if (const cudaError_t code = checkReading(description, asked.readMode); code != cudaSuccess) return code;
     if (invalid != Error::Success) return static_cast<cudaError_t>(invalid);
-    description.hasView = view != nullptr;
-    if (view)
-      description.view = {static_cast<uint32_t>(view->format),
-                          view->width,
-                          view->height,
-                          view->depth,
-                          view->firstMipmapLevel,
-                          view->lastMipmapLevel,
-                          view->firstLayer,
-                          view->lastLayer};
+    readView(view, description);
     uint64_t handle = 0;
     const Error error = core::createTexture(context, description, handle);
     if (error == Error::Success) *out = handle;

@@ -36,11 +36,8 @@ CUresult copyBytes(CUstream handle, const Side& to, const Side& from, size_t byt
     Copy copy;
     copy.width = copy.sourcePitch = copy.destinationPitch = bytes;
     copy.kind = kind;
-    if (Error error = find(to, ends != Ends::FromArray, copy.destinationArray, copy.destination);
-        error != Error::Success)
-      return error;
-    if (Error error = find(from, ends != Ends::ToArray, copy.sourceArray, copy.source); error != Error::Success)
-      return error;
+    TRY(find(to, ends != Ends::FromArray, copy.destinationArray, copy.destination));
+    TRY(find(from, ends != Ends::ToArray, copy.sourceArray, copy.source));
     return core::copy(stream, copy, async);
   });
 }

@@ -15,11 +15,10 @@ CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream st
   attributes.notes.handle = handle;
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
-    if (Error error = functionOf(handle, &stream.context(), function); error != Error::Success) return error;
+    TRY(functionOf(handle, &stream.context(), function));
     core::Arguments arguments;
-    if (Error error = readArguments(parameters, extra, arguments); error != Error::Success) return error;
-    if (Error error = core::launch(*function, launch, arguments, stream, attributes.notes); error != Error::Success)
-      return error;
+    TRY(readArguments(parameters, extra, arguments));
+    TRY(core::launch(*function, launch, arguments, stream, attributes.notes));
     return recordEvents(stream, attributes);
   });
 }
