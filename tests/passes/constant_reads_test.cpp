@@ -55,9 +55,12 @@ void expectUnchanged(const std::string& text) {
 }
 
 TEST(ConstantReads, TheNumberOfTheWarpIsOneForTheWholeWarp) {
-  auto program = test::parseIr(lookup("  %10 = input i32 ThreadIdX\n  %11 = const i32 5\n  %0 = lshr i32 %10, %11\n"));
-  ASSERT_TRUE(program);
-  EXPECT_TRUE(passes::readConstants(*program->functions[0]));
+  for (const char* index : {"  %0 = input i32 SubgroupId\n",
+                            "  %10 = input i32 ThreadIdX\n  %11 = const i32 5\n  %0 = shr.u i32 %10, %11\n"}) {
+    auto program = test::parseIr(lookup(index));
+    ASSERT_TRUE(program);
+    EXPECT_TRUE(passes::readConstants(*program->functions[0])) << index;
+  }
 }
 
 TEST(ConstantReads, AnAddressForTheWholeWarpBecomesAnOffset) {
@@ -100,7 +103,7 @@ TEST(ConstantReads, AFixedPlaceIsOneWhateverItsWidth) {
 
 TEST(ConstantReads, PlacesThatDifferByThreadStay) {
   expectUnchanged(lookup("  %0 = input i32 ThreadIdX\n"));
-  expectUnchanged(lookup("  %0 = input i32 SubgroupId\n"));
+  expectUnchanged(lookup("  %0 = input i32 LocalIndex\n"));
 }
 
 TEST(ConstantReads, ComputedPlacesStayWhereNoBranchWaits) {

@@ -29,7 +29,7 @@ b0:
 TEST(Form, HoldsUntilAnInstructionBreaksIt) {
   EXPECT_EQ(broken(variables, Form::Variables | Form::NoCalls | Form::NoRecursion | Form::Contracted), "");
   EXPECT_EQ(broken(variables, Form::Nearest), "@k %1 fadd asks for a rounding that is not to nearest\n");
-  EXPECT_EQ(broken(variables, Form::KnownSpaces), "@k %3 load goes through a generic address\n");
+  EXPECT_EQ(broken(variables, Form::KnownSpaces), "@k %4 load goes through a generic address\n");
   EXPECT_EQ(broken(variables, Form::Structured), "@k is not structured\n");
   EXPECT_EQ(broken(variables, Form::Ssa), "@k is not in SSA form\n");
 }
