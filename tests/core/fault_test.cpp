@@ -44,19 +44,17 @@ class FaultTest : public testing::Test {
   }
 
   Error useContext(Context& context, uint32_t count) {
-#define COUNT(call) \
-  if (const Error error = (call); error != Error::Success) return error
     Stream* stream = nullptr;
-    COUNT(context.createStream(Stream::NonBlocking, 0, stream));
+    TRY(context.createStream(Stream::NonBlocking, 0, stream));
     Module* module = nullptr;
-    COUNT(context.loadModule({{text_, "kernels.ptx"}}, nullptr, module));
+    TRY(context.loadModule({{text_, "kernels.ptx"}}, nullptr, module));
     Function* saxpy = nullptr;
-    COUNT(module->function("saxpy", saxpy));
+    TRY(module->function("saxpy", saxpy));
     uint64_t x = 0, y = 0;
     void* pinned = nullptr;
-    COUNT(context.allocate(count * 4, x));
-    COUNT(context.allocateAsync(*context.device().defaultPool(), count * 4, *stream, y));
-    COUNT(context.allocateHost(count * 4, 0, pinned));
+    TRY(context.allocate(count * 4, x));
+    TRY(context.allocateAsync(*context.device().defaultPool(), count * 4, *stream, y));
+    TRY(context.allocateHost(count * 4, 0, pinned));
     std::vector<float> ones(count, 1.0f), result(count, 0.0f);
     const auto copyOf = [&](uint64_t to, uint64_t from, CopyKind kind) {
       Copy copy;
@@ -67,36 +65,35 @@ class FaultTest : public testing::Test {
       return copy;
     };
     const auto number = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
-    COUNT(copy(*stream, copyOf(x, number(ones.data()), CopyKind::HostToDevice), true));
-    COUNT(copy(*stream, copyOf(y, x, CopyKind::DeviceToDevice), true));
+    TRY(copy(*stream, copyOf(x, number(ones.data()), CopyKind::HostToDevice), true));
+    TRY(copy(*stream, copyOf(y, x, CopyKind::DeviceToDevice), true));
     Event *start = nullptr, *end = nullptr;
-    COUNT(context.createEvent(0, start));
-    COUNT(context.createEvent(0, end));
-    COUNT(stream->record(*start));
+    TRY(context.createEvent(0, start));
+    TRY(context.createEvent(0, end));
+    TRY(stream->record(*start));
     float factor = 3;
     int n = static_cast<int>(count);
     void* pointers[] = {&factor, &x, &y, &n};
     Arguments arguments;
     arguments.pointers = pointers;
-    COUNT(launch(*saxpy, {{(count + 255) / 256, 1, 1}, {256, 1, 1}, 0, false}, arguments, *stream));
+    TRY(launch(*saxpy, {{(count + 255) / 256, 1, 1}, {256, 1, 1}, 0, false}, arguments, *stream));
     // After a failure the host function may be called later than this function returns.
     const auto called = std::make_shared<std::atomic<bool>>(false);
-    COUNT(stream->hostFunction([called](Error) { *called = true; }));
-    COUNT(stream->record(*end));
-    COUNT(copy(*stream, copyOf(number(pinned), y, CopyKind::DeviceToHost), true));
+    TRY(stream->hostFunction([called](Error) { *called = true; }));
+    TRY(stream->record(*end));
+    TRY(copy(*stream, copyOf(number(pinned), y, CopyKind::DeviceToHost), true));
     const Error waited = stream->synchronize();
     EXPECT_TRUE(test::becomes([&] { return *called || context.error() != Error::Success; }));
-    COUNT(waited);
+    TRY(waited);
     float milliseconds = 0;
-    COUNT(end->synchronize());
-    COUNT(Event::elapsed(*start, *end, milliseconds));
-    COUNT(copy(*stream, copyOf(number(result.data()), y, CopyKind::DeviceToHost), false));
+    TRY(end->synchronize());
+    TRY(Event::elapsed(*start, *end, milliseconds));
+    TRY(copy(*stream, copyOf(number(result.data()), y, CopyKind::DeviceToHost), false));
     for (uint32_t i = 0; i < count; ++i)
       if (result[i] != 4.0f || static_cast<float*>(pinned)[i] != 4.0f) ++wrong_;
-    COUNT(context.freeAsync(y, *stream));
-    COUNT(context.free(x));
-    COUNT(context.synchronize());
-#undef COUNT
+    TRY(context.freeAsync(y, *stream));
+    TRY(context.free(x));
+    TRY(context.synchronize());
     return Error::Success;
   }
 
