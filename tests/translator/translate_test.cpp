@@ -83,6 +83,51 @@ TEST(Translate, DescribesTheKernel) {
   EXPECT_EQ(info.staticSharedBytes, 0u);
 }
 
+// The validator that Mulciber builds with does not know them.
+TEST(Translate, DoesNotValidateMatricesOfBrainFloats) {
+  TranslateOptions options;
+  options.validate = true;
+  Translated translated = translateText(R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<4>;
+  .reg .f32 %f<4>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%out];
+  ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%out];
+  mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+    {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r0, %r1}, {%f0, %f1, %f2, %f3};
+  st.global.v4.f32 [%out], {%f0, %f1, %f2, %f3};
+  ret;
+}
+)",
+                                        "k", *builtinProfile("nvidia"), options);
+  ASSERT_TRUE(translated.kernel) << translated.messages;
+  EXPECT_TRUE(translated.kernel->info.usesMatrixUnits);
+}
+
+// The quotient of a constant whose reciprocal is denormal, which hardware flushes and NVIDIA's compiler does not.
+TEST(Translate, DividesByHugeConstantsAsHardwareDoes) {
+  Translated translated = translateText(R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .f32 %f<2>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  ld.global.f32 %f0, [%out];
+  div.approx.f32 %f1, %f0, 0fFF7FFFFF;
+  st.global.f32 [%out], %f1;
+  ret;
+}
+)",
+                                        "k", *builtinProfile("nvidia"));
+  ASSERT_TRUE(translated.kernel) << translated.messages;
+  EXPECT_EQ(spirv::disassemble(translated.kernel->spirv).find("OpFDiv"), std::string::npos);
+}
+
 // A warp of less than 32 threads has no cooperative matrices.
 TEST(Translate, KeepsMatrixUnitsToWholeWarps) {
   constexpr std::string_view text = R"(.version 7.0

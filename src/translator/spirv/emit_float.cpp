@@ -44,13 +44,22 @@ Extended extendedFunction(Op op) {
   }
 }
 
+// A constant above 2^126, whose reciprocal is denormal or zero.
+bool isHuge(const ir::Instruction& x) {
+  const uint64_t magnitude = x.payload & 0x7FFF'FFFF;
+  return x.isConstant() && x.type == ir::F32 && magnitude > 0x7E80'0000 && magnitude <= 0x7F80'0000;
+}
+
 }  // namespace
 
 Id emitFloat(Emitter& e, const ir::Instruction& i) {
   std::vector<Id> operands;
   for (const ir::Instruction* operand : i.operands) operands.push_back(e.value(operand));
   Id result = 0;
-  if (i.op == Op::FRcp) {
+  if (i.op == Op::FRcp && i.fp.approximate && e.profile.approximationsFlush32 && isHuge(*i.operands[0])) {
+    // The device's own would be zero. Its compiler, which computes with constants, gives the denormal.
+    return e.constant(i.type, i.operands[0]->payload & 0x8000'0000);
+  } else if (i.op == Op::FRcp) {
     result = e.op(spv::Op::OpFDiv, i.type, {e.constant(i.type, one(i.type)), operands[0]});
   } else if (auto core = coreOperation(i.op)) {
     result = e.module.emit(*core, e.type(i.type), operands);
