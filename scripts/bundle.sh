@@ -8,7 +8,7 @@ case ${1:-} in
   -*) fail "unknown option $1" ;;
 esac
 out=${1:-$root/bundle}
-limit=56  # megabytes
+limit=100  # megabytes
 
 prepare_build
 install_packages libglvnd0 libegl1 libglx0 libgl1 libopengl0 libgles2 libx11-6 libxext6
