@@ -13,7 +13,7 @@ void main() {
   // Far waves are smaller than pixels: what they reflect evens out.
   vec3 n = normalize(normal);
   n = normalize(mix(n, vec3(0, 1, 0), smoothstep(90, 900, distance) * 0.9));
-  const float facing = max(dot(n, view), 0.02);
+  const float facing = clamp(dot(n, view), 0.02, 1);
   const float reflected = 0.02 + 0.98 * pow(1 - facing, 5);
   vec3 mirrored = reflect(-view, n);
   mirrored.y = abs(mirrored.y);
@@ -24,7 +24,7 @@ void main() {
   vec3 light = mix(mix(deep, shallow, 0.35 * crest * facing + 0.5 * through), sky(mirrored), reflected);
   const vec3 between = (sun + view) / max(length(sun + view), 0.01);  // against the sun there is nothing between
   light += vec3(1.0, 0.75, 0.45) * 5 * pow(max(dot(n, between), 0), 420);
-  light = mix(light, vec3(0.80, 0.74, 0.70), foam * foam * 0.75);
+  light = mix(light, vec3(0.80, 0.74, 0.70), min(foam * foam, 1) * 0.75);
   // Into the haze of the horizon.
   const vec3 haze = sky(normalize(vec3(-view.x, 0.02, -view.z)));
   pixel = vec4(mix(light, haze, 1 - exp(-distance * 0.00075)), 1);
