@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "engine/cuda_library.h"
@@ -21,10 +22,11 @@ class ExternalTest : public EngineTest {
   void SetUp() override {
     EngineTest::SetUp();
     if (IsSkipped()) return;
+    engine_.emplace();
     ASSERT_EQ(CUDA(cuInit)(0), CUDA_SUCCESS);
     ASSERT_EQ(CUDA(cuDevicePrimaryCtxRetain)(&cuda_, 0), CUDA_SUCCESS);
     ASSERT_EQ(CUDA(cuCtxSetCurrent)(cuda_), CUDA_SUCCESS);
-    if (!engine_.api.vkGetMemoryFdKHR) GTEST_SKIP() << "skipped: the driver shares no memory by file descriptors";
+    if (!engine_->api.vkGetMemoryFdKHR) GTEST_SKIP() << "skipped: the driver shares no memory by file descriptors";
   }
   void TearDown() override {
     if (cuda_) {
@@ -53,8 +55,8 @@ class ExternalTest : public EngineTest {
     info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     info.pNext = &exported;
     info.allocationSize = shared.size = needed.size;
-    info.memoryTypeIndex = engine_.memoryType(needed.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-    EXPECT_EQ(engine_.api.vkAllocateMemory(engine_.device, &info, nullptr, &shared.memory), VK_SUCCESS);
+    info.memoryTypeIndex = engine_->memoryType(needed.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    EXPECT_EQ(engine_->api.vkAllocateMemory(engine_->device, &info, nullptr, &shared.memory), VK_SUCCESS);
     return shared;
   }
 
@@ -69,11 +71,11 @@ class ExternalTest : public EngineTest {
     info.usage =
         VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
     Shared shared;
-    EXPECT_EQ(engine_.api.vkCreateBuffer(engine_.device, &info, nullptr, &shared.buffer), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkCreateBuffer(engine_->device, &info, nullptr, &shared.buffer), VK_SUCCESS);
     VkMemoryRequirements needed{};
-    engine_.api.vkGetBufferMemoryRequirements(engine_.device, shared.buffer, &needed);
+    engine_->api.vkGetBufferMemoryRequirements(engine_->device, shared.buffer, &needed);
     shared = allocate(shared, needed, isDedicated);
-    EXPECT_EQ(engine_.api.vkBindBufferMemory(engine_.device, shared.buffer, shared.memory, 0), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkBindBufferMemory(engine_->device, shared.buffer, shared.memory, 0), VK_SUCCESS);
     return shared;
   }
 
@@ -95,18 +97,18 @@ class ExternalTest : public EngineTest {
     info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                  VK_IMAGE_USAGE_TRANSFER_DST_BIT;
     Shared shared;
-    EXPECT_EQ(engine_.api.vkCreateImage(engine_.device, &info, nullptr, &shared.image), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkCreateImage(engine_->device, &info, nullptr, &shared.image), VK_SUCCESS);
     VkMemoryRequirements needed{};
-    engine_.api.vkGetImageMemoryRequirements(engine_.device, shared.image, &needed);
+    engine_->api.vkGetImageMemoryRequirements(engine_->device, shared.image, &needed);
     shared = allocate(shared, needed, isDedicated);
-    EXPECT_EQ(engine_.api.vkBindImageMemory(engine_.device, shared.image, shared.memory, 0), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkBindImageMemory(engine_->device, shared.image, shared.memory, 0), VK_SUCCESS);
     return shared;
   }
 
   void destroy(const Shared& shared) {
-    engine_.api.vkDestroyBuffer(engine_.device, shared.buffer, nullptr);
-    engine_.api.vkDestroyImage(engine_.device, shared.image, nullptr);
-    engine_.api.vkFreeMemory(engine_.device, shared.memory, nullptr);
+    engine_->api.vkDestroyBuffer(engine_->device, shared.buffer, nullptr);
+    engine_->api.vkDestroyImage(engine_->device, shared.image, nullptr);
+    engine_->api.vkFreeMemory(engine_->device, shared.memory, nullptr);
   }
 
   int descriptorOf(const Shared& shared) {
@@ -115,7 +117,7 @@ class ExternalTest : public EngineTest {
     info.memory = shared.memory;
     info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     int descriptor = -1;
-    EXPECT_EQ(engine_.api.vkGetMemoryFdKHR(engine_.device, &info, &descriptor), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkGetMemoryFdKHR(engine_->device, &info, &descriptor), VK_SUCCESS);
     return descriptor;
   }
 
@@ -139,24 +141,24 @@ class ExternalTest : public EngineTest {
   // The engine's own view of the first words of the memory.
   template <size_t count>
   std::array<uint32_t, count> read(const Shared& shared, VkDeviceSize offset) {
-    const Engine::Buffer host = engine_.makeBuffer(count * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-    const VkCommandBuffer commands = engine_.beginCommands();
+    const Engine::Buffer host = engine_->makeBuffer(count * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    const VkCommandBuffer commands = engine_->beginCommands();
     const VkBufferCopy region{offset, 0, count * 4};
-    engine_.api.vkCmdCopyBuffer(commands, shared.buffer, host.handle, 1, &region);
-    engine_.wait(engine_.submit(commands));
+    engine_->api.vkCmdCopyBuffer(commands, shared.buffer, host.handle, 1, &region);
+    engine_->wait(engine_->submit(commands));
     std::array<uint32_t, count> words;
     std::memcpy(words.data(), host.host, sizeof(words));
-    engine_.destroy(host);
+    engine_->destroy(host);
     return words;
   }
 
   void fill(const Shared& shared, uint32_t value) {
-    const VkCommandBuffer commands = engine_.beginCommands();
-    engine_.api.vkCmdFillBuffer(commands, shared.buffer, 0, VK_WHOLE_SIZE, value);
-    engine_.wait(engine_.submit(commands));
+    const VkCommandBuffer commands = engine_->beginCommands();
+    engine_->api.vkCmdFillBuffer(commands, shared.buffer, 0, VK_WHOLE_SIZE, value);
+    engine_->wait(engine_->submit(commands));
   }
 
-  Engine engine_;
+  std::optional<Engine> engine_;  // made where there is a device
   CUcontext cuda_ = nullptr;
 };
 
@@ -233,15 +235,15 @@ TEST_F(ExternalTest, AnImageIsTheSameMemoryOnBothSides) {
     dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
     dependency.imageMemoryBarrierCount = 1;
     dependency.pImageMemoryBarriers = &toGeneral;
-    VkCommandBuffer commands = engine_.beginCommands();
-    engine_.api.vkCmdPipelineBarrier2(commands, &dependency);
+    VkCommandBuffer commands = engine_->beginCommands();
+    engine_->api.vkCmdPipelineBarrier2(commands, &dependency);
     for (uint32_t level = 0; level < 3; ++level) {
       VkClearColorValue color{};
       color.uint32[0] = 100 + level;
       const VkImageSubresourceRange one{VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, 1};
-      engine_.api.vkCmdClearColorImage(commands, shared.image, VK_IMAGE_LAYOUT_GENERAL, &color, 1, &one);
+      engine_->api.vkCmdClearColorImage(commands, shared.image, VK_IMAGE_LAYOUT_GENERAL, &color, 1, &one);
     }
-    engine_.wait(engine_.submit(commands));
+    engine_->wait(engine_->submit(commands));
 
     CUexternalMemory memory = nullptr;
     ASSERT_EQ(import(descriptorOf(shared), shared.size, isDedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0, memory),
@@ -274,19 +276,19 @@ TEST_F(ExternalTest, AnImageIsTheSameMemoryOnBothSides) {
     }
     ASSERT_EQ(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
 
-    const Engine::Buffer host = engine_.makeBuffer(3 * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-    commands = engine_.beginCommands();
+    const Engine::Buffer host = engine_->makeBuffer(3 * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    commands = engine_->beginCommands();
     for (uint32_t level = 0; level < 3; ++level) {
       VkBufferImageCopy region{};
       region.bufferOffset = level * 4;
       region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, 1};
       region.imageOffset = {1, 2, 0};
       region.imageExtent = {1, 1, 1};
-      engine_.api.vkCmdCopyImageToBuffer(commands, shared.image, VK_IMAGE_LAYOUT_GENERAL, host.handle, 1, &region);
+      engine_->api.vkCmdCopyImageToBuffer(commands, shared.image, VK_IMAGE_LAYOUT_GENERAL, host.handle, 1, &region);
     }
-    engine_.wait(engine_.submit(commands));
+    engine_->wait(engine_->submit(commands));
     for (uint32_t level = 0; level < 3; ++level) EXPECT_EQ(static_cast<uint32_t*>(host.host)[level], 200 + level);
-    engine_.destroy(host);
+    engine_->destroy(host);
 
     // A shape that the memory has no room for.
     wanted.arrayDesc.Height = sideLength * 64;
@@ -348,7 +350,7 @@ class ExternalSemaphoreTest : public ExternalTest {
  protected:
   void SetUp() override {
     ExternalTest::SetUp();
-    if (!IsSkipped() && !engine_.api.vkGetSemaphoreFdKHR)
+    if (!IsSkipped() && !engine_->api.vkGetSemaphoreFdKHR)
       GTEST_SKIP() << "skipped: the driver shares no semaphores by file descriptors";
   }
 
@@ -364,7 +366,7 @@ class ExternalSemaphoreTest : public ExternalTest {
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
     info.pNext = &type;
     VkSemaphore semaphore = VK_NULL_HANDLE;
-    EXPECT_EQ(engine_.api.vkCreateSemaphore(engine_.device, &info, nullptr, &semaphore), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkCreateSemaphore(engine_->device, &info, nullptr, &semaphore), VK_SUCCESS);
     VkSemaphoreGetFdInfoKHR getInfo{};
     getInfo.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR;
     getInfo.semaphore = semaphore;
@@ -372,7 +374,7 @@ class ExternalSemaphoreTest : public ExternalTest {
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC description{};
     description.type = isTimeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
                                   : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
-    EXPECT_EQ(engine_.api.vkGetSemaphoreFdKHR(engine_.device, &getInfo, &description.handle.fd), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkGetSemaphoreFdKHR(engine_->device, &getInfo, &description.handle.fd), VK_SUCCESS);
     EXPECT_EQ(CUDA(cuImportExternalSemaphore)(&imported, &description), CUDA_SUCCESS);
     return semaphore;
   }
@@ -393,10 +395,10 @@ class ExternalSemaphoreTest : public ExternalTest {
 
   // Copies the words of the first half to the second, after `from` and before `to`.
   void copyOn(const Shared& shared, VkSemaphoreSubmitInfo from, VkSemaphoreSubmitInfo to) {
-    const VkCommandBuffer commands = engine_.beginCommands();
+    const VkCommandBuffer commands = engine_->beginCommands();
     const VkBufferCopy region{0, 2048, 2048};
-    engine_.api.vkCmdCopyBuffer(commands, shared.buffer, shared.buffer, 1, &region);
-    EXPECT_EQ(engine_.api.vkEndCommandBuffer(commands), VK_SUCCESS);
+    engine_->api.vkCmdCopyBuffer(commands, shared.buffer, shared.buffer, 1, &region);
+    EXPECT_EQ(engine_->api.vkEndCommandBuffer(commands), VK_SUCCESS);
     VkCommandBufferSubmitInfo buffer{};
     buffer.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
     buffer.commandBuffer = commands;
@@ -408,7 +410,7 @@ class ExternalSemaphoreTest : public ExternalTest {
     info.pCommandBufferInfos = &buffer;
     info.signalSemaphoreInfoCount = 1;
     info.pSignalSemaphoreInfos = &to;
-    EXPECT_EQ(engine_.api.vkQueueSubmit2(engine_.queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    EXPECT_EQ(engine_->api.vkQueueSubmit2(engine_->queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
   }
 
   // A stream writes, the engine copies, and the stream reads what it copied, again and again.
@@ -439,9 +441,9 @@ class ExternalSemaphoreTest : public ExternalTest {
     EXPECT_EQ(CUDA(cuDestroyExternalSemaphore)(theirs), CUDA_SUCCESS);
     EXPECT_EQ(release(words), CUDA_SUCCESS);
     EXPECT_EQ(CUDA(cuDestroyExternalMemory)(memory), CUDA_SUCCESS);
-    engine_.api.vkDeviceWaitIdle(engine_.device);
-    engine_.api.vkDestroySemaphore(engine_.device, toEngine, nullptr);
-    engine_.api.vkDestroySemaphore(engine_.device, toCuda, nullptr);
+    engine_->api.vkDeviceWaitIdle(engine_->device);
+    engine_->api.vkDestroySemaphore(engine_->device, toEngine, nullptr);
+    engine_->api.vkDestroySemaphore(engine_->device, toCuda, nullptr);
     destroy(shared);
   }
 };
@@ -468,14 +470,14 @@ TEST_F(ExternalSemaphoreTest, AStreamThatWaitsHoldsUpNoOther) {
   info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
   info.semaphore = timeline;
   info.value = 1;
-  ASSERT_EQ(engine_.api.vkSignalSemaphore(engine_.device, &info), VK_SUCCESS);
+  ASSERT_EQ(engine_->api.vkSignalSemaphore(engine_->device, &info), VK_SUCCESS);
   for (CUstream stream : streams) EXPECT_EQ(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
   uint64_t value = 0;
-  engine_.api.vkGetSemaphoreCounterValue(engine_.device, timeline, &value);
+  engine_->api.vkGetSemaphoreCounterValue(engine_->device, timeline, &value);
   EXPECT_EQ(value, streams.size() + 1);
   for (CUstream stream : streams) EXPECT_EQ(find<CUresult(CUstream)>("cuStreamDestroy_v2")(stream), CUDA_SUCCESS);
   EXPECT_EQ(CUDA(cuDestroyExternalSemaphore)(imported), CUDA_SUCCESS);
-  engine_.api.vkDestroySemaphore(engine_.device, timeline, nullptr);
+  engine_->api.vkDestroySemaphore(engine_->device, timeline, nullptr);
 }
 
 }  // namespace mulciber::test
