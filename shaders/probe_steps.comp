@@ -1,6 +1,6 @@
-// Whether one step from the device's estimates gives what ExactFloat makes of them, for all significands, and the same
-// wherever the exponent is: the nearest reciprocals and roots, and for quotients the nearest reciprocal or a neighbour.
-// The answer counts the others.
+// Whether one step from the device's estimates gives what RoundedArithmetic makes of them, for all significands, and the
+// same wherever the exponent is: the nearest reciprocals and roots, and for quotients the nearest reciprocal or a
+// neighbour. The answer counts the others.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require

@@ -1,7 +1,7 @@
 // Random kernels in which threads part, end early, and meet: warp operations in branches and in loops that lanes leave
 // one by one, barriers in loops that some threads never come to again. Each runs as the device does it and in rounds
-// (passes/rounds), and both give what this test works out. MULCIBER_FUZZ_COUNT sets how many, MULCIBER_FUZZ_SEED the
-// first seed.
+// (passes/block_rounds), and both give what this test works out. MULCIBER_FUZZ_COUNT sets how many, MULCIBER_FUZZ_SEED
+// the first seed.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "execute/ptx_test.h"
-#include "support/exact_float.h"
+#include "support/reference_float.h"
 
 namespace mulciber::test {
 namespace {
@@ -32,8 +32,8 @@ class RoundTripPtx : public PtxTest {
             body + "\nst.global.f32 [%out], %f2;",
         1, 16, table());
     for (size_t i = 0; i < numbers.size(); ++i) {
-      const uint64_t half = exactConvert(32, 16, ir::Rounding::NearestEven, std::bit_cast<uint32_t>(numbers[i]));
-      EXPECT_EQ(words[i], exactConvert(16, 32, ir::Rounding::NearestEven, half)) << body << " of " << numbers[i];
+      const uint64_t half = referenceConvert(32, 16, ir::Rounding::NearestEven, std::bit_cast<uint32_t>(numbers[i]));
+      EXPECT_EQ(words[i], referenceConvert(16, 32, ir::Rounding::NearestEven, half)) << body << " of " << numbers[i];
     }
   }
 };
@@ -63,9 +63,9 @@ TEST_F(RoundTripPtx, IntegersToFloatsAndBack) {
   for (uint32_t t = 0; t < 256; ++t) {
     const auto single = static_cast<float>(t * 0x0fedcba9u);
     EXPECT_EQ(words[2 * t], single >= 0x1p32f ? UINT32_MAX : static_cast<uint32_t>(single));
-    const uint64_t half = exactFromInteger(16, ir::Rounding::NearestEven, false, t * 263);
+    const uint64_t half = referenceFromInteger(16, ir::Rounding::NearestEven, false, t * 263);
     const auto wide =
-        std::bit_cast<float>(static_cast<uint32_t>(exactConvert(16, 32, ir::Rounding::NearestEven, half)));
+        std::bit_cast<float>(static_cast<uint32_t>(referenceConvert(16, 32, ir::Rounding::NearestEven, half)));
     EXPECT_EQ(words[2 * t + 1], std::isinf(wide) ? UINT32_MAX : static_cast<uint32_t>(wide)) << t;
   }
 }

@@ -60,8 +60,8 @@ TEST(ArithConvert, RoundsIntegersToFloats) {
             [=](const Inputs& x) {
               unsigned bits = bitsOf(from);
               uint64_t n = from[0] == 's' ? uint64_t(signExtend(x[0], bits)) : lowBits(x[0], bits);
-              if (to != "bf16") return exactFromInteger(bitsOf(to), mode, from[0] == 's', n);
-              return roundToFormat(exactFromInteger(64, Rounding::ToOdd, from[0] == 's', n), 16, 7, mode);
+              if (to != "bf16") return referenceFromInteger(bitsOf(to), mode, from[0] == 's', n);
+              return roundToFormat(referenceFromInteger(64, Rounding::ToOdd, from[0] == 's', n), 16, 7, mode);
             },
             200);
       }
@@ -74,22 +74,22 @@ TEST(ArithConvert, RoundsFloatsToFloats) {
         if (from == to) continue;
         Rounding mode = rounding;
         checkFloat("cvt" + std::string(suffix) + "." + to + "." + from + " %d0, %a0;", to, from, [=](const Inputs& x) {
-          if (to == "bf16") return roundToFormat(exactConvert(bitsOf(from), 64, mode, x[0]), 16, 7, mode);
-          return exactConvert(bitsOf(from), bitsOf(to), mode, x[0]);
+          if (to == "bf16") return roundToFormat(referenceConvert(bitsOf(from), 64, mode, x[0]), 16, 7, mode);
+          return referenceConvert(bitsOf(from), bitsOf(to), mode, x[0]);
         });
       }
   for (std::string from : {"f16", "bf16"})
     for (std::string to : {"f32", "f64"})
       checkFloat("cvt." + to + "." + from + " %d0, %a0;", to, from, [=](const Inputs& x) {
-        return from == "bf16" ? exactConvert(32, bitsOf(to), Rounding::NearestEven, x[0] << 16)
-                              : exactConvert(16, bitsOf(to), Rounding::NearestEven, x[0]);
+        return from == "bf16" ? referenceConvert(32, bitsOf(to), Rounding::NearestEven, x[0] << 16)
+                              : referenceConvert(16, bitsOf(to), Rounding::NearestEven, x[0]);
       });
   checkFloat("cvt.f64.f32 %d0, %a0;", "f64", "f32",
-             [](const Inputs& x) { return exactConvert(32, 64, Rounding::NearestEven, x[0]); });
+             [](const Inputs& x) { return referenceConvert(32, 64, Rounding::NearestEven, x[0]); });
   checkFloat("cvt.rn.ftz.f16.f32 %d0, %a0;", "f16", "f32",
-             [](const Inputs& x) { return exactConvert(32, 16, Rounding::NearestEven, flushed(x[0])); });
+             [](const Inputs& x) { return referenceConvert(32, 16, Rounding::NearestEven, flushed(x[0])); });
   checkFloat("cvt.rm.ftz.f32.f64 %d0, %a0;", "f32", "f64",
-             [](const Inputs& x) { return flushed(exactConvert(64, 32, Rounding::Down, x[0])); });
+             [](const Inputs& x) { return flushed(referenceConvert(64, 32, Rounding::Down, x[0])); });
 }
 
 TEST(ArithConvert, RoundsToIntegralFloats) {
@@ -113,20 +113,20 @@ TEST(ArithConvert, Saturates) {
   };
   checkFloat("cvt.sat.f32.f32 %d0, %a0;", "f32", "f32", [=](const Inputs& x) { return unit(32, x[0]); });
   checkFloat("cvt.rn.sat.f32.f64 %d0, %a0;", "f32", "f64",
-             [=](const Inputs& x) { return unit(32, exactConvert(64, 32, Rounding::NearestEven, x[0])); });
+             [=](const Inputs& x) { return unit(32, referenceConvert(64, 32, Rounding::NearestEven, x[0])); });
   checkFloat("cvt.rn.satfinite.f16.f32 %d0, %a0;", "f16", "f32", [](const Inputs& x) {
-    uint64_t v = exactConvert(32, 16, Rounding::NearestEven, x[0]);
+    uint64_t v = referenceConvert(32, 16, Rounding::NearestEven, x[0]);
     return (v & 0x7FFF) == 0x7C00 ? v - 1 : v;
   });
   checkFloat("cvt.rn.relu.bf16.f32 %d0, %a0;", "bf16", "f32", [](const Inputs& x) {
-    uint64_t v = roundToFormat(exactConvert(32, 64, Rounding::NearestEven, x[0]), 16, 7, Rounding::NearestEven);
+    uint64_t v = roundToFormat(referenceConvert(32, 64, Rounding::NearestEven, x[0]), 16, 7, Rounding::NearestEven);
     return v & 0x8000 && !isNanBits(32, x[0]) ? uint64_t(0) : v;
   });
 }
 
 TEST(ArithConvert, PacksPairs) {
   checkFloat("cvt.rn.f16x2.f32 %d0, %a0, %a1;", "b32", "f32 f32", [](const Inputs& x) {
-    auto half = [](uint64_t v) { return exactConvert(32, 16, Rounding::NearestEven, v); };
+    auto half = [](uint64_t v) { return referenceConvert(32, 16, Rounding::NearestEven, v); };
     return half(x[0]) << 16 | half(x[1]);
   });
   checkFloat("cvt.rz.bf16x2.f32 %d0, %a0, %a1;", "b32", "f32 f32", [](const Inputs& x) {

@@ -20,8 +20,8 @@ constexpr Operation operations[] = {{"add", FloatOp::Add, 2}, {"sub", FloatOp::S
 
 uint64_t compute(const Operation& operation, unsigned bits, Rounding rounding, const Inputs& x) {
   if (std::string(operation.name) == "rcp")
-    return exactFloat(FloatOp::Div, bits, rounding, fromDouble(bits, 1), x[0], 0);
-  return exactFloat(operation.op, bits, rounding, x[0], x.size() > 1 ? x[1] : 0, x.size() > 2 ? x[2] : 0);
+    return referenceFloat(FloatOp::Div, bits, rounding, fromDouble(bits, 1), x[0], 0);
+  return referenceFloat(operation.op, bits, rounding, x[0], x.size() > 1 ? x[1] : 0, x.size() > 2 ? x[2] : 0);
 }
 
 TEST(ArithFloat, RoundsSinglesInEveryMode) {
@@ -54,7 +54,7 @@ TEST(ArithFloat, FlushesWhatOnlyRoundingRaises) {
     options.exactDenormals = true;
     Snippet snippet("fma.rn.ftz.f32 %d0, %a0, %a1, %a2;", "f32", "f32 f32 f32", device.profile);
     ASSERT_TRUE(snippet.isValid()) << snippet.messages();
-    passes::FloatExactness pass;
+    passes::LegalizeFloats pass;
     snippet.apply(pass, device.profile, options);
     for (const Row& row : rows)
       EXPECT_EQ(snippet.run({row.x, row.y, row.z}, device.model)[0], row.result)
@@ -74,7 +74,7 @@ TEST(ArithFloat, RoundsSumsWithAConstant) {
         checkFloat(text.str(), "f32", "f32 f32", [&](Inputs x) {
           if (flush)
             for (uint64_t& v : x) v = flushed(v);
-          uint64_t exact = exactFloat(FloatOp::Fma, 32, mode, x[0], x[1], addend);
+          uint64_t exact = referenceFloat(FloatOp::Fma, 32, mode, x[0], x[1], addend);
           return flush ? flushed(exact) : exact;
         });
       }
@@ -123,14 +123,14 @@ TEST(ArithFloat, RoundsWhatLosesDenormals) {
             x = {number(row.bits, factor), number(row.bits, size - factor)};
           }
           if (count == 3 && n % 4 == 0)
-            x.push_back((exactFloat(FloatOp::Mul, row.bits, Rounding::NearestEven, x[0], x[1], 0) ^
+            x.push_back((referenceFloat(FloatOp::Mul, row.bits, Rounding::NearestEven, x[0], x[1], 0) ^
                          uint64_t(1) << (row.bits - 1)) +
                         random() % 3);
           else if (count == 3) x.push_back(number(row.bits, size + part));
           Inputs read = x;
           if (row.flush)
             for (uint64_t& v : read) v = flushed(v);
-          uint64_t want = exactFloat(row.op, row.bits, rounding, read[0], read[1], count == 3 ? read[2] : 0);
+          uint64_t want = referenceFloat(row.op, row.bits, rounding, read[0], read[1], count == 3 ? read[2] : 0);
           if (row.flush && (want & 0x7FFF'FFFF) == 0x80'0000) continue;  // raised to it, maybe
           if (row.flush) want = flushed(want);
           const uint64_t got = snippet.run(x, model)[0];
@@ -150,7 +150,7 @@ TEST(ArithFloat, RoundsSumsWithoutABranch) {
       for (const char* operation : {"add.rz.", "sub.rm.", "add.rp."}) {
         Snippet snippet(operation + std::string(type) + " %d0, %a0, %a1;", type, repeated(type, 2), device.profile);
         ASSERT_TRUE(snippet.isValid()) << snippet.messages();
-        passes::FloatExactness pass;
+        passes::LegalizeFloats pass;
         snippet.apply(pass, device.profile, device.options);
         EXPECT_EQ(snippet.program().functions[0]->blocks.size(), 1u) << device.name;
         EXPECT_EQ(snippet.print().find("fconvert"), std::string::npos) << device.name;
@@ -170,8 +170,8 @@ TEST(ArithFloat, RoundsQuotientsWithAConstant) {
         checkFloat(std::string("div.rn") + (flush ? ".ftz" : "") + ".f32 %d0, " + operands + ";", "f32", "f32",
                    [&](const Inputs& x) {
                      const uint64_t a = flush ? flushed(x[0]) : x[0], c = flush ? flushed(constant) : constant;
-                     const uint64_t exact =
-                         exactFloat(FloatOp::Div, 32, Rounding::NearestEven, isDivisor ? a : c, isDivisor ? c : a, 0);
+                     const uint64_t exact = referenceFloat(FloatOp::Div, 32, Rounding::NearestEven, isDivisor ? a : c,
+                                                           isDivisor ? c : a, 0);
                      return flush ? flushed(exact) : exact;
                    });
       }
@@ -183,7 +183,7 @@ TEST(ArithFloat, RoundsSumsOfBoundedProductsWithoutABranch) {
   auto expect = [](const Inputs& x) {
     const float a = std::bit_cast<float>(static_cast<uint32_t>(x[0]));
     const float bounded = a > 0 ? std::min(a, 1.0f) : 0;  // 0 for a NaN
-    return exactFloat(FloatOp::Fma, 32, Rounding::Down, std::bit_cast<uint32_t>(bounded), 0x437C0000, 0x4B400001);
+    return referenceFloat(FloatOp::Fma, 32, Rounding::Down, std::bit_cast<uint32_t>(bounded), 0x437C0000, 0x4B400001);
   };
   checkFloat(text, "f32", "f32", expect);
   for (size_t n : {0, 4}) {
@@ -191,7 +191,7 @@ TEST(ArithFloat, RoundsSumsOfBoundedProductsWithoutABranch) {
     device.profile.exactMinMax = device.model.minMaxKnowsZeros = true;
     Snippet snippet(text, "f32", "f32", device.profile);
     ASSERT_TRUE(snippet.isValid()) << snippet.messages();
-    passes::FloatExactness pass;
+    passes::LegalizeFloats pass;
     TranslateOptions options;
     snippet.apply(pass, device.profile, options);
     EXPECT_EQ(snippet.program().functions[0]->blocks.size(), 1u) << device.name;
@@ -237,11 +237,11 @@ TEST(ArithFloat, RoundsQuotientsThatAreNearlyTies) {
     for (const char* text : {"div.rn.f32 %d0, %a0, %a1;", "rcp.rn.f32 %d0, %a1;"}) {
       Snippet snippet(text, "f32", "f32 f32", device.profile);
       ASSERT_TRUE(snippet.isValid()) << snippet.messages();
-      passes::FloatExactness pass;
+      passes::LegalizeFloats pass;
       snippet.apply(pass, device.profile, device.options);
       for (auto [dividend, divisor] : pairs) {
         uint64_t x = dividend - (1u << 23) + 0x3F800000u, y = divisor - (1u << 23) + 0x3F800000u;
-        uint64_t want = exactFloat(FloatOp::Div, 32, Rounding::NearestEven, text[0] == 'd' ? x : 0x3F800000u, y, 0);
+        uint64_t want = referenceFloat(FloatOp::Div, 32, Rounding::NearestEven, text[0] == 'd' ? x : 0x3F800000u, y, 0);
         ASSERT_EQ(snippet.run({x, y}, device.model)[0], want) << text << std::hex << dividend << " " << divisor;
       }
     }
@@ -254,7 +254,7 @@ TEST(ArithFloat, RootsAreRightForEveryKindOfEstimate) {
     device.model.divisionError = error;
     Snippet snippet("sqrt.rn.f32 %d0, %a0;", "f32", "f32", device.profile);
     ASSERT_TRUE(snippet.isValid()) << snippet.messages();
-    passes::FloatExactness pass;
+    passes::LegalizeFloats pass;
     snippet.apply(pass, device.profile, device.options);
     std::vector<uint64_t> inputs = {0,          1,          2,          3,          0x7FFFFF,   0x800000,
                                     0x7F7FFFFF, 0x7F800000, 0x80000000, 0x80000001, 0xBF800000, 0x17FFFFFF,
@@ -262,7 +262,7 @@ TEST(ArithFloat, RootsAreRightForEveryKindOfEstimate) {
     std::mt19937 random(11);
     for (int i = 0; i < 4000; i++) inputs.push_back(i % 3 ? 0x3F800000 + random() % 0x1000000 : random() & 0x7FFFFFFF);
     for (uint64_t x : inputs) {
-      uint64_t want = exactFloat(FloatOp::Sqrt, 32, Rounding::NearestEven, x, 0, 0);
+      uint64_t want = referenceFloat(FloatOp::Sqrt, 32, Rounding::NearestEven, x, 0, 0);
       uint64_t got = snippet.run({x}, device.model)[0];
       ASSERT_TRUE(got == want || (isNan("f32", got) && isNan("f32", want))) << std::hex << x << " gives " << got;
     }
@@ -275,7 +275,7 @@ TEST(ArithFloat, ApproximationsOfWhatIsNeverDenormalAreLeftAlone) {
     const Device& device = devices()[2];
     Snippet snippet(text, "f32", "f32 f32", device.profile);
     EXPECT_TRUE(snippet.isValid()) << snippet.messages();
-    passes::FloatExactness pass;
+    passes::LegalizeFloats pass;
     TranslateOptions options;
     snippet.apply(pass, device.profile, options);
     return snippet.print().find("select") != std::string::npos;

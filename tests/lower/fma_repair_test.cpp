@@ -63,7 +63,7 @@ struct Program {
   }
   static uint64_t result(const Step& s, uint64_t x, uint64_t y, uint64_t z) {
     auto exact = [](FloatOp op, uint64_t a, uint64_t b, uint64_t c) {
-      return exactFloat(op, 32, Rounding::NearestEven, a, b, c);
+      return referenceFloat(op, 32, Rounding::NearestEven, a, b, c);
     };
     switch (s.kind) {
       case Step::Fma: return exact(FloatOp::Fma, x, y, z);

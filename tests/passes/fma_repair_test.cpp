@@ -1,6 +1,6 @@
-// Multiply-adds that flush, repaired at the end of float_exactness.
+// Multiply-adds that flush, repaired at the end of legalize_floats.
 #include "support/run_pass.h"
-#include "translator/passes/float_exactness.h"
+#include "translator/passes/legalize_floats.h"
 
 namespace mulciber {
 namespace {
@@ -16,7 +16,7 @@ std::string repaired(const std::string& text, bool isAsked = true, const TargetP
   options.exactDenormals = isAsked;
   ir::Program program;
   passes::PassContext context{profile, options, program};
-  return test::runPass(text, [&](ir::Function& function) { passes::FloatExactness().run(function, context); });
+  return test::runPass(text, [&](ir::Function& function) { passes::LegalizeFloats().run(function, context); });
 }
 
 size_t count(const std::string& text, const std::string& what) {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "support/arith_inputs.h"
-#include "support/exact_float.h"
-#include "translator/passes/float_exactness.h"
+#include "support/reference_float.h"
+#include "translator/passes/legalize_floats.h"
 
 namespace mulciber::test {
 
@@ -63,7 +63,7 @@ inline bool isNan(const std::string& type, uint64_t v) {
 
 // Applies what the device needs; what it then does.
 inline FloatModel makeExact(Snippet& snippet, const Device& device) {
-  passes::FloatExactness pass;
+  passes::LegalizeFloats pass;
   snippet.apply(pass, device.profile, device.options);
   FloatModel model = device.model;
   if (!device.profile.denormsByDefault32)
@@ -95,7 +95,7 @@ inline void checkFloat(const std::string& text, const std::string& result, const
       // A third operand near the product of the others makes sums cancel.
       if (list.size() == 3 && list[0] == list[2] && list[2][0] == 'f' && n % 3 == 0) {
         unsigned bits = bitsOf(list[2]);
-        inputs[2] = exactFloat(FloatOp::Mul, bits, Rounding::NearestEven, inputs[0], inputs[1], 0) ^
+        inputs[2] = referenceFloat(FloatOp::Mul, bits, Rounding::NearestEven, inputs[0], inputs[1], 0) ^
                     (uint64_t(1) << (bits - 1));
         inputs[2] += random() % 3;
       }

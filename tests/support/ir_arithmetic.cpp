@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "support/exact_float.h"
+#include "support/reference_float.h"
 
 namespace mulciber::test {
 namespace {
@@ -136,7 +136,7 @@ class Float {
   }
 
   uint64_t exact(FloatOp op, uint64_t a, uint64_t b = 0, uint64_t c = 0) const {
-    return exactFloat(op, bits_, instruction_.fp.rounding, a, b, c);
+    return referenceFloat(op, bits_, instruction_.fp.rounding, a, b, c);
   }
 
   uint64_t extremum(bool isMin, uint64_t a, uint64_t b) const {
@@ -209,8 +209,8 @@ std::optional<uint64_t> convert(const Instruction& i, Type from, uint64_t a, con
     case Op::UToF:
     case Op::SToF:
       if (model.onlyNearest && rounding != Rounding::NearestEven) return std::nullopt;
-      return exactFromInteger(bits, rounding, i.op == Op::SToF,
-                              i.op == Op::SToF ? static_cast<uint64_t>(asSigned(a, from.bits)) : a);
+      return referenceFromInteger(bits, rounding, i.op == Op::SToF,
+                                  i.op == Op::SToF ? static_cast<uint64_t>(asSigned(a, from.bits)) : a);
     case Op::FToU:
     case Op::FToS: {
       double value = std::trunc(toDouble(from.bits, a));
@@ -232,7 +232,7 @@ std::optional<uint64_t> convert(const Instruction& i, Type from, uint64_t a, con
       if (model.onlyNearest && (rounding != Rounding::NearestEven || i.fp.flush)) return std::nullopt;
       bool flush = i.fp.flush || !model.keepsDenormals32;
       if (flush) a = flushed(from, a);
-      uint64_t result = exactConvert(from.bits, bits, rounding, a);
+      uint64_t result = referenceConvert(from.bits, bits, rounding, a);
       return flush ? flushed(i.type, result) : result;
     }
     default: return std::nullopt;

@@ -315,7 +315,7 @@ TEST(Translate, AReturnBeforeABarrierRunsInRoundsWhereDevicesWaitForExitedThread
     TranslateOptions options;
     options.dumpUser = &rounds;
     options.dump = [](void* user, std::string_view stage, std::string_view ir) {
-      if (stage == "rounds") *static_cast<std::string*>(user) = ir;
+      if (stage == "block_rounds") *static_cast<std::string*>(user) = ir;
     };
     Translated result = translateText(text, "k", *builtinProfile(profile), options);
     EXPECT_TRUE(result.kernel) << result.messages;

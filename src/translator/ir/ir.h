@@ -256,8 +256,8 @@ struct SourceMap {
   std::string describe(uint32_t source) const;    // "file.cu:12", or nothing
 };
 
-// Shared memory that passes/rounds needs, and that it needs besides where the device has no warps.
-inline constexpr uint32_t roundsBytes = 16, roundsBytesPerThread = 8;
+// Shared memory that passes/block_rounds needs, and that it needs besides where the device has no warps.
+inline constexpr uint32_t blockRoundsBytes = 16, blockRoundsBytesPerThread = 8;
 
 // What one kernel needs: its function, the device functions it calls, and its static memory.
 struct Program {
@@ -271,12 +271,12 @@ struct Program {
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
   // Some threads wait for others at no barrier of the device: they yield by running into one.
   bool waits = false;
-  uint32_t roundsOffset = 0;  // in shared memory: what passes/rounds needs, where it may be needed
+  uint32_t blockRoundsOffset = 0;  // in shared memory: what passes/block_rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
   bool usesPrintf = false, usesHeap = false, usesLocks = false, usesTextures = false, reportsErrors = false;
   bool sharedInScratch = false, localInScratch = false;
   bool readsConstants = false;                 // in Space::Constant: set by passes/constant_reads
-  Denormals denormals32 = Denormals::Default;  // set by passes/float_exactness
+  Denormals denormals32 = Denormals::Default;  // set by passes/legalize_floats
   SourceMap sourceMap;                         // from .loc
   uint32_t maxThreads = 0;                     // .maxntid product, 0 when not given
   uint32_t requiredBlock[3] = {};              // .reqntid, 0 when not given

@@ -1,6 +1,6 @@
 // Floating-point arithmetic of every type: the exact operations, min and max, signs, and the approximations.
 //
-// The IR's operations say what is meant (rounding, flushing); passes/float_exactness makes of them what the target
+// The IR's operations say what is meant (rounding, flushing); passes/legalize_floats makes of them what the target
 // can do. bf16 is computed in f32 and rounded once: sums and products of two bf16 numbers survive the double
 // rounding, fma needs its f32 result rounded to odd.
 #include "translator/lower/float_formats.h"

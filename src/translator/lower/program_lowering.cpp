@@ -93,18 +93,18 @@ bool ProgramLowering::countsAllBarriers() const {
   return !profile_.warpsProgress && profile_.hasWarps() && result_.waits;
 }
 
-// Memory for passes/rounds, which finds out whether the kernel has to run in rounds.
-uint32_t ProgramLowering::roundsBytes() const {
+// Memory for passes/block_rounds, which finds out whether the kernel has to run in rounds.
+uint32_t ProgramLowering::blockRoundsBytes() const {
   const BarrierUse& use = graph_.barriers();
   if (!profile_.hasWarps() && (use.warps || result_.waits)) {
     const uint32_t required = result_.requiredBlock[0] * result_.requiredBlock[1] * result_.requiredBlock[2];
     const uint32_t threads = required             ? required
                              : result_.maxThreads ? result_.maxThreads
                                                   : profile_.maxThreadsPerBlock;
-    return ir::roundsBytes + ir::roundsBytesPerThread * std::min(threads, profile_.maxThreadsPerBlock);
+    return ir::blockRoundsBytes + ir::blockRoundsBytesPerThread * std::min(threads, profile_.maxThreadsPerBlock);
   }
   const bool needsTurns = result_.waits && !profile_.warpsProgress && !profile_.barrierYields;
-  return needsTurns || use.apart || (use.any && !profile_.exitedThreadsArrive) ? ir::roundsBytes : 0;
+  return needsTurns || use.apart || (use.any && !profile_.exitedThreadsArrive) ? ir::blockRoundsBytes : 0;
 }
 
 void ProgramLowering::noteGeneric(ir::Space space) {
@@ -184,9 +184,9 @@ void ProgramLowering::layOutShared() {
     barrierWords_ = alignUp(offset, 16);
     offset = barrierWords_ + 128;
   }
-  if (uint32_t bytes = roundsBytes()) {
-    result_.roundsOffset = alignUp(offset, 16);
-    offset = result_.roundsOffset + bytes;
+  if (uint32_t bytes = blockRoundsBytes()) {
+    result_.blockRoundsOffset = alignUp(offset, 16);
+    offset = result_.blockRoundsOffset + bytes;
   }
   result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
   for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;

@@ -65,7 +65,7 @@ class ProgramLowering {
   void noteSourceLines();
   void layOutParameters();
   void layOutShared();
-  uint32_t roundsBytes() const;
+  uint32_t blockRoundsBytes() const;
 
   const ptx::ModuleHolder& holder_;
   const ptx::Function& kernel_;

@@ -1,6 +1,6 @@
 // Rounds a product and a sum once where ptxas does: mul and add without a rounding of their own become one fma.
 //
-//   needs    no calls; before float_exactness, and while registers are variables
+//   needs    no calls; before legalize_floats, and while registers are variables
 //   leaves   no FloatControl::contracts
 #pragma once
 

@@ -1,7 +1,7 @@
 // Barriers at which other threads of the block would wait for those that have ended.
 //
 // CUDA counts an exited thread as arrived. On a device that does not, a kernel some of whose threads return while
-// others reach a barrier hangs: passes/rounds then runs the block in rounds.
+// others reach a barrier hangs: passes/block_rounds then runs the block in rounds.
 #pragma once
 
 #include "translator/ir/ir.h"

@@ -9,7 +9,7 @@
 
 #include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
-#include "translator/passes/exact_float.h"
+#include "translator/passes/rounded_arithmetic.h"
 
 namespace mulciber::passes {
 namespace {
@@ -51,7 +51,7 @@ bool isRepeatable(const Instruction& i) { return ir::isPure(i.op) || i.op == Op:
 class Repair {
  public:
   Repair(ir::Function& function, const TargetProfile& profile, const std::unordered_set<const Instruction*>& sums)
-      : function_(function), sums_(sums), b_(function), exact_(b_, profile), ranges_(function) {
+      : function_(function), sums_(sums), b_(function), arithmetic_(b_, profile), ranges_(function) {
     for (Block* block : function.blocks) {
       for (Instruction* i : block->instructions)
         for (Instruction* operand : i->operands) users_[operand].push_back(i);
@@ -247,7 +247,7 @@ class Repair {
       } else if (contains(run.sums, i)) {
         std::vector<Instruction*> x;
         for (Instruction* operand : i->operands) x.push_back(exactly(operand));
-        exact[i] = exact_.oneNan(exact_.compute(Op::Fma, ir::Rounding::NearestEven, x));
+        exact[i] = arithmetic_.oneNan(arithmetic_.compute(Op::Fma, ir::Rounding::NearestEven, x));
       } else {
         Instruction* copy = function_.clone(*i);
         for (Instruction*& operand : copy->operands) operand = exactly(operand);
@@ -262,7 +262,7 @@ class Repair {
   ir::Function& function_;
   const std::unordered_set<const Instruction*>& sums_;
   ir::Builder b_;
-  ExactFloat exact_;
+  RoundedArithmetic arithmetic_;
   analyses::FloatRanges ranges_;
   std::unordered_map<const Instruction*, std::vector<Instruction*>> users_;
   std::unordered_map<const Instruction*, std::vector<Block*>> enders_;  // whose terminator asks for the value

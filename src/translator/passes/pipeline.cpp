@@ -5,6 +5,7 @@
 #include "translator/passes/address_offsets.h"
 #include "translator/passes/address_spaces.h"
 #include "translator/passes/aligned_addresses.h"
+#include "translator/passes/block_rounds.h"
 #include "translator/passes/bounded_sums.h"
 #include "translator/passes/byte_swaps.h"
 #include "translator/passes/clamped_conversions.h"
@@ -14,15 +15,14 @@
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
 #include "translator/passes/divisions.h"
-#include "translator/passes/float_exactness.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/form.h"
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/legalize_floats.h"
 #include "translator/passes/loop_flags.h"
 #include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
-#include "translator/passes/rounds.h"
 #include "translator/passes/scratch.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
@@ -71,8 +71,8 @@ constexpr Step steps[] = {
     {[]() -> std::string_view { return "recursion"; }, endRecursion, Form::Variables, Form::NoRecursion, {}},
     {[]() -> std::string_view { return "inline"; }, inlineAll, Form::Variables | Form::NoRecursion, Form::NoCalls, {}},
     pass<Contraction>(unstructured, Form::Contracted),
-    pass<FloatExactness>(unstructured | Form::Contracted, Form::Nearest),
-    pass<Rounds>(unstructured),
+    pass<LegalizeFloats>(unstructured | Form::Contracted, Form::Nearest),
+    pass<BlockRounds>(unstructured),
     {[]() -> std::string_view { return "structurize"; }, makeStructure, unstructured, Form::Structured, {}},
     pass<Ssa>(unstructured | Form::Structured, Form::Ssa, Form::Variables),
     pass<Simplify>(structured),

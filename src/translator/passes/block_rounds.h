@@ -11,7 +11,7 @@
 //
 // What a warp operation needs of other lanes it finds in shared memory, where every thread writes its stop and a value.
 //
-//   needs   a function without calls, not structured; Program::roundsOffset
+//   needs   a function without calls, not structured; Program::blockRoundsOffset
 //   leaves  when anything changes: no warp operations, and one barrier, which all threads reach together
 #pragma once
 
@@ -19,9 +19,9 @@
 
 namespace mulciber::passes {
 
-class Rounds : public Pass {
+class BlockRounds : public Pass {
  public:
-  std::string_view name() const override { return "rounds"; }
+  std::string_view name() const override { return "block_rounds"; }
   bool run(ir::Function& function, PassContext& context) override;
 };
 
@@ -34,7 +34,7 @@ size_t countStops(const ir::Program& program);
 inline constexpr size_t mostStopsOfThreads = 16;
 
 // Without asking whether it is needed. With `hasWarps`, warp operations stay as they are. `sharedOffset` is where the
-// memory begins that ir::roundsBytes speaks of.
-void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset);
+// memory begins that ir::blockRoundsBytes speaks of.
+void runBlockInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset);
 
 }  // namespace mulciber::passes

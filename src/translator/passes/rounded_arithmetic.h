@@ -1,9 +1,9 @@
 // Emits floating-point operations with one correct rounding in any mode, out of operations that round to nearest.
 //
 // The common idea: compute the nearest result r, find the sign of what is left (exact - r), and step r to its
-// neighbour where the mode asks for it. quick_float.cpp finds the rest of usual operands by additions and fused
-// multiply-adds of the same type. For all others exact_float.cpp finds that of f32 in f64; without f64 or a fused f64
-// multiply-add the whole operation is done in integers (soft_float.h).
+// neighbour where the mode asks for it. rounded_arithmetic_fast.cpp finds the remainder of usual operands by additions
+// and fused multiply-adds of the same type. For all others rounded_arithmetic.cpp finds that of f32 in f64; without f64
+// or a fused f64 multiply-add the whole operation is done in integers (soft_float.h).
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@
 
 namespace mulciber::passes {
 
-class ExactFloat {
+class RoundedArithmetic {
  public:
   using Value = ir::Instruction*;
-  ExactFloat(ir::Builder& builder, const TargetProfile& profile) : b(builder), profile_(profile) {}
+  RoundedArithmetic(ir::Builder& builder, const TargetProfile& profile) : b(builder), profile_(profile) {}
 
   // Scalars of f16, f32 or f64. `op` is FAdd, FSub, FMul, FDiv, Fma, FSqrt or FRcp.
   Value compute(ir::Op op, ir::Rounding rounding, std::initializer_list<Value> operands);
@@ -65,7 +65,7 @@ class ExactFloat {
 
  private:
   Value widenHalf(Value x);
-  Value step(Value result, Value rest, ir::Rounding rounding);
+  Value step(Value result, Value remainder, ir::Rounding rounding);
   Value withSignOf(Value x, Value y);
   Value signedZero(Value result, Value x, Value y, ir::Rounding rounding);
 
@@ -87,14 +87,14 @@ class ExactFloat {
   };
   Scaled scaled(Value x);
   Value assemble(ir::Rounding rounding, Value isNegative, Value exponent, Value value, Value isHalf, Value beyond);
-  Value stepBelow(Value value, Value rest);
+  Value stepBelow(Value value, Value remainder);
   Value halfUnit(Value value);
   Value isSpecial(Value x);
   Value fma64(Value x, Value y, Value z);
 
   Value isBetween(Value x, float lowest, float highest);
   Value isBeyond(std::initializer_list<Operand> operands, float lowest, float highest);
-  Value rest(Value x, Value q, Value y);
+  Value remainder(Value x, Value q, Value y);
   Value lostBySum(Value sum, Value x, Value y);
   Value estimatedReciprocal(Value y);
   Value refinedReciprocal(Value estimate, Value y);

@@ -1,4 +1,4 @@
-#include "translator/passes/rounds.h"
+#include "translator/passes/block_rounds.h"
 
 #include <algorithm>
 
@@ -20,12 +20,12 @@ using ir::Instruction;
 using ir::Op;
 using ir::VariableId;
 
-// Shared memory, from Program::roundsOffset on: a word for each kind of stop and parity of the round, which holds the
-// number of the last round in which a thread came to such a stop; then a pair of words for each thread, its stop and
-// its value. What the memory holds at first does no harm: a number that happens to fit costs a round more.
+// Shared memory, from Program::blockRoundsOffset on: a word for each kind of stop and parity of the round, which holds
+// the number of the last round in which a thread came to such a stop; then a pair of words for each thread, its stop
+// and its value. What the memory holds at first does no harm: a number that happens to fit costs a round more.
 constexpr uint32_t warpWord = 0, barrierWord = 8, slots = 16, slotBytes = 8;
 constexpr uint32_t yieldBit = 31;  // of the stop that a thread tells others: it waits in memory
-static_assert(slots == ir::roundsBytes && slotBytes == ir::roundsBytesPerThread);
+static_assert(slots == ir::blockRoundsBytes && slotBytes == ir::blockRoundsBytesPerThread);
 
 // Yields are among the stops of warps: their numbers are in program order.
 bool isOfWarp(const Instruction& i) { return i.op == Op::Yield || ir::isWarpOperation(i.op); }
@@ -419,7 +419,7 @@ class RoundMaker {
 
 }  // namespace
 
-void runInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset) {
+void runBlockInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset) {
   RoundMaker(function, hasWarps, sharedOffset).run();
   function.removeUnreachableBlocks();
 }
@@ -437,13 +437,13 @@ size_t countStops(const ir::Program& program) {
   return stops;
 }
 
-bool Rounds::run(ir::Function& function, PassContext& context) {
+bool BlockRounds::run(ir::Function& function, PassContext& context) {
   const TargetProfile& profile = context.profile;
   const bool hasWarps = profile.hasWarps() || !usesWarps(function);
   const bool waits = context.program.waits && !profile.warpsProgress && !profile.barrierYields;
   const bool missesEnded = !profile.exitedThreadsArrive && findBarrierWithoutExited(function) != nullptr;
   if (hasWarps && !waits && !missesEnded && !haveBarriersApart(function)) return false;
-  runInRounds(function, hasWarps, context.program.roundsOffset);
+  runBlockInRounds(function, hasWarps, context.program.blockRoundsOffset);
   return true;
 }
 

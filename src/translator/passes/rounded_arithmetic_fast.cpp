@@ -1,9 +1,9 @@
-// ExactFloat's guesses: short ways that are right but for operands or results of unusual size.
+// RoundedArithmetic's guesses: short ways that are right but for operands or results of unusual size.
 #include <bit>
 #include <cmath>
 
 #include "translator/ir/float_bits.h"
-#include "translator/passes/exact_float.h"
+#include "translator/passes/rounded_arithmetic.h"
 
 namespace mulciber::passes {
 
@@ -12,16 +12,16 @@ using ir::F64;
 using ir::I32;
 using ir::Op;
 using ir::Rounding;
-using Value = ExactFloat::Value;
+using Value = RoundedArithmetic::Value;
 
 // Is `lowest` <= x < `highest`? Not for a NaN.
-Value ExactFloat::isBetween(Value x, float lowest, float highest) {
+Value RoundedArithmetic::isBetween(Value x, float lowest, float highest) {
   return b.bitAnd(b.compare(Op::FLe, b.f32(lowest), x), b.compare(Op::FLt, x, b.f32(highest)));
 }
 
 // Is the magnitude of one of them less than `lowest`, or not less than `highest`, or a NaN's? Null where none can be.
 // In integers, two operations for each: doubled bits have lost the sign.
-Value ExactFloat::isBeyond(std::initializer_list<Operand> operands, float lowest, float highest) {
+Value RoundedArithmetic::isBeyond(std::initializer_list<Operand> operands, float lowest, float highest) {
   const uint32_t low = 2 * std::bit_cast<uint32_t>(lowest), width = 2 * std::bit_cast<uint32_t>(highest) - low;
   Value farthest = nullptr;
   for (const auto& [x, range] : operands) {
@@ -35,25 +35,27 @@ Value ExactFloat::isBeyond(std::initializer_list<Operand> operands, float lowest
 }
 
 // What the reciprocal's error leaves: 1 - y * reciprocal, and the like.
-Value ExactFloat::rest(Value x, Value q, Value y) { return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, q), y, x}); }
+Value RoundedArithmetic::remainder(Value x, Value q, Value y) {
+  return b.emit(Op::Fma, F32, {b.unary(Op::FNeg, q), y, x});
+}
 
 // One step of Newton's from an estimate of 1 / y.
-Value ExactFloat::refinedReciprocal(Value estimate, Value y) {
-  return b.emit(Op::Fma, F32, {estimate, rest(b.f32(1), estimate, y), estimate});
+Value RoundedArithmetic::refinedReciprocal(Value estimate, Value y) {
+  return b.emit(Op::Fma, F32, {estimate, remainder(b.f32(1), estimate, y), estimate});
 }
 
 // Of the significands of a divisor only few of the largest resist the methods below.
-Value ExactFloat::isEasyDivisor(Value y) {
+Value RoundedArithmetic::isEasyDivisor(Value y) {
   Value isClear = b.compare(Op::ULt, b.bitAnd(bits(y), b.i32(0x7F'FFFF)), b.i32(0x7F'FFC0));
   return b.bitAnd(isBetween(b.unary(Op::FAbs, y), 0x1p-60f, 0x1p60f), isClear);
 }
 
-Value ExactFloat::estimatedReciprocal(Value y) {
+Value RoundedArithmetic::estimatedReciprocal(Value y) {
   return b.floating(Op::FRcp, {Rounding::NearestEven, false, true}, {y});
 }
 
 // Of a constant: a quotient of doubles is near enough for the nearest.
-std::optional<float> ExactFloat::knownReciprocal(const Operand& y) {
+std::optional<float> RoundedArithmetic::knownReciprocal(const Operand& y) {
   if (y.range.low != y.range.high) return std::nullopt;
   return static_cast<float>(1 / double{y.range.low});
 }
@@ -61,13 +63,13 @@ std::optional<float> ExactFloat::knownReciprocal(const Operand& y) {
 // The nearest reciprocal or, for a few significands, a neighbour. NVIDIA's driver scales divisors around its own
 // reciprocal, but nothing around this. The divisor's last bit serves as well as the estimate's, and on NVIDIA's
 // hardware keeps the neighbours away from the significands where they lead to wrong quotients.
-Value ExactFloat::reciprocalByRoot(Value y) {
+Value RoundedArithmetic::reciprocalByRoot(Value y) {
   Value size = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {b.binary(Op::FMul, y, y)});
   Value ends = b.bitAnd(bits(y), b.i32(0x8000'0001));
   return refinedReciprocal(b.bitcast(F32, b.bitOr(b.bitAnd(bits(size), b.i32(0x7FFF'FFFE)), ends)), y);
 }
 
-ExactFloat::Guess ExactFloat::quickReciprocal(const Operand& y) {
+RoundedArithmetic::Guess RoundedArithmetic::quickReciprocal(const Operand& y) {
   if (const auto known = knownReciprocal(y)) return {b.f32(*known), isBeyond({y}, 0x1p-125f, 0x1p125f)};
   if (profile_.refinesInOneStep32)
     return {refinedReciprocal(estimatedReciprocal(y.value), y.value), isBeyond({y}, 0x1p-125f, 0x1p125f)};
@@ -78,7 +80,7 @@ ExactFloat::Guess ExactFloat::quickReciprocal(const Operand& y) {
 // Markstein's theorem: a quotient within one unit, corrected by its exact remainder times the nearest reciprocal, is
 // the nearest. docs/arithmetic.md says how it was seen to hold for a quotient within two units, and, with two
 // corrections, for a reciprocal that is nearly the nearest.
-ExactFloat::Guess ExactFloat::quickQuotient(const Operand& dividend, const Operand& divisor) {
+RoundedArithmetic::Guess RoundedArithmetic::quickQuotient(const Operand& dividend, const Operand& divisor) {
   const Value x = dividend.value, y = divisor.value;
   const bool once = profile_.refinesInOneStep32;
   const auto known = knownReciprocal(divisor);
@@ -86,33 +88,33 @@ ExactFloat::Guess ExactFloat::quickQuotient(const Operand& dividend, const Opera
                      : profile_.dividesByRoots32 ? reciprocalByRoot(y)
                                                  : refinedReciprocal(estimatedReciprocal(y), y);
   Value q = b.binary(Op::FMul, x, reciprocal);
-  for (int i = 0; i < (once ? 1 : 2); ++i) q = b.emit(Op::Fma, F32, {rest(x, q, y), reciprocal, q});
+  for (int i = 0; i < (once ? 1 : 2); ++i) q = b.emit(Op::Fma, F32, {remainder(x, q, y), reciprocal, q});
   if (once) return {q, isBeyond({dividend, divisor}, 0x1p-62f, 0x1p61f)};
   Value inRange = isBetween(b.unary(Op::FAbs, x), 0x1p-60f, 0x1p60f);
   return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y)))};
 }
 
 // As above: the root's remainder, times half the reciprocal of the root, corrects it. The remainder is not denormal.
-ExactFloat::Guess ExactFloat::quickRoot(Value x) {
+RoundedArithmetic::Guess RoundedArithmetic::quickRoot(Value x) {
   if (!profile_.refinesInOneStep32) return {longerRoot(x), nullptr};
   Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});
   Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
   const uint32_t low = std::bit_cast<uint32_t>(0x1p-78f), width = static_cast<uint32_t>(infinity(F32)) - low;
   Value isRare = b.compare(Op::ULe, b.i32(width), b.sub(bits(x), b.i32(low)));  // zero, infinity, and below zero too
-  return {b.emit(Op::Fma, F32, {rest(x, root, root), half, root}), isRare};
+  return {b.emit(Op::Fma, F32, {remainder(x, root, root), half, root}), isRare};
 }
 
 // Where one step is not enough, root and half its reciprocal are refined side by side before. Small numbers are raised
 // first.
-Value ExactFloat::longerRoot(Value x) {
+Value RoundedArithmetic::longerRoot(Value x) {
   Value isSmall = b.compare(Op::FLt, x, b.f32(0x1p-60f));
   x = b.binary(Op::FMul, x, b.select(isSmall, b.f32(0x1p80f), b.f32(1)));
   Value inverse = b.floating(Op::FRsqrt, {Rounding::NearestEven, false, true}, {x});
   Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
-  Value error = rest(b.f32(0.5f), half, root);
+  Value error = remainder(b.f32(0.5f), half, root);
   root = b.emit(Op::Fma, F32, {root, error, root});
   half = b.emit(Op::Fma, F32, {half, error, half});
-  root = b.emit(Op::Fma, F32, {rest(x, root, root), half, root});
+  root = b.emit(Op::Fma, F32, {remainder(x, root, root), half, root});
   root = b.binary(Op::FMul, root, b.select(isSmall, b.f32(0x1p-40f), b.f32(1)));
   Value isItself = b.bitOr(b.compare(Op::FEq, x, b.f32(0)), b.compare(Op::FEq, x, like(x, infinity(F32))));
   return b.select(isItself, x, root);
@@ -120,8 +122,8 @@ Value ExactFloat::longerRoot(Value x) {
 
 // x * y + z towards one side. Where the sum stays near z, sum - z is exact, and so is the sign of what was rounded
 // away. Of a sum that is z all of the product was, which may be denormal.
-std::optional<ExactFloat::Guess> ExactFloat::quickFmaNear(Rounding rounding, Value x, Value y, Value z,
-                                                          const analyses::FloatRange& product) {
+std::optional<RoundedArithmetic::Guess> RoundedArithmetic::quickFmaNear(Rounding rounding, Value x, Value y, Value z,
+                                                                        const analyses::FloatRange& product) {
   if (!z->isConstant() || rounding == Rounding::NearestEven || rounding == Rounding::ToOdd) return std::nullopt;
   const float addend = std::bit_cast<float>(static_cast<uint32_t>(z->payload)), size = std::abs(addend);
   if (!(size >= 0x1p-20f && size <= 0x1p100f)) return std::nullopt;
@@ -149,14 +151,14 @@ std::optional<ExactFloat::Guess> ExactFloat::quickFmaNear(Rounding rounding, Val
 }
 
 // What x + y has more than the nearest sum, whichever is larger (Knuth).
-Value ExactFloat::lostBySum(Value sum, Value x, Value y) {
+Value RoundedArithmetic::lostBySum(Value sum, Value x, Value y) {
   Value fromY = b.binary(Op::FSub, sum, x), fromX = b.binary(Op::FSub, sum, fromY);
   return b.binary(Op::FAdd, b.binary(Op::FSub, x, fromX), b.binary(Op::FSub, y, fromY));
 }
 
-// A sum loses nothing by underflow, but the rest may be denormal where the sum is small. A zero is exact, or was made
-// of a denormal: rounding down that makes a difference.
-ExactFloat::Guess ExactFloat::quickSum(Rounding rounding, Value x, Value y, bool flushes) {
+// A sum loses nothing by underflow, but the remainder may be denormal where the sum is small. A zero is exact, or was
+// made of a denormal: rounding down that makes a difference.
+RoundedArithmetic::Guess RoundedArithmetic::quickSum(Rounding rounding, Value x, Value y, bool flushes) {
   Value result = sum(rounding, x, y);
   if (!flushes) return {result, nullptr};
   Value nearest = b.binary(Op::FAdd, x, y);
@@ -167,47 +169,47 @@ ExactFloat::Guess ExactFloat::quickSum(Rounding rounding, Value x, Value y, bool
   return {result, b.compare(Op::FLt, b.unary(Op::FAbs, nearest), b.f32(0x1p-76f)), isWrong};
 }
 
-// The rest of a product is at least 2^-48 of it: no denormal if the product is at least 2^-77. Where a denormal factor
-// was flushed the rest is the whole product.
-ExactFloat::Guess ExactFloat::quickProduct(Rounding rounding, Value x, Value y) {
+// The remainder of a product is at least 2^-48 of it: no denormal if the product is at least 2^-77. Where a denormal
+// factor was flushed the remainder is the whole product.
+RoundedArithmetic::Guess RoundedArithmetic::quickProduct(Rounding rounding, Value x, Value y) {
   Value product = b.binary(Op::FMul, x, y);
-  Value rest = b.emit(Op::Fma, F32, {x, y, b.unary(Op::FNeg, product)});
-  Value least = b.binary(Op::FAdd, b.unary(Op::FAbs, rest), b.f32(0x1p-77f));
-  return {step(product, rest, rounding), b.compare(Op::FLe, b.unary(Op::FAbs, product), least),
+  Value remainder = b.emit(Op::Fma, F32, {x, y, b.unary(Op::FNeg, product)});
+  Value least = b.binary(Op::FAdd, b.unary(Op::FAbs, remainder), b.f32(0x1p-77f));
+  return {step(product, remainder, rounding), b.compare(Op::FLe, b.unary(Op::FAbs, product), least),
           [this, x, y] { return b.bitAnd(b.compare(Op::FNe, x, b.f32(0)), b.compare(Op::FNe, y, b.f32(0))); }};
 }
 
-// With z - sum = difference + lost, without an error, the rest is (x * y + difference) + lost, and of the right sign:
-// docs/arithmetic.md says why. A rest of zero may be one that underflowed, or a factor's that was flushed.
-ExactFloat::Guess ExactFloat::quickFma(Rounding rounding, Value x, Value y, Value z) {
+// With z - sum = difference + lost, without an error, the remainder is (x * y + difference) + lost, and of the right
+// sign: docs/arithmetic.md says why. A remainder of zero may be one that underflowed, or a factor's that was flushed.
+RoundedArithmetic::Guess RoundedArithmetic::quickFma(Rounding rounding, Value x, Value y, Value z) {
   const ir::Type type = x->type;
   auto magnitude = [this](Value v) { return b.unary(Op::FAbs, v); };
   Value zero = b.constant(type, 0), least = type == F32 ? b.f32(0x1p-77f) : b.f64(0x1p-900);
   Value sum = b.emit(Op::Fma, type, {x, y, z});
   Value difference = b.binary(Op::FSub, z, sum);
   Value lost = lostBySum(difference, z, b.unary(Op::FNeg, sum));
-  Value rest = b.binary(Op::FAdd, b.emit(Op::Fma, type, {x, y, difference}), lost);
+  Value remainder = b.binary(Op::FAdd, b.emit(Op::Fma, type, {x, y, difference}), lost);
   Value isSmall = b.compare(Op::FLt, magnitude(sum), least);
   auto isWrong = [=, this] {
     // A zero factor leaves the addend, unless it was flushed; of two zeros the sign depends on the rounding.
     Value isAddend = b.bitOr(b.compare(Op::FEq, x, zero), b.compare(Op::FEq, y, zero));
     isAddend = b.bitAnd(isAddend, b.compare(Op::FEq, sum, z));
     if (rounding == Rounding::Down) isAddend = b.bitAnd(isAddend, b.compare(Op::FNe, sum, zero));
-    // The rest is zero, and nothing can have been flushed.
-    Value isExact = b.bitAnd(b.compare(Op::FEq, rest, zero), b.bitNot(isSmall));
+    // The remainder is zero, and nothing can have been flushed.
+    Value isExact = b.bitAnd(b.compare(Op::FEq, remainder, zero), b.bitNot(isSmall));
     Value product = magnitude(b.binary(Op::FMul, x, y)), smallest = like(x, smallestNormal(type));
     isExact = b.bitAnd(isExact, b.compare(Op::FLe, least, product));
     isExact = b.bitAnd(isExact, b.compare(Op::FLt, product, like(x, infinity(type))));
     for (Value factor : {x, y}) isExact = b.bitAnd(isExact, b.compare(Op::FLe, smallest, magnitude(factor)));
     return b.bitNot(b.bitOr(isAddend, isExact));
   };
-  return {step(sum, rest, rounding), b.bitOr(isSmall, b.compare(Op::FEqU, rest, zero)), isWrong};
+  return {step(sum, remainder, rounding), b.bitOr(isSmall, b.compare(Op::FEqU, remainder, zero)), isWrong};
 }
 
 // The product has all its bits. Rounding the sum's nearest f32 number once more is wrong only if that is inexact and
 // in the middle between two bf16 numbers; or where the product was too large for f32; or too small, and next to such a
 // middle or to zero.
-ExactFloat::Guess ExactFloat::quickBfloatFma(Value x, Value y, Value z) {
+RoundedArithmetic::Guess RoundedArithmetic::quickBfloatFma(Value x, Value y, Value z) {
   Value product = b.binary(Op::FMul, x, y), sum = b.binary(Op::FAdd, product, z);
   Value isMiddle = b.compare(Op::IEq, b.bitAnd(bits(sum), b.i32(0xFFFF)), b.i32(0x8000));
   Value belowZero = b.sub(b.shl(bits(sum), b.i32(1)), b.i32(1));  // a zero is now the largest, next to infinities, NaNs

@@ -16,9 +16,9 @@
 
 namespace mulciber::passes {
 
-class FloatExactness : public Pass {
+class LegalizeFloats : public Pass {
  public:
-  std::string_view name() const override { return "float_exactness"; }
+  std::string_view name() const override { return "legalize_floats"; }
   bool run(ir::Function& function, PassContext& context) override;
 };
 

@@ -1,4 +1,4 @@
-#include "translator/passes/exact_float.h"
+#include "translator/passes/rounded_arithmetic.h"
 
 #include <array>
 #include <bit>
@@ -17,7 +17,7 @@ using ir::I32;
 using ir::I64;
 using ir::Op;
 using ir::Rounding;
-using Value = ExactFloat::Value;
+using Value = RoundedArithmetic::Value;
 
 namespace {
 
@@ -25,17 +25,17 @@ Value first(std::initializer_list<Value> operands) { return *operands.begin(); }
 
 }  // namespace
 
-Value ExactFloat::magnitudeBits(Value x) {
+Value RoundedArithmetic::magnitudeBits(Value x) {
   Value pattern = bits(x);
   return b.bitAnd(pattern, like(pattern, signBit(x->type) - 1));
 }
 
 // A comparison that flushes its operands says the same.
-Value ExactFloat::isDenormal(Value x) {
+Value RoundedArithmetic::isDenormal(Value x) {
   return b.compare(Op::FLt, b.unary(Op::FAbs, x), like(x, smallestNormal(x->type)));
 }
 
-Value ExactFloat::flush(Value x) {
+Value RoundedArithmetic::flush(Value x) {
   if (x->isConstant() && profile_.foldsZeros) {  // what is then a zero must be seen to be one
     const uint64_t sign = signBit(x->type), magnitude = x->payload & (sign - 1);
     return magnitude < smallestNormal(x->type) ? b.constant(x->type, x->payload & sign) : x;
@@ -45,20 +45,20 @@ Value ExactFloat::flush(Value x) {
   return b.select(isDenormal(x), zero, x);
 }
 
-Value ExactFloat::minMax(bool isMin, Value x, Value y) {
+Value RoundedArithmetic::minMax(bool isMin, Value x, Value y) {
   Value result = b.binary(isMin ? Op::FMin : Op::FMax, x, y);
   // Equal numbers are the same bits, except for two zeros: the signs' union is their minimum.
   Value both = isMin ? b.bitOr(bits(x), bits(y)) : b.bitAnd(bits(x), bits(y));
   return b.select(b.compare(Op::FEq, x, y), b.bitcast(x->type, both), result);
 }
 
-Value ExactFloat::oneNan(Value x) {
+Value RoundedArithmetic::oneNan(Value x) {
   uint64_t nan = x->type == F16 ? 0x7FFF : 0x7FFF'FFFF;
   return b.select(b.emit(Op::FIsNan, ir::Bool, {x}), b.constant(x->type, nan), x);
 }
 
 // Computed again for operands that are a power of two larger, where nothing is denormal.
-Value ExactFloat::isTiny(Op op, Rounding rounding, bool isNative, std::vector<Value> operands, Value result) {
+Value RoundedArithmetic::isTiny(Op op, Rounding rounding, bool isNative, std::vector<Value> operands, Value result) {
   ir::Type type = result->type;
   int steps = type == F16 ? 8 : 24, mantissa = type == F16 ? 10 : 23;
   auto raisedBits = [&](uint64_t bits) { return bits + (static_cast<uint64_t>(steps) << mantissa); };
@@ -83,14 +83,14 @@ Value ExactFloat::isTiny(Op op, Rounding rounding, bool isNative, std::vector<Va
   return b.bitAnd(isEdge, b.compare(Op::ULt, magnitudeBits(again), limit));
 }
 
-Value ExactFloat::widen(Value x) {
+Value RoundedArithmetic::widen(Value x) {
   if (x->type == F64) return x;
   const bool isZero = x->isConstant() && (x->payload & (signBit(x->type) - 1)) == 0;
   return isZero && profile_.foldsZeros ? b.f64(x->payload == 0 ? 0.0 : -0.0) : b.convert(Op::FConvert, F64, x);
 }
 
 // By its bits: NVIDIA's driver takes a conversion to f16 and back for no conversion.
-Value ExactFloat::widenHalf(Value x) {
+Value RoundedArithmetic::widenHalf(Value x) {
   Value pattern = b.convert(Op::ZExt, I32, bits(x));
   Value magnitude = b.bitAnd(pattern, b.i32(0x7FFF));
   Value normal = b.add(b.shl(magnitude, b.i32(13)), b.i32(112u << 23));
@@ -101,24 +101,27 @@ Value ExactFloat::widenHalf(Value x) {
   return b.bitcast(F32, b.bitOr(result, b.shl(b.bitAnd(pattern, b.i32(0x8000)), b.i32(16))));
 }
 
-// One unit away from `result`, to where the exact value is, if the rounding wants that neighbour. `rest` is of the sign
-// of exact - result, in a type that is not narrower; a NaN is no rest. Of an infinity that finite operands gave it is
-// the infinity of the other sign: one unit less is the largest number.
-Value ExactFloat::step(Value result, Value rest, Rounding rounding) {
+// One unit away from `result`, to where the exact value is, if the rounding wants that neighbour. `remainder` is of the
+// sign of exact - result, in a type that is not narrower; a NaN is no remainder. Of an infinity that finite operands
+// gave it is the infinity of the other sign: one unit less is the largest number.
+Value RoundedArithmetic::step(Value result, Value remainder, Rounding rounding) {
   Value pattern = bits(result);
   auto one = [&] { return like(pattern, 1); };
   // 1 or -1, as the number grows.
   auto upwards = [&] { return b.bitOr(b.ashr(pattern, b.i32(result->type.bits - 1)), one()); };
-  Value moved = pattern, zero = b.constant(rest->type, 0);
+  Value moved = pattern, zero = b.constant(remainder->type, 0);
   switch (rounding) {
     case Rounding::NearestEven: break;
-    case Rounding::Down: moved = b.select(b.compare(Op::FLt, rest, zero), b.sub(pattern, upwards()), pattern); break;
-    case Rounding::Up: moved = b.select(b.compare(Op::FLt, zero, rest), b.add(pattern, upwards()), pattern); break;
+    case Rounding::Down:
+      moved = b.select(b.compare(Op::FLt, remainder, zero), b.sub(pattern, upwards()), pattern);
+      break;
+    case Rounding::Up: moved = b.select(b.compare(Op::FLt, zero, remainder), b.add(pattern, upwards()), pattern); break;
     case Rounding::TowardZero:
     case Rounding::ToOdd: {
-      Value away = withSignOf(rest, result);  // less than zero: the exact magnitude is less
+      Value away = withSignOf(remainder, result);  // less than zero: the exact magnitude is less
       moved = b.select(b.compare(Op::FLt, away, zero), b.sub(pattern, one()), pattern);
-      if (rounding == Rounding::ToOdd) moved = b.select(b.compare(Op::FNe, rest, zero), b.bitOr(moved, one()), moved);
+      if (rounding == Rounding::ToOdd)
+        moved = b.select(b.compare(Op::FNe, remainder, zero), b.bitOr(moved, one()), moved);
       break;
     }
   }
@@ -126,7 +129,7 @@ Value ExactFloat::step(Value result, Value rest, Rounding rounding) {
 }
 
 // x, its sign changed where y is negative.
-Value ExactFloat::withSignOf(Value x, Value y) {
+Value RoundedArithmetic::withSignOf(Value x, Value y) {
   Value sign = b.bitAnd(bits(y), like(bits(y), signBit(y->type)));
   if (const unsigned more = x->type.bits - y->type.bits)
     sign = b.shl(b.convert(Op::ZExt, x->type.asInt(), sign), b.i32(more));
@@ -134,7 +137,7 @@ Value ExactFloat::withSignOf(Value x, Value y) {
 }
 
 // An exact sum of zero: rounding down it is negative unless both terms are positive.
-Value ExactFloat::signedZero(Value result, Value x, Value y, Rounding rounding) {
+Value RoundedArithmetic::signedZero(Value result, Value x, Value y, Rounding rounding) {
   if (rounding != Rounding::Down) return result;
   Value signs = b.bitOr(bits(x), bits(y));
   Value zero = b.bitcast(result->type, b.bitAnd(signs, like(signs, signBit(result->type))));
@@ -143,88 +146,88 @@ Value ExactFloat::signedZero(Value result, Value x, Value y, Rounding rounding) 
 
 // x + y of a type whose denormals are kept. The smaller operand's lost part is exact: (x + y) - x, subtracted from y.
 // Of an infinite operand it is a NaN, of two finite ones whose sum is infinite the other infinity.
-Value ExactFloat::sum(Rounding rounding, Value x, Value y) {
+Value RoundedArithmetic::sum(Rounding rounding, Value x, Value y) {
   Value nearest = b.binary(Op::FAdd, x, y);
   Value swap = b.compare(Op::FLt, b.unary(Op::FAbs, x), b.unary(Op::FAbs, y));
   Value large = b.select(swap, y, x), small = b.select(swap, x, y);
-  Value rest = b.binary(Op::FSub, small, b.binary(Op::FSub, nearest, large));
-  return signedZero(step(nearest, rest, rounding), x, y, rounding);
+  Value remainder = b.binary(Op::FSub, small, b.binary(Op::FSub, nearest, large));
+  return signedZero(step(nearest, remainder, rounding), x, y, rounding);
 }
 
-Value ExactFloat::sumOdd(Value x, Value y, Rounding zeroSign) {
+Value RoundedArithmetic::sumOdd(Value x, Value y, Rounding zeroSign) {
   return signedZero(sum(Rounding::ToOdd, x, y), x, y, zeroSign);
 }
 
-Value ExactFloat::fma64(Value x, Value y, Value z) {
+Value RoundedArithmetic::fma64(Value x, Value y, Value z) {
   if (profile_.exactFma64) return b.emit(Op::Fma, F64, {x, y, z});
   return softFma(b, Rounding::NearestEven, x, y, z);
 }
 
-Value ExactFloat::wideProduct(Rounding rounding, Value x, Value y) {
+Value RoundedArithmetic::wideProduct(Rounding rounding, Value x, Value y) {
   if (!profile_.exactFma64) return softFma(b, rounding, x, y, zeroOfProduct(x, y));
   Value zero = b.f64(0);
   Value product = b.binary(Op::FMul, x, y);
-  // The rest of a tiny product would underflow: find it for a factor 2^600 times larger.
+  // The remainder of a tiny product would underflow: find it for a factor 2^600 times larger.
   Value isTiny = b.compare(Op::ULt, magnitudeBits(product), b.i64(uint64_t(1023 - 900) << 52));
   Value factor = b.select(isTiny, b.constant(F64, uint64_t(1023 + 600) << 52), b.f64(1));
   Value swap = b.compare(Op::ULt, magnitudeBits(x), magnitudeBits(y));
   Value small = b.select(swap, x, y), large = b.select(swap, y, x);
-  Value rest = b.emit(
+  Value remainder = b.emit(
       Op::Fma, F64, {b.binary(Op::FMul, small, factor), large, b.unary(Op::FNeg, b.binary(Op::FMul, product, factor))});
   // A product that vanished has its sign left.
   Value vanished =
       b.bitAnd(b.compare(Op::FEq, product, zero), b.bitAnd(b.compare(Op::FNe, x, zero), b.compare(Op::FNe, y, zero)));
   Value unit = b.bitcast(F64, b.bitOr(b.bitAnd(bits(product), b.i64(signBit(F64))), b.i64(one(F64))));
-  rest = b.select(vanished, unit, rest);
-  return step(product, rest, rounding);
+  remainder = b.select(vanished, unit, remainder);
+  return step(product, remainder, rounding);
 }
 
-// Where x is tiny the rest would underflow: both x and y are made larger, unless y is large already.
-Value ExactFloat::residual(Value x, Value q, Value y) {
+// Where x is tiny the remainder would underflow: both x and y are made larger, unless y is large already.
+Value RoundedArithmetic::residual(Value x, Value q, Value y) {
   Value tiny = b.compare(Op::ULt, magnitudeBits(x), b.i64(uint64_t(1023 - 800) << 52));
   Value room = b.compare(Op::ULt, magnitudeBits(y), b.i64(uint64_t(1023 + 100) << 52));
   Value factor = b.select(b.bitAnd(tiny, room), b.constant(F64, uint64_t(1023 + 200) << 52), b.f64(1));
   return fma64(b.unary(Op::FNeg, q), b.binary(Op::FMul, y, factor), b.binary(Op::FMul, x, factor));
 }
 
-Value ExactFloat::wideQuotient(Rounding rounding, Value x, Value y) {
+Value RoundedArithmetic::wideQuotient(Rounding rounding, Value x, Value y) {
   if (!profile_.exactDivSqrt64) return refinedQuotient(rounding, x, y);
   Value quotient = b.binary(Op::FDiv, x, y);
   if (rounding == Rounding::NearestEven) return quotient;
   return step(quotient, withSignOf(residual(x, quotient, y), y), rounding);
 }
 
-Value ExactFloat::wideRoot(Rounding rounding, Value x) {
+Value RoundedArithmetic::wideRoot(Rounding rounding, Value x) {
   if (!profile_.exactDivSqrt64) return refinedRoot(rounding, x);
   Value root = b.unary(Op::FSqrt, x);
   if (rounding == Rounding::NearestEven) return root;
   Value tiny = b.compare(Op::ULt, magnitudeBits(x), b.i64(uint64_t(1023 - 800) << 52));
   Value scaledX = b.binary(Op::FMul, x, b.select(tiny, b.constant(F64, uint64_t(1023 + 200) << 52), b.f64(1)));
   Value scaledRoot = b.binary(Op::FMul, root, b.select(tiny, b.constant(F64, uint64_t(1023 + 100) << 52), b.f64(1)));
-  Value rest = fma64(b.unary(Op::FNeg, scaledRoot), scaledRoot, scaledX);
-  return step(root, rest, rounding);
+  Value remainder = fma64(b.unary(Op::FNeg, scaledRoot), scaledRoot, scaledX);
+  return step(root, remainder, rounding);
 }
 
-// The quotient of the significands, cut off, and a bit for the rest: a device's own quotient, which may be off by a few
-// units, refined once. The remainder of numbers in [1, 2) is exact.
-Value ExactFloat::refinedQuotient(Rounding rounding, Value x, Value y) {
+// The quotient of the significands, cut off, and a bit for the remainder: a device's own quotient, which may be off by
+// a few units, refined once. The remainder of numbers in [1, 2) is exact.
+Value RoundedArithmetic::refinedQuotient(Rounding rounding, Value x, Value y) {
   Value plain = b.binary(Op::FDiv, x, y);  // right for zeros, infinities and NaNs
   Scaled numerator = scaled(x), divisor = scaled(y);
   Value q = b.binary(Op::FDiv, numerator.value, divisor.value);
-  Value rest = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
-  q = b.binary(Op::FAdd, q, b.binary(Op::FDiv, rest, divisor.value));
-  rest = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
-  q = stepBelow(q, rest);
-  rest = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
+  Value remainder = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
+  q = b.binary(Op::FAdd, q, b.binary(Op::FDiv, remainder, divisor.value));
+  remainder = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
+  q = stepBelow(q, remainder);
+  remainder = fma64(b.unary(Op::FNeg, q), divisor.value, numerator.value);
   Value half = b.binary(Op::FMul, divisor.value, halfUnit(q));
-  Value isHalf = b.compare(Op::FLe, half, rest);
-  Value beyond = b.bitAnd(b.compare(Op::FNe, rest, b.f64(0)), b.compare(Op::FNe, rest, half));
+  Value isHalf = b.compare(Op::FLe, half, remainder);
+  Value beyond = b.bitAnd(b.compare(Op::FNe, remainder, b.f64(0)), b.compare(Op::FNe, remainder, half));
   Value negative = b.compare(Op::SLt, b.bitXor(bits(x), bits(y)), b.i64(0));
   Value result = assemble(rounding, negative, b.sub(numerator.exponent, divisor.exponent), q, isHalf, beyond);
   return b.select(b.bitOr(isSpecial(x), isSpecial(y)), plain, result);
 }
 
-Value ExactFloat::refinedRoot(Rounding rounding, Value x) {
+Value RoundedArithmetic::refinedRoot(Rounding rounding, Value x) {
   Value plain = b.unary(Op::FSqrt, x);
   Scaled radicand = scaled(x);
   // An odd exponent leaves a factor of two with the significand.
@@ -232,27 +235,27 @@ Value ExactFloat::refinedRoot(Rounding rounding, Value x) {
   Value isOdd = b.compare(Op::INe, odd, b.i32(0));
   Value value = b.select(isOdd, b.binary(Op::FAdd, radicand.value, radicand.value), radicand.value);
   Value root = b.unary(Op::FSqrt, value);
-  Value rest = fma64(b.unary(Op::FNeg, root), root, value);
-  root = b.binary(Op::FAdd, root, b.binary(Op::FDiv, rest, b.binary(Op::FAdd, root, root)));
-  rest = fma64(b.unary(Op::FNeg, root), root, value);
-  root = stepBelow(root, rest);
-  rest = fma64(b.unary(Op::FNeg, root), root, value);
+  Value remainder = fma64(b.unary(Op::FNeg, root), root, value);
+  root = b.binary(Op::FAdd, root, b.binary(Op::FDiv, remainder, b.binary(Op::FAdd, root, root)));
+  remainder = fma64(b.unary(Op::FNeg, root), root, value);
+  root = stepBelow(root, remainder);
+  remainder = fma64(b.unary(Op::FNeg, root), root, value);
   // The square of root + half a unit is a little more than the value and this: equal is below.
   Value half = b.binary(Op::FMul, b.binary(Op::FAdd, root, root), halfUnit(root));
-  Value isHalf = b.compare(Op::FLt, half, rest), beyond = b.compare(Op::FNe, rest, b.f64(0));
+  Value isHalf = b.compare(Op::FLt, half, remainder), beyond = b.compare(Op::FNe, remainder, b.f64(0));
   Value exponent = b.ashr(b.sub(radicand.exponent, odd), b.i32(1));
   Value result = assemble(rounding, b.boolean(false), exponent, root, isHalf, beyond);
   Value negative = b.compare(Op::SLt, bits(x), b.i64(0));
   return b.select(b.bitOr(isSpecial(x), negative), plain, result);
 }
 
-Value ExactFloat::isSpecial(Value x) {  // 0, infinity, NaN
+Value RoundedArithmetic::isSpecial(Value x) {  // 0, infinity, NaN
   Value magnitude = magnitudeBits(x);
   return b.bitOr(b.compare(Op::IEq, magnitude, b.i64(0)), b.compare(Op::ULe, b.i64(infinity(F64)), magnitude));
 }
 
 // |x| as a number in [1, 2) and the power of two that is missing.
-ExactFloat::Scaled ExactFloat::scaled(Value x) {
+RoundedArithmetic::Scaled RoundedArithmetic::scaled(Value x) {
   Value magnitude = magnitudeBits(x);
   Value zeros = b.sub(b.i32(63), b.convert(Op::FindMsbU, I32, magnitude));
   Value shift = b.bitAnd(b.sub(zeros, b.i32(11)), b.i32(63));
@@ -264,21 +267,21 @@ ExactFloat::Scaled ExactFloat::scaled(Value x) {
 }
 
 // The next number below where the remainder says that this one is too large.
-Value ExactFloat::stepBelow(Value value, Value rest) {
+Value RoundedArithmetic::stepBelow(Value value, Value remainder) {
   Value pattern = bits(value);
   Value smaller = b.sub(pattern, b.i64(1));
-  return b.bitcast(F64, b.select(b.compare(Op::FLt, rest, b.f64(0)), smaller, pattern));
+  return b.bitcast(F64, b.select(b.compare(Op::FLt, remainder, b.f64(0)), smaller, pattern));
 }
 
 // Half a unit in the last place of a number in [0.5, 2).
-Value ExactFloat::halfUnit(Value value) {
+Value RoundedArithmetic::halfUnit(Value value) {
   Value isSmall = b.compare(Op::FLt, value, b.f64(1));
   return b.select(isSmall, b.constant(F64, uint64_t(1023 - 54) << 52), b.constant(F64, uint64_t(1023 - 53) << 52));
 }
 
 // (value and what it lacks: half a unit, and or more) * 2^exponent, where value is in [0.5, 2).
-Value ExactFloat::assemble(Rounding rounding, Value isNegative, Value exponent, Value value, Value isHalf,
-                           Value beyond) {
+Value RoundedArithmetic::assemble(Rounding rounding, Value isNegative, Value exponent, Value value, Value isHalf,
+                                  Value beyond) {
   Value pattern = bits(value);
   Value leading = b.bitOr(b.bitAnd(pattern, b.i64(smallestNormal(F64) - 1)), b.i64(smallestNormal(F64)));
   Value below = b.bitOr(b.shl(b.convert(Op::ZExt, I64, isHalf), b.i32(10)), b.convert(Op::ZExt, I64, beyond));
@@ -287,18 +290,18 @@ Value ExactFloat::assemble(Rounding rounding, Value isNegative, Value exponent, 
   return packFloat(b, F64, rounding, isNegative, b.add(field, exponent), significand);
 }
 
-// 2 to the nearest integer and, by its Taylor series, to the rest. The power of the integer is multiplied in two
+// 2 to the nearest integer and, by its Taylor series, to the fraction. The power of the integer is multiplied in two
 // halves: it may be denormal or infinite.
-Value ExactFloat::power(Value x) {
+Value RoundedArithmetic::power(Value x) {
   x = b.select(b.compare(Op::FLt, x, b.f32(-160)), b.f32(-160), x);
   x = b.select(b.compare(Op::FLt, b.f32(160), x), b.f32(160), x);
-  Value whole = b.unary(Op::FRound, x), rest = b.binary(Op::FSub, x, whole);
+  Value whole = b.unary(Op::FRound, x), fraction = b.binary(Op::FSub, x, whole);
   constexpr double ln2 = 0.6931471805599453;
   constexpr int terms = 7;
   std::array<float, terms + 1> factors{1};
   for (double n = 1, factor = 1; n <= terms; ++n) factors[static_cast<size_t>(n)] = float(factor *= ln2 / n);
   Value result = b.f32(factors[terms]);
-  for (size_t n = terms; n-- > 0;) result = b.emit(Op::Fma, F32, {result, rest, b.f32(factors[n])});
+  for (size_t n = terms; n-- > 0;) result = b.emit(Op::Fma, F32, {result, fraction, b.f32(factors[n])});
   Value exponent = b.convert(Op::FToS, I32, whole), half = b.ashr(exponent, b.i32(1));
   for (Value part : {half, b.sub(exponent, half)})
     result = b.binary(Op::FMul, result, b.bitcast(F32, b.shl(b.add(part, b.i32(127)), b.i32(23))));
@@ -306,7 +309,7 @@ Value ExactFloat::power(Value x) {
 }
 
 // f32 operations without f64.
-Value ExactFloat::softSingle(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+Value RoundedArithmetic::softSingle(Op op, Rounding rounding, std::initializer_list<Value> operands) {
   const Value* x = operands.begin();
   switch (op) {
     case Op::FAdd: return softFma(b, rounding, x[0], b.f32(1), x[1]);
@@ -320,13 +323,13 @@ Value ExactFloat::softSingle(Op op, Rounding rounding, std::initializer_list<Val
 }
 
 // A zero that does not change the sign of the product it is added to.
-Value ExactFloat::zeroOfProduct(Value x, Value y) {
+Value RoundedArithmetic::zeroOfProduct(Value x, Value y) {
   Value signs = b.bitXor(bits(x), bits(y));
   return b.bitcast(x->type, b.bitAnd(signs, like(signs, signBit(x->type))));
 }
 
 // f32 operations in f64: sums and products keep all their bits there, or are rounded to odd.
-Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+Value RoundedArithmetic::single(Op op, Rounding rounding, std::initializer_list<Value> operands) {
   if (!profile_.float64) return softSingle(op, rounding, operands);
   std::vector<Value> wide;
   for (Value v : operands) wide.push_back(widen(v));
@@ -337,7 +340,7 @@ Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> 
     case Op::Fma: return convert(F32, sumOdd(b.binary(Op::FMul, wide[0], wide[1]), wide[2], rounding), rounding);
     default: break;
   }
-  // The nearest result is found first; times the divisor (or itself) it is exact in f64, and so is the rest.
+  // The nearest result is found first; times the divisor (or itself) it is exact in f64, and so is the remainder.
   Value dividend = op == Op::FRcp ? b.f64(1) : wide[0];
   Value divisor = op == Op::FDiv ? wide[1] : wide[0];
   bool isRoot = op == Op::FSqrt;
@@ -351,12 +354,12 @@ Value ExactFloat::single(Op op, Rounding rounding, std::initializer_list<Value> 
   }
   if (rounding == Rounding::NearestEven) return result;
   Value wideResult = widen(result);
-  Value rest = b.binary(Op::FSub, dividend, b.binary(Op::FMul, wideResult, isRoot ? wideResult : divisor));
-  return step(result, isRoot ? rest : withSignOf(rest, divisor), rounding);
+  Value remainder = b.binary(Op::FSub, dividend, b.binary(Op::FMul, wideResult, isRoot ? wideResult : divisor));
+  return step(result, isRoot ? remainder : withSignOf(remainder, divisor), rounding);
 }
 
 // f16 in f32: a sum or product of two is exact there or survives two roundings; fma needs the odd one.
-Value ExactFloat::half(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+Value RoundedArithmetic::half(Op op, Rounding rounding, std::initializer_list<Value> operands) {
   std::vector<Value> wide;
   for (Value v : operands) wide.push_back(b.convert(Op::FConvert, F32, v));
   Value result;
@@ -371,7 +374,7 @@ Value ExactFloat::half(Op op, Rounding rounding, std::initializer_list<Value> op
   return convert(F16, result, rounding);
 }
 
-Value ExactFloat::compute(Op op, Rounding rounding, std::initializer_list<Value> operands) {
+Value RoundedArithmetic::compute(Op op, Rounding rounding, std::initializer_list<Value> operands) {
   ir::Type type = first(operands)->type;
   if (type == F32) return single(op, rounding, operands);
   if (type == F16) return half(op, rounding, operands);
@@ -387,13 +390,13 @@ Value ExactFloat::compute(Op op, Rounding rounding, std::initializer_list<Value>
   }
 }
 
-Value ExactFloat::compute(Op op, Rounding rounding, const std::vector<Value>& x) {
+Value RoundedArithmetic::compute(Op op, Rounding rounding, const std::vector<Value>& x) {
   if (x.size() == 1) return compute(op, rounding, {x[0]});
   if (x.size() == 2) return compute(op, rounding, {x[0], x[1]});
   return compute(op, rounding, {x[0], x[1], x[2]});
 }
 
-Value ExactFloat::convert(ir::Type to, Value x, Rounding rounding) {
+Value RoundedArithmetic::convert(ir::Type to, Value x, Rounding rounding) {
   if (to.bits >= x->type.bits) return b.convert(Op::FConvert, to, x);
   // Through f32 in two steps; rounding to odd keeps the second one right.
   if (to == F16 && x->type == F64) x = convert(F32, x, Rounding::ToOdd);
@@ -404,7 +407,7 @@ Value ExactFloat::convert(ir::Type to, Value x, Rounding rounding) {
 }
 
 // An integer that may have too many bits is cut into two parts that have not: their sum is rounded.
-Value ExactFloat::fromInteger(ir::Type to, Value x, bool isSigned, Rounding rounding) {
+Value RoundedArithmetic::fromInteger(ir::Type to, Value x, bool isSigned, Rounding rounding) {
   const Op convertsInteger = isSigned ? Op::SToF : Op::UToF;
   if (x->type.bits < to.bits) return b.convert(convertsInteger, to, x);
   if (x->type.bits == to.bits) {

@@ -1,4 +1,4 @@
-#include "translator/passes/float_exactness.h"
+#include "translator/passes/legalize_floats.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -8,8 +8,8 @@
 
 #include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
-#include "translator/passes/exact_float.h"
 #include "translator/passes/fma_repair.h"
+#include "translator/passes/rounded_arithmetic.h"
 
 namespace mulciber::passes {
 namespace {
@@ -62,7 +62,7 @@ class Rewriter {
         profile_(context.profile),
         options_(context.options),
         b_(function),
-        exact_(b_, context.profile),
+        arithmetic_(b_, context.profile),
         ranges_(function) {}
 
   // Preserve as soon as one operation could tell denormals from zeros and is not .ftz.
@@ -176,8 +176,8 @@ class Rewriter {
     bool unites = flushable(i.type.scalar()) && options_.exactDenormals && (flush || !profile_.nvidiaNan);
     if (!flush && !unites) return nullptr;
     auto lane = [&](Instruction* x) {
-      Instruction* result = b_.unary(i.op, flush ? exact_.flush(x) : x);
-      return unites ? exact_.oneNan(result) : result;
+      Instruction* result = b_.unary(i.op, flush ? arithmetic_.flush(x) : x);
+      return unites ? arithmetic_.oneNan(result) : result;
     };
     if (!i.type.isVector()) return lane(i.operands[0]);
     std::vector<Instruction*> lanes;
@@ -276,12 +276,12 @@ class Rewriter {
     // A product that flushes, and is all that flushes: drivers take a product by one for its other factor.
     const bool isMove = i.op == Op::FMul && i.type == F32 && i.fp.flush && operands[1]->isConstant() &&
                         operands[1]->payload == 0x3F80'0000;
-    if (isMove) return exact_.oneNan(exact_.flush(operands[0]));
+    if (isMove) return arithmetic_.oneNan(arithmetic_.flush(operands[0]));
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
     // The reciprocal's scaling for denormal divisors is the driver's.
     if (flush && (!isFlushingApproximation || i.op == Op::FRcp))
       for (Instruction*& operand : operands)
-        if (!ranges_.isNeverDenormal(operand)) operand = exact_.flush(operand);
+        if (!ranges_.isNeverDenormal(operand)) operand = arithmetic_.flush(operand);
 
     Instruction* result = nullptr;
     if (i.op == Op::FMin || i.op == Op::FMax) result = rewriteMinMax(i, operands);
@@ -290,7 +290,7 @@ class Rewriter {
       result = correct(i, operands);
     if (!result && !flush && !unitesNans(i)) return nullptr;
     if (!result) result = emitPlain(i, operands);
-    if (unitesNans(i)) result = exact_.oneNan(result);
+    if (unitesNans(i)) result = arithmetic_.oneNan(result);
     return flush && !isFlushingApproximation ? flushResult(i, operands, result) : result;
   }
 
@@ -299,9 +299,9 @@ class Rewriter {
     const bool isProduct = i.op == Op::FMul || i.op == Op::Fma, isQuotient = i.op == Op::FDiv || i.op == Op::FRcp;
     const bool isNearest = i.fp.rounding == Rounding::NearestEven;
     const bool mayRoundUp = isProduct || (isQuotient && !isNearest);
-    Instruction* flushed = exact_.flush(result);
+    Instruction* flushed = arithmetic_.flush(result);
     if (!mayRoundUp || i.fp.approximate || !options_.exactDenormals) return flushed;
-    Instruction* isTiny = exact_.isTiny(i.op, i.fp.rounding, isNearest && isNative(i), operands, result);
+    Instruction* isTiny = arithmetic_.isTiny(i.op, i.fp.rounding, isNearest && isNative(i), operands, result);
     const ir::Type bits = result->type.asInt();
     Instruction* sign = b_.constant(bits, uint64_t(1) << (bits.bits - 1));
     return b_.select(isTiny, b_.bitcast(result->type, b_.bitAnd(b_.bitcast(bits, result), sign)), flushed);
@@ -324,14 +324,14 @@ class Rewriter {
     if (y->isConstant() && (y->payload & ~sign) != 0) return nullptr;  // no two zeros can meet
     if (y->isConstant() && y->payload == 0 && !isMin)                  // 0 for a NaN and for -0, as it must be
       return b_.select(b_.compare(Op::FLt, y, x), x, y);
-    return exact_.minMax(isMin, x, y);
+    return arithmetic_.minMax(isMin, x, y);
   }
 
   // The approximations of NVIDIA's hardware read denormals as zeros: ptxas scales them, when not .ftz, as here.
   Instruction* rewriteFunction(const Instruction& i, const std::vector<Instruction*>& operands) {
     if (i.type != F32) return nullptr;
     Instruction* x = operands[0];
-    if (i.op == Op::FExp2 && !profile_.accurateExp2) return exact_.power(x);
+    if (i.op == Op::FExp2 && !profile_.accurateExp2) return arithmetic_.power(x);
     if (i.op == Op::FTanh && !profile_.accurateTanh) {
       Instruction* isSmall = b_.compare(Op::FLt, b_.unary(Op::FAbs, x), b_.f32(0x1p-6f));
       return b_.select(isSmall, x, emitPlain(i, operands));
@@ -347,7 +347,7 @@ class Rewriter {
     }
     if (i.op != Op::FLog2 && i.op != Op::FRsqrt && i.op != Op::FSqrt && i.op != Op::FRcp) return nullptr;
     if (ranges_.isNeverDenormal(x)) return nullptr;
-    Instruction* isSmall = exact_.isDenormal(x);
+    Instruction* isSmall = arithmetic_.isDenormal(x);
     Instruction* raise = b_.select(isSmall, power(24), b_.f32(1));
     if (i.op == Op::FRcp) {  // of the largest numbers the reciprocal is denormal
       Instruction* isLarge = b_.compare(Op::FLt, power(126), b_.unary(Op::FAbs, x));
@@ -365,17 +365,17 @@ class Rewriter {
     auto exact = [&] { return exactResult(i, x); };
     if (rounding == Rounding::ToOdd) {
       const bool isBfloat = i.op == Op::Fma && i.type == F32 && std::all_of(x.begin(), x.end(), fitsBfloat);
-      return isBfloat && !deviceFlushes_ ? unlessRare(exact_.quickBfloatFma(x[0], x[1], x[2]), exact) : nullptr;
+      return isBfloat && !deviceFlushes_ ? unlessRare(arithmetic_.quickBfloatFma(x[0], x[1], x[2]), exact) : nullptr;
     }
     if (rounding != Rounding::NearestEven) {
       Instruction* result = quickDirected(i, x);
-      return result && i.type == F32 && !profile_.nvidiaNan ? exact_.oneNan(result) : result;
+      return result && i.type == F32 && !profile_.nvidiaNan ? arithmetic_.oneNan(result) : result;
     }
     if (i.type != F32 || !(profile_.exactFma32 || profile_.fusedFma32)) return nullptr;
     switch (i.op) {
-      case Op::FDiv: return unlessRare(exact_.quickQuotient({x[0], rangeOf(i, 0)}, {x[1], rangeOf(i, 1)}), exact);
-      case Op::FRcp: return unlessRare(exact_.quickReciprocal({x[0], rangeOf(i, 0)}), exact);
-      case Op::FSqrt: return unlessRare(exact_.quickRoot(x[0]), exact);
+      case Op::FDiv: return unlessRare(arithmetic_.quickQuotient({x[0], rangeOf(i, 0)}, {x[1], rangeOf(i, 1)}), exact);
+      case Op::FRcp: return unlessRare(arithmetic_.quickReciprocal({x[0], rangeOf(i, 0)}), exact);
+      case Op::FSqrt: return unlessRare(arithmetic_.quickRoot(x[0]), exact);
       default: return nullptr;
     }
   }
@@ -385,20 +385,20 @@ class Rewriter {
     auto exact = [&] { return exactResult(i, x); };
     if (i.type == F32 && (i.op == Op::FAdd || i.op == Op::FSub)) {
       Instruction* y = i.op == Op::FSub ? b_.unary(Op::FNeg, x[1]) : x[1];
-      return unlessRare(exact_.quickSum(rounding, x[0], y, deviceFlushes_), exact);
+      return unlessRare(arithmetic_.quickSum(rounding, x[0], y, deviceFlushes_), exact);
     }
     const bool isFused = i.type == F64 ? profile_.exactFma64 : profile_.exactFma32 || profile_.fusedFma32;
     if (!isFused) return nullptr;
-    if (i.op == Op::FMul && i.type == F32) return unlessRare(exact_.quickProduct(rounding, x[0], x[1]), exact);
+    if (i.op == Op::FMul && i.type == F32) return unlessRare(arithmetic_.quickProduct(rounding, x[0], x[1]), exact);
     if (i.op != Op::Fma || i.type == F16) return nullptr;
-    auto fma = [&](Instruction* z) { return unlessRare(exact_.quickFma(rounding, x[0], x[1], z), exact); };
+    auto fma = [&](Instruction* z) { return unlessRare(arithmetic_.quickFma(rounding, x[0], x[1], z), exact); };
     if (const auto addend = i.type == F32 ? ranges_.constantOf(x[2]) : std::nullopt) {
       Instruction* z = b_.constant(F32, *addend);
-      if (auto guess = exact_.quickFmaNear(rounding, x[0], x[1], z, rangeOfProduct(i)))
+      if (auto guess = arithmetic_.quickFmaNear(rounding, x[0], x[1], z, rangeOfProduct(i)))
         return unlessRare(*guess, [&] { return fma(z); });
     }
     // The device may flush in its fma, but not in what is subtracted from that.
-    return fma(i.fp.flush && !deviceFlushes_ ? exact_.flush(x[2]) : x[2]);
+    return fma(i.fp.flush && !deviceFlushes_ ? arithmetic_.flush(x[2]) : x[2]);
   }
 
   // As lowering widens bf16: the lower half is zero.
@@ -424,15 +424,15 @@ class Rewriter {
     // Where it is the device that flushes, steps in another format or in integers do not.
     const bool flush = i.fp.flush && flushesNatively(i);
     if (flush)
-      for (Instruction*& operand : x) operand = exact_.flush(operand);
-    Instruction* result = exact_.compute(i.op, i.fp.rounding, x);
-    if (flushable(i.type)) result = exact_.oneNan(result);
+      for (Instruction*& operand : x) operand = arithmetic_.flush(operand);
+    Instruction* result = arithmetic_.compute(i.op, i.fp.rounding, x);
+    if (flushable(i.type)) result = arithmetic_.oneNan(result);
     return flush ? flushResult(i, x, result) : result;
   }
 
   // The guess, or in a branch of its own the exact result.
   template <typename Exact>
-  Instruction* unlessRare(ExactFloat::Guess guess, const Exact& exact) {
+  Instruction* unlessRare(RoundedArithmetic::Guess guess, const Exact& exact) {
     if (!guess.isRare) return guess.result;
     ir::VariableId variable = function_.addVariable(guess.result->type, "exact");
     b_.write(variable, guess.result);
@@ -451,26 +451,26 @@ class Rewriter {
     Rounding rounding = i.fp.rounding;
     if (i.op == Op::UToF || i.op == Op::SToF) {
       if (rounding == Rounding::NearestEven || i.type == F16) return nullptr;
-      return exact_.fromInteger(i.type, x, i.op == Op::SToF, rounding);
+      return arithmetic_.fromInteger(i.type, x, i.op == Op::SToF, rounding);
     }
     if (i.op != Op::FConvert) return nullptr;
     bool flush = i.fp.flush && x->type == F32;
     bool flushResult = i.fp.flush && i.type == F32;
     const bool unites = options_.exactDenormals && !profile_.nvidiaNan && i.type == F32 && x->type == F16;
-    if (unites) return exact_.oneNan(b_.convert(Op::FConvert, F32, x));
+    if (unites) return arithmetic_.oneNan(b_.convert(Op::FConvert, F32, x));
     bool narrows = i.type.bits < x->type.bits;
     bool needsSteps = narrows && (rounding != Rounding::NearestEven || (x->type == F64 && i.type == F16));
     if (!flush && !flushResult && !needsSteps) return nullptr;
-    if (flush) x = exact_.flush(x);
-    Instruction* result = exact_.convert(i.type, x, rounding);
-    return flushResult ? exact_.flush(result) : result;
+    if (flush) x = arithmetic_.flush(x);
+    Instruction* result = arithmetic_.convert(i.type, x, rounding);
+    return flushResult ? arithmetic_.flush(result) : result;
   }
 
   ir::Function& function_;
   const TargetProfile& profile_;
   const TranslateOptions& options_;
   ir::Builder b_;
-  ExactFloat exact_;
+  RoundedArithmetic arithmetic_;
   analyses::FloatRanges ranges_;
   bool deviceFlushes_ = false;
   std::unordered_map<Instruction*, Instruction*> replaced_;
@@ -479,7 +479,7 @@ class Rewriter {
 
 }  // namespace
 
-bool FloatExactness::run(ir::Function& function, PassContext& context) {
+bool LegalizeFloats::run(ir::Function& function, PassContext& context) {
   Rewriter rewriter(function, context);
   ir::Denormals mode = rewriter.mode();
   context.program.denormals32 = mode;

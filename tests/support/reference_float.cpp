@@ -1,4 +1,4 @@
-#include "support/exact_float.h"
+#include "support/reference_float.h"
 
 #include <algorithm>
 #include <bit>
@@ -118,10 +118,10 @@ double toDouble(unsigned bits, uint64_t a) {
 }
 
 uint64_t fromDouble(unsigned bits, double a) {
-  return exactConvert(64, bits, Rounding::NearestEven, std::bit_cast<uint64_t>(a));
+  return referenceConvert(64, bits, Rounding::NearestEven, std::bit_cast<uint64_t>(a));
 }
 
-uint64_t exactFloat(FloatOp op, unsigned bits, Rounding rounding, uint64_t a, uint64_t b, uint64_t c) {
+uint64_t referenceFloat(FloatOp op, unsigned bits, Rounding rounding, uint64_t a, uint64_t b, uint64_t c) {
   if (bits == 32) return compute<float, uint32_t>(op, rounding, a, b, c);
   if (bits == 64) return compute<double, uint64_t>(op, rounding, a, b, c);
   auto wide = [](uint64_t x) { return std::bit_cast<uint64_t>(halfToDouble(x)); };
@@ -132,14 +132,14 @@ uint64_t exactFloat(FloatOp op, unsigned bits, Rounding rounding, uint64_t a, ui
   return doubleToHalf(std::bit_cast<double>(odd), rounding);
 }
 
-uint64_t exactConvert(unsigned fromBits, unsigned toBits, Rounding rounding, uint64_t a) {
+uint64_t referenceConvert(unsigned fromBits, unsigned toBits, Rounding rounding, uint64_t a) {
   volatile double x = toDouble(fromBits, a);
   if (toBits == 16) return doubleToHalf(x, rounding);
   if (toBits == 64) return std::bit_cast<uint64_t>(static_cast<double>(x));
   return rounded<float, uint32_t>(rounding, [&]() -> float { return static_cast<float>(x); });
 }
 
-uint64_t exactFromInteger(unsigned toBits, Rounding rounding, bool isSigned, uint64_t value) {
+uint64_t referenceFromInteger(unsigned toBits, Rounding rounding, bool isSigned, uint64_t value) {
   // An 80-bit number holds every integer of 64 bits.
   volatile long double x =
       isSigned ? static_cast<long double>(static_cast<int64_t>(value)) : static_cast<long double>(value);

@@ -1,4 +1,4 @@
-#include "translator/passes/rounds.h"
+#include "translator/passes/block_rounds.h"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@ namespace {
 
 std::string inRounds(const std::string& body, bool hasWarps) {
   return test::runPass("kernel @k {\n" + body + "}\n",
-                       [hasWarps](ir::Function& function) { runInRounds(function, hasWarps, 64); });
+                       [hasWarps](ir::Function& function) { runBlockInRounds(function, hasWarps, 64); });
 }
 
-TEST(Rounds, EndedThreadsComeToTheBarrierToo) {
+TEST(BlockRounds, EndedThreadsComeToTheBarrierToo) {
   EXPECT_EQ(inRounds(R"(
 b0:
   %0 = input i32 LocalIndex
@@ -124,7 +124,7 @@ void expectNoWarpOperation(const std::string& operation, ir::Type type) {
       operation + (type.isBool() ? "  br %9, b1, b1\nb1:\n" : "  store %2, %9 [global align 4]\n") + "  ret\n}\n");
   ASSERT_TRUE(program);
   ir::Function& function = *program->functions[0];
-  runInRounds(function, false, 0);
+  runBlockInRounds(function, false, 0);
   ASSERT_EQ(ir::verify(function), "") << operation << ir::print(function);
   EXPECT_EQ(
       count(function, [](const ir::Instruction* i) { return i->op >= ir::Op::WarpBarrier && i->op <= ir::Op::Elect; }),
@@ -133,7 +133,7 @@ void expectNoWarpOperation(const std::string& operation, ir::Type type) {
   EXPECT_EQ(ir::verify(function), "") << operation;
 }
 
-TEST(Rounds, EveryWarpOperationBecomesAStop) {
+TEST(BlockRounds, EveryWarpOperationBecomesAStop) {
   expectNoWarpOperation("  %9 = shuffle i32 %0, %1\n", ir::I32);
   expectNoWarpOperation("  %9 = shuffle f32 %4, %1\n", ir::F32);
   expectNoWarpOperation("  %9 = shuffle i16 %5, %1\n", ir::I16);
@@ -146,7 +146,7 @@ TEST(Rounds, EveryWarpOperationBecomesAStop) {
 }
 
 // Stops in a loop: those that every turn comes to, and those that threads may pass by, which wait at the loop's end.
-TEST(Rounds, ThreadsThatPassByAWarpOperationWaitAtTheLoopsEnd) {
+TEST(BlockRounds, ThreadsThatPassByAWarpOperationWaitAtTheLoopsEnd) {
   auto stops = [](const char* header, const char* branch) {
     std::string text = inRounds(std::string("b0:\n  %0 = const bool true\n  br b1\nb1:\n") + header +
                                     "  br %0, b2, b3\nb2:\n" + branch + "  br b3\nb3:\n  br %0, b1, b4\nb4:\n  ret\n",

@@ -10,9 +10,9 @@ namespace mulciber::test {
 enum class FloatOp : uint8_t { Add, Sub, Mul, Div, Fma, Sqrt };
 
 // `bits` is 16, 32 or 64.
-uint64_t exactFloat(FloatOp op, unsigned bits, ir::Rounding rounding, uint64_t a, uint64_t b, uint64_t c);
-uint64_t exactConvert(unsigned fromBits, unsigned toBits, ir::Rounding rounding, uint64_t a);
-uint64_t exactFromInteger(unsigned toBits, ir::Rounding rounding, bool isSigned, uint64_t value);
+uint64_t referenceFloat(FloatOp op, unsigned bits, ir::Rounding rounding, uint64_t a, uint64_t b, uint64_t c);
+uint64_t referenceConvert(unsigned fromBits, unsigned toBits, ir::Rounding rounding, uint64_t a);
+uint64_t referenceFromInteger(unsigned toBits, ir::Rounding rounding, bool isSigned, uint64_t value);
 
 // An f64 number's bits rounded to an IEEE format of so many bits, NaN as NVIDIA's hardware makes it.
 uint64_t roundToFormat(uint64_t number, unsigned bits, unsigned mantissa, ir::Rounding rounding);
