@@ -141,6 +141,31 @@ TEST(ArithConvert, PacksPairs) {
   });
 }
 
+// What the random bits lift over the last place of bf16 counts there.
+uint64_t atRandom(uint64_t v, uint64_t random, bool rectifies, bool isFinite) {
+  if (isNanBits(32, v)) return 0x7FFF;
+  if (rectifies && v >> 31) return 0;
+  const uint64_t result = (v >> 16) + ((v & 0xFFFF) + random > 0xFFFF);
+  return isFinite && (result & 0x7FFF) == 0x7F80 ? result - 1 : result;
+}
+
+TEST(ArithConvert, RoundsToBfloatsAtRandom) {
+  for (bool rectifies : {false, true})
+    for (bool isFinite : {false, true}) {
+      const std::string suffix = std::string(rectifies ? ".relu" : "") + (isFinite ? ".satfinite" : "");
+      checkFloat("cvt.rs" + suffix + ".bf16x2.f32 %d0, %a0, %a1, %a2;", "b32", "f32 f32 b32", [=](const Inputs& x) {
+        return atRandom(x[0], x[2] >> 16, rectifies, isFinite) << 16 |
+               atRandom(x[1], x[2] & 0xFFFF, rectifies, isFinite);
+      });
+    }
+}
+
+TEST(ArithConvert, RefusesToRoundToHalvesAtRandom) {
+  const Snippet snippet("cvt.rs.f16x2.f32 %d0, %a0, %a1, %a2;", "b32", "f32 f32 b32");
+  EXPECT_FALSE(snippet.isValid());
+  EXPECT_NE(snippet.messages().find("known for bf16 alone"), std::string::npos) << snippet.messages();
+}
+
 struct Small {
   const char* type;
   unsigned bits, mantissa;

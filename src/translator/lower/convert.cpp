@@ -196,6 +196,26 @@ void convertToHalves(FunctionLowering& f, const Instruction& instruction, bool i
   f.write(instruction.operands[0], b.bitcast(ir::I32, b.vector(lanes)));
 }
 
+// cvt.rs.bf16x2.f32 d, a, b, r: 16 random bits are added below the last place of the result, and what lies there is cut
+// off. The upper half of r is for a.
+void convertToBfloatsAtRandom(FunctionLowering& f, const Instruction& instruction) {
+  ir::Builder& b = f.b;
+  Value random = f.value(instruction.operands[3], ir::I32);
+  Value added[] = {b.bitAnd(random, b.i32(0xFFFF)), b.lshr(random, b.i32(16))};
+  Value result[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    Value x = operand(f, instruction, 2 - i, Type::F32);
+    if (instruction.has(Mod::relu)) x = rectify(b, x);
+    Value bits = b.lshr(b.add(bitsOf(b, x), added[i]), b.i32(16));
+    if (instruction.has(Mod::satfinite)) {
+      Value isInfinite = b.compare(Op::IEq, b.bitAnd(bits, b.i32(0x7FFF)), b.i32(0x7F80));
+      bits = b.select(isInfinite, b.sub(bits, b.i32(1)), bits);
+    }
+    result[i] = b.select(isNan(b, x), b.i32(0x7FFF), bits);
+  }
+  f.write(instruction.operands[0], b.bitOr(result[0], b.shl(result[1], b.i32(16))));
+}
+
 // tf32 is f32 with 10 bits of mantissa, the rest zero.
 void convertToTensorFloat(FunctionLowering& f, const Instruction& instruction) {
   ir::Builder& b = f.b;
@@ -318,8 +338,11 @@ void lowerPack(FunctionLowering& f, const Instruction& instruction) {
 
 void lowerCvt(FunctionLowering& f, const Instruction& instruction) {
   if (instruction.has(Mod::pack)) return lowerPack(f, instruction);
-  if (instruction.has(Mod::rs)) return f.refuse(instruction, "stochastic rounding is not translated");
   Type to = instruction.type(0), from = instruction.type(1);
+  if (instruction.has(Mod::rs)) {
+    if (to == Type::BF16x2) return convertToBfloatsAtRandom(f, instruction);
+    return f.refuse(instruction, "how the device rounds small numbers at random is known for bf16 alone");
+  }
   if (const SmallPair* pair = findSmallPair(to)) return convertToSmallPair(f, instruction, *pair);
   if (const SmallPair* pair = findSmallPair(from)) return convertFromSmallPair(f, instruction, *pair);
   switch (to) {

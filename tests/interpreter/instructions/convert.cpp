@@ -107,6 +107,15 @@ void pairOfSingles(Thread& t, const Op& op) {
   const Format& to = formatOf(op.type);
   t.registers[op.d] = convert(op, to, kF32, t.registers[op.a]) << to.bits | convert(op, to, kF32, t.registers[op.b]);
 }
+// .rs: as many random bits as are cut off are added first. The upper half of the third operand is for the first.
+void randomPair(Thread& t, const Op& op) {
+  auto rounded = [&](uint64_t bits, uint64_t random) {
+    if (unpack(kF32, bits).isNan()) return kBf16.nan;
+    return convert(op, kBf16, kF32, (bits + random) & 0xFFFF0000);
+  };
+  const uint64_t a = get<uint32_t>(t, op.a), b = get<uint32_t>(t, op.b), random = get<uint32_t>(t, op.c);
+  t.registers[op.d] = rounded(a, random >> 16) << 16 | rounded(b, random & 0xFFFF);
+}
 void pairToPair(Thread& t, const Op& op) {
   const Format &to = formatOf(op.type), &from = formatOf(op.sourceType);
   const uint64_t a = t.registers[op.a], mask = (uint64_t(1) << from.bits) - 1;
@@ -144,7 +153,10 @@ bool decodeConvert(Decoder& decoder, const Instruction& i, Op& op) {
       op.immediate = bitsOf(op.type) == 64 ? ~uint64_t(0) : 0xFFFFFFFF, op.execute = copy;
     else if (toFloat) op.execute = fromFloat ? floatToFloat : integerToFloat;
     else op.execute = fromFloat ? floatToInteger : integerToInteger;
-    if (i.has(".rs")) Decoder::unknown(i);
+    if (i.has(".rs")) {
+      if (op.type != Type::BF16x2) Decoder::unknown(i);
+      op.execute = randomPair;
+    }
   }
   decoder.operands(i, op, op.sourceType);
   return true;
