@@ -15,7 +15,7 @@
 #include <cuda.h>
 
 #include "common/camera.h"
-#include "common/picture.h"
+#include "common/pipeline.h"
 #include "particles/particle_frag.h"
 #include "particles/particle_vert.h"
 
@@ -148,7 +148,7 @@ class InteropMover : public Mover {
     CALL(cuSignalExternalSemaphoresAsync, &movedInCuda_, &signal, 1, stream_);
   }
   TimelinePoint submit(VkCommandBuffer commands, uint32_t frame) override {
-    return gpu_.submit(commands, {moved_, frame + 1}, {drawn_, frame + 1});
+    return gpu_.submit(commands, {{moved_, frame + 1}}, {{drawn_, frame + 1}});
   }
 
  private:
@@ -231,7 +231,7 @@ void run(const std::string& way, uint32_t count, uint32_t frames) {
   info.topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
   info.addsLight = true;
   info.constantBytes = sizeof(Constants);
-  const GraphicsPipeline pipeline(gpu, picture, info);
+  const GraphicsPipeline pipeline(gpu, info);
   std::unique_ptr<Mover> mover;
   if (way == "engine") mover = std::make_unique<EngineMover>(gpu, count);
   else mover = std::make_unique<InteropMover>(gpu, count);

@@ -89,6 +89,16 @@ build() {  # PRESET [TARGET...]
   rm -f "$log"
 }
 
+# The distribution's own Vulkan drivers, new enough.
+install_distribution_driver() {
+  if [ "$(distribution)" = debian-bookworm ]; then
+    add_sources backports deb bookworm-backports
+    install_packages -t bookworm-backports mesa-vulkan-drivers
+  else
+    install_packages mesa-vulkan-drivers
+  fi
+}
+
 # The Vulkan driver for a machine without a GPU.
 use_test_driver() {  # stock | lanes32
   local driver=$1
@@ -100,12 +110,7 @@ use_test_driver() {  # stock | lanes32
     VK_DRIVER_FILES=$("$root/third_party/lavapipe/build.sh")
     export VK_DRIVER_FILES LP_NATIVE_VECTOR_WIDTH=1024
   else
-    if [ "$(distribution)" = debian-bookworm ]; then
-      add_sources backports deb bookworm-backports
-      install_packages -t bookworm-backports mesa-vulkan-drivers
-    else
-      install_packages mesa-vulkan-drivers
-    fi
+    install_distribution_driver
   fi
 }
 

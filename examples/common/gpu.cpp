@@ -2,15 +2,17 @@
 
 namespace example {
 
-Gpu::Gpu() {
+Gpu::Gpu(const std::vector<const char*>& windowExtensions) {
   check(volkInitialize(), "loading Vulkan");
   VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.apiVersion = VK_API_VERSION_1_3;
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
   info.pApplicationInfo = &application;
+  info.enabledExtensionCount = static_cast<uint32_t>(windowExtensions.size());
+  info.ppEnabledExtensionNames = windowExtensions.data();
   check(vkCreateInstance(&info, nullptr, &instance_), "making an instance");
   volkLoadInstance(instance_);
-  makeDevice();
+  makeDevice(!windowExtensions.empty());
 
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
@@ -22,7 +24,7 @@ Gpu::Gpu() {
   check(vkCreateSemaphore(device_, &semaphore, nullptr, &timeline_.semaphore), "making a timeline");
 }
 
-void Gpu::makeDevice() {
+void Gpu::makeDevice(bool hasWindow) {
   uint32_t count = 1;
   (void)vkEnumeratePhysicalDevices(instance_, &count, &physical_);
   if (count == 0) throw std::runtime_error("there is no Vulkan device");
@@ -45,6 +47,9 @@ void Gpu::makeDevice() {
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features13};
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
+  const char* const swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
+  info.enabledExtensionCount = hasWindow ? 1 : 0;
+  info.ppEnabledExtensionNames = &swapchain;
   // ... and what Mulciber adds.
   const MulciberPhysicalDevice physical{sizeof(physical), VK_API_VERSION_1_3, instance_, physical_,
                                         vkGetInstanceProcAddr};
@@ -96,26 +101,34 @@ VkCommandBuffer Gpu::begin(uint32_t slot) {
   return commands_[slot];
 }
 
-TimelinePoint Gpu::submit(VkCommandBuffer commands, TimelinePoint wait, TimelinePoint signal) {
+TimelinePoint Gpu::submit(VkCommandBuffer commands, const std::vector<TimelinePoint>& waits,
+                          const std::vector<TimelinePoint>& signals) {
   check(vkEndCommandBuffer(commands), "ending a command buffer");
   ++timeline_.value;
-  const auto at = [](const TimelinePoint& point) {
-    VkSemaphoreSubmitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO};
-    info.semaphore = point.semaphore;
-    info.value = point.value;
-    info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
-    return info;
+  const auto infosOf = [](const std::vector<TimelinePoint>& points) {
+    std::vector<VkSemaphoreSubmitInfo> infos;
+    for (const TimelinePoint& point : points) {
+      if (point.semaphore == VK_NULL_HANDLE) continue;
+      VkSemaphoreSubmitInfo& info = infos.emplace_back();
+      info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+      info.semaphore = point.semaphore;
+      info.value = point.value;
+      info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    }
+    return infos;
   };
-  const VkSemaphoreSubmitInfo waits = at(wait), signals[] = {at(timeline_), at(signal)};
+  std::vector<TimelinePoint> allSignals = signals;
+  allSignals.push_back(timeline_);
+  const std::vector<VkSemaphoreSubmitInfo> waitInfos = infosOf(waits), signalInfos = infosOf(allSignals);
   VkCommandBufferSubmitInfo buffer{VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
   buffer.commandBuffer = commands;
   VkSubmitInfo2 info{VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
-  info.waitSemaphoreInfoCount = wait.semaphore != VK_NULL_HANDLE ? 1 : 0;
-  info.pWaitSemaphoreInfos = &waits;
+  info.waitSemaphoreInfoCount = static_cast<uint32_t>(waitInfos.size());
+  info.pWaitSemaphoreInfos = waitInfos.data();
   info.commandBufferInfoCount = 1;
   info.pCommandBufferInfos = &buffer;
-  info.signalSemaphoreInfoCount = signal.semaphore != VK_NULL_HANDLE ? 2 : 1;
-  info.pSignalSemaphoreInfos = signals;
+  info.signalSemaphoreInfoCount = static_cast<uint32_t>(signalInfos.size());
+  info.pSignalSemaphoreInfos = signalInfos.data();
   check(vkQueueSubmit2(queue_, 1, &info, VK_NULL_HANDLE), "submitting");
   return timeline_;
 }
@@ -159,12 +172,12 @@ void Gpu::destroy(const HostBuffer& buffer) const {
   vkFreeMemory(device_, buffer.memory, nullptr);
 }
 
-void makeVisibleToVertices(VkCommandBuffer commands) {
+void makeVisible(VkCommandBuffer commands, VkPipelineStageFlags2 stages, VkAccessFlags2 reads) {
   VkMemoryBarrier2 barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
   barrier.srcStageMask = MULCIBER_STAGES;
   barrier.srcAccessMask = MULCIBER_WRITES;
-  barrier.dstStageMask = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT;
-  barrier.dstAccessMask = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT;
+  barrier.dstStageMask = stages;
+  barrier.dstAccessMask = reads;
   VkDependencyInfo dependency{VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
   dependency.memoryBarrierCount = 1;
   dependency.pMemoryBarriers = &barrier;

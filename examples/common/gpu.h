@@ -20,7 +20,7 @@ inline void check(VkResult result, const char* what) {
   if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + " failed: " + std::to_string(result));
 }
 
-// A place in the timeline of somebody's work.
+// A place in the timeline of somebody's work. Binary semaphores have no value.
 struct TimelinePoint {
   VkSemaphore semaphore = VK_NULL_HANDLE;
   uint64_t value = 0;
@@ -34,20 +34,26 @@ struct HostBuffer {
 
 class Gpu {
  public:
-  Gpu();
+  // With extensions of the instance that a window needs, the device can show pictures in one.
+  explicit Gpu(const std::vector<const char*>& windowExtensions = {});
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
+  VkInstance instance() const { return instance_; }
+  VkPhysicalDevice physicalDevice() const { return physical_; }
   VkDevice device() const { return device_; }
+  VkQueue queue() const { return queue_; }
   uint32_t family() const { return family_; }  // of its queue
   const cuda::Context& context() const { return *context_; }
   std::string name() const;
 
   // A command buffer of `slot`, whose last submission must have been waited for.
   VkCommandBuffer begin(uint32_t slot);
-  // After `wait`, where that has a semaphore, and before `signal`. What is given is where all of it has been done.
-  TimelinePoint submit(VkCommandBuffer commands, TimelinePoint wait = {}, TimelinePoint signal = {});
+  // After `waits` and before `signals`; those without a semaphore are left out. What is given is where all of it has
+  // been done.
+  TimelinePoint submit(VkCommandBuffer commands, const std::vector<TimelinePoint>& waits = {},
+                       const std::vector<TimelinePoint>& signals = {});
   void wait(TimelinePoint point) const;
 
   uint32_t memoryType(uint32_t allowed, VkMemoryPropertyFlags wanted) const;
@@ -55,7 +61,7 @@ class Gpu {
   void destroy(const HostBuffer& buffer) const;
 
  private:
-  void makeDevice();
+  void makeDevice(bool hasWindow);
 
   VkInstance instance_ = VK_NULL_HANDLE;
   VkPhysicalDevice physical_ = VK_NULL_HANDLE;
@@ -69,7 +75,7 @@ class Gpu {
   std::unique_ptr<cuda::Context> context_;
 };
 
-// From what kernels have written to what vertex shaders read.
-void makeVisibleToVertices(VkCommandBuffer commands);
+// What kernels have written, to what the renderer does in these stages.
+void makeVisible(VkCommandBuffer commands, VkPipelineStageFlags2 stages, VkAccessFlags2 reads);
 
 }  // namespace example

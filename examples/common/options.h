@@ -1,4 +1,4 @@
-// The command line of the examples: `--name value` pairs.
+// The command line of the examples: `--name value` pairs, and switches, which are a name alone.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,25 @@ namespace example {
 
 class Options {
  public:
-  // Ends the program with `usage` when there is anything but pairs of the names in `defaults`.
+  // Ends the program with `usage` when there is anything but the names in `defaults`. A switch's default is "off".
   Options(int argc, char** argv, const char* usage, std::map<std::string, std::string> defaults)
       : values_(std::move(defaults)) {
-    for (int i = 1; i < argc; i += 2) {
-      const std::string name = argv[i];
-      if (i + 1 == argc || name.rfind("--", 0) != 0 || values_.count(name.substr(2)) == 0) {
+    for (int i = 1; i < argc; ++i) {
+      const std::string argument = argv[i];
+      const auto value = values_.find(argument.rfind("--", 0) == 0 ? argument.substr(2) : "");
+      const bool isSwitch = value != values_.end() && (value->second == "off" || value->second == "on");
+      if (value == values_.end() || (!isSwitch && i + 1 == argc)) {
         std::fprintf(stderr, "usage: %s\n", usage);
         std::exit(2);
       }
-      values_[name.substr(2)] = argv[i + 1];
+      value->second = isSwitch ? "on" : argv[++i];
     }
   }
   const std::string& text(const std::string& name) const { return values_.at(name); }
   uint32_t number(const std::string& name) const {
     return static_cast<uint32_t>(std::strtoul(text(name).c_str(), nullptr, 10));
   }
+  bool isOn(const std::string& name) const { return text(name) == "on"; }
   uint32_t width() const { return number("width"); }
   uint32_t height() const { return number("height"); }
 

@@ -1,11 +1,10 @@
 // An ocean: CUDA kernels make waves and write the vertices and indices that the renderer draws, recorded into the
 // renderer's own command buffers. Nothing is copied and nothing waits but the host, for the frame before last.
-#include <chrono>
 #include <cstdio>
 
 #include "common/camera.h"
-#include "common/options.h"
-#include "common/picture.h"
+#include "common/frames.h"
+#include "common/pipeline.h"
 #include "sky_frag.h"
 #include "sky_vert.h"
 #include "water_frag.h"
@@ -105,62 +104,55 @@ PipelineInfo pipelineInfo(std::span<const uint32_t> vertex, std::span<const uint
   info.fragment = fragment;
   if (isWater) info.attributes.assign(2, VK_FORMAT_R32G32B32A32_SFLOAT);
   info.testsDepth = isWater;
+  info.samples = VK_SAMPLE_COUNT_4_BIT;
   info.constantBytes = sizeof(Constants);
   return info;
 }
 
 void run(const Options& options) {
-  Gpu gpu;
-  const Picture picture(gpu, options.width(), options.height(), VK_SAMPLE_COUNT_4_BIT);
-  const GraphicsPipeline sky(gpu, picture, pipelineInfo(sky_vert, sky_frag, false));
-  const GraphicsPipeline water(gpu, picture, pipelineInfo(water_vert, water_frag, true));
+  Gpu gpu(Frames::windowExtensions(options));
+  Picture picture(gpu, options.width(), options.height(), VK_SAMPLE_COUNT_4_BIT);
+  const GraphicsPipeline sky(gpu, pipelineInfo(sky_vert, sky_frag, false));
+  const GraphicsPipeline water(gpu, pipelineInfo(water_vert, water_frag, true));
   const Waves waves(gpu, static_cast<int>(options.number("points")));
   const MulciberBufferRange indices = waves.indices();
+  const VkDeviceAddress vertices[Frames::inFlight] = {waves.allocateVertices(), waves.allocateVertices()};
 
-  constexpr uint32_t inFlight = 2;
-  const VkDeviceAddress vertices[inFlight] = {waves.allocateVertices(), waves.allocateVertices()};
-  const uint32_t frames = options.number("frames");
-  TimelinePoint drawn[inFlight];
-  auto begin = std::chrono::steady_clock::now();
-  for (uint32_t frame = 0; frame < frames; ++frame) {
-    if (frame == 1) begin = std::chrono::steady_clock::now();  // the first frame compiles
-    TimelinePoint& slot = drawn[frame % inFlight];
-    if (frame >= inFlight) {
-      gpu.wait(slot);
-      gpu.context().retire(frame - inFlight);
-    }
-    const float time = 20 + static_cast<float>(frame) / 60;
-    const VkCommandBuffer commands = gpu.begin(frame % inFlight);
-    waves.record(commands, frame, time, vertices[frame % inFlight]);
-    makeVisibleToVertices(commands);
+  Frames frames(gpu, picture, options, "ocean", 1.3f);
+  while (frames.next()) {
+    if (frames.number() >= Frames::inFlight) gpu.context().retire(frames.number() - Frames::inFlight);
+    const float time = 20 + static_cast<float>(frames.number()) / 60;
+    const VkCommandBuffer commands = frames.begin();
+    waves.record(commands, frames.number(), time, vertices[frames.slot()]);
+    makeVisible(commands, VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT,
+                VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT);
     picture.begin(commands);
     const Constants constants = lookAt(options, time);
     sky.bind(commands, constants);
     vkCmdDraw(commands, 3, 1, 0, 0);
     water.bind(commands, constants);
-    const MulciberBufferRange range = gpu.context().buffer(vertices[frame % inFlight]);
+    const MulciberBufferRange range = gpu.context().buffer(vertices[frames.slot()]);
     vkCmdBindVertexBuffers(commands, 0, 1, &range.buffer, &range.offset);
     vkCmdBindIndexBuffer(commands, indices.buffer, indices.offset, VK_INDEX_TYPE_UINT32);
     vkCmdDrawIndexed(commands, waves.indexCount(), patchesOnASide * patchesOnASide, 0, 0, 0);
     picture.end(commands);
-    if (frame + 1 == frames) picture.read(commands);
-    slot = gpu.submit(commands);
-    if (frame == 0) gpu.wait(slot);
+    frames.end(commands);
   }
-  gpu.wait(drawn[(frames - 1) % inFlight]);
-  const std::chrono::duration<double, std::milli> duration = std::chrono::steady_clock::now() - begin;
-  picture.save(options.text("output"), 1.3f);
-  std::printf("%u x %u waves on %s: %.3f ms a frame; %s\n", options.number("points"), options.number("points"),
-              gpu.name().c_str(), frames > 1 ? duration.count() / (frames - 1) : duration.count(),
-              options.text("output").c_str());
+  frames.finish(options.text("points") + " x " + options.text("points") + " waves");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Options options(
-      argc, argv, "ocean [--points 512] [--frames 200] [--width 1280] [--height 720] [--output ocean.png]",
-      {{"points", "512"}, {"frames", "200"}, {"width", "1280"}, {"height", "720"}, {"output", "ocean.png"}});
+  const Options options(argc, argv,
+                        "ocean [--points 512] [--frames 200] [--width 1280] [--height 720] [--output ocean.png] "
+                        "[--window]",
+                        {{"points", "512"},
+                         {"frames", "200"},
+                         {"width", "1280"},
+                         {"height", "720"},
+                         {"output", "ocean.png"},
+                         {"window", "off"}});
   const uint32_t points = options.number("points");
   if (points < 16 || points > 1024 || (points & (points - 1)) != 0) {
     std::fprintf(stderr, "ocean: --points must be a power of two from 16 to 1024\n");

@@ -1,12 +1,11 @@
 // A million particles: a CUDA kernel writes the vertex buffer that the renderer draws, on one device, with no copy. The
 // two take turns by timeline semaphores, and the host waits for neither but for the pictures that it saves.
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
 #include "common/camera.h"
-#include "common/options.h"
-#include "common/picture.h"
+#include "common/frames.h"
+#include "common/pipeline.h"
 #include "particle_frag.h"
 #include "particle_vert.h"
 
@@ -70,8 +69,8 @@ Constants lookAt(const Options& options, uint32_t frame) {
 }
 
 void run(const Options& options) {
-  Gpu gpu;
-  const Picture picture(gpu, options.width(), options.height(), VK_SAMPLE_COUNT_1_BIT);
+  Gpu gpu(Frames::windowExtensions(options));
+  Picture picture(gpu, options.width(), options.height(), VK_SAMPLE_COUNT_1_BIT);
   PipelineInfo info;
   info.vertex = particle_vert;
   info.fragment = particle_frag;
@@ -79,43 +78,35 @@ void run(const Options& options) {
   info.topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
   info.addsLight = true;
   info.constantBytes = sizeof(Constants);
-  const GraphicsPipeline pipeline(gpu, picture, info);
+  const GraphicsPipeline pipeline(gpu, info);
   Particles particles(gpu, options.number("count"));
 
-  constexpr uint32_t inFlight = 2;
-  const uint32_t frames = options.number("frames");
-  TimelinePoint drawn[inFlight];
-  auto begin = std::chrono::steady_clock::now();
-  for (uint32_t frame = 0; frame < frames; ++frame) {
-    if (frame == 1) begin = std::chrono::steady_clock::now();  // the first frame compiles
-    TimelinePoint& slot = drawn[frame % inFlight];
-    if (frame >= inFlight) gpu.wait(slot);
-    const TimelinePoint moved = particles.advance(frame == 0 ? TimelinePoint{} : drawn[(frame - 1) % inFlight]);
-    const VkCommandBuffer commands = gpu.begin(frame % inFlight);
+  Frames frames(gpu, picture, options, "particles", 1);
+  while (frames.next()) {
+    const TimelinePoint moved = particles.advance(frames.before());
+    const VkCommandBuffer commands = frames.begin();
     picture.begin(commands);
-    pipeline.bind(commands, lookAt(options, frame));
+    pipeline.bind(commands, lookAt(options, frames.number()));
     vkCmdBindVertexBuffers(commands, 0, 1, &particles.vertices().buffer, &particles.vertices().offset);
     vkCmdDraw(commands, particles.count(), 1, 0, 0);
     picture.end(commands);
-    if (frame + 1 == frames) picture.read(commands);
-    slot = gpu.submit(commands, moved);
-    if (frame == 0) gpu.wait(slot);
+    frames.end(commands, moved);
   }
-  gpu.wait(drawn[(frames - 1) % inFlight]);
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-  picture.save(options.text("output"), 1);
-  std::printf("%u particles on %s: %.3f ms a frame; %s\n", particles.count(), gpu.name().c_str(),
-              frames > 1 ? time.count() / (frames - 1) : time.count(), options.text("output").c_str());
+  frames.finish(options.text("count") + " particles");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Options options(
-      argc, argv,
-      "particles [--count 1000000] [--frames 200] [--width 1280] [--height 720] "
-      "[--output particles.png]",
-      {{"count", "1000000"}, {"frames", "200"}, {"width", "1280"}, {"height", "720"}, {"output", "particles.png"}});
+  const Options options(argc, argv,
+                        "particles [--count 1000000] [--frames 200] [--width 1280] [--height 720] "
+                        "[--output particles.png] [--window]",
+                        {{"count", "1000000"},
+                         {"frames", "200"},
+                         {"width", "1280"},
+                         {"height", "720"},
+                         {"output", "particles.png"},
+                         {"window", "off"}});
   try {
     run(options);
   } catch (const std::exception& error) {

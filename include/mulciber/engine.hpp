@@ -114,6 +114,24 @@ class Stream : public Owned<MulciberStream, mulciberDestroyStream> {
   void synchronize() const { check(mulciberSynchronizeStream(get())); }
 };
 
+// The engine's image for kernels. Its textures and surfaces go with it.
+class Image : public Owned<MulciberImage, mulciberUnwrapImage> {
+ public:
+  Image(MulciberContext context, VkImage image, const VkImageCreateInfo& info) {
+    check(mulciberWrapImage(context, image, &info, out()));
+  }
+  uint64_t texture(const MulciberTextureInfo& info) const {
+    uint64_t texture = 0;
+    check(mulciberCreateTexture(get(), &info, &texture));
+    return texture;
+  }
+  uint64_t surface(uint32_t level) const {
+    uint64_t surface = 0;
+    check(mulciberCreateSurface(get(), level, &surface));
+    return surface;
+  }
+};
+
 // Of all that the stream is given while `body` runs.
 class Graph : public Owned<MulciberGraph, mulciberDestroyGraph> {
  public:

@@ -17,6 +17,7 @@ EXAMPLES = {
     "your_engine": [],
     "particles": ["--count", "20000", "--frames", "40", *SMALL],
     "ocean": ["--points", "64", "--frames", "2", *SMALL],
+    "fluid": ["--frames", "120", "--width", "96", "--height", "54"],
     "galaxy": ["--stars", "2048", "--steps", "24", *SMALL],
 }
 MOST_MEAN, MOST_ANYWHERE = 3, 30  # of 255
