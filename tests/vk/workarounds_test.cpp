@@ -28,6 +28,8 @@ TEST(Workarounds, BelongToDrivers) {
   const Workarounds radv(VK_DRIVER_ID_MESA_RADV, false, {}, problems);
   EXPECT_TRUE(nvidia.has(Workaround::LoopFlags));
   EXPECT_FALSE(lavapipe.has(Workaround::LoopFlags));
+  EXPECT_TRUE(lavapipe.has(Workaround::ImagesBetweenKernels));
+  EXPECT_FALSE(nvidia.has(Workaround::ImagesBetweenKernels));
   EXPECT_FALSE(lavapipe.has(Workaround::HostWrites));
   EXPECT_TRUE(radv.has(Workaround::HostWrites));
   EXPECT_FALSE(radv.has(Workaround::OnePipelineAtATime));
@@ -51,12 +53,14 @@ TEST(Workarounds, OfProbedFaultsAreOnWhereTheProbeFoundThem) {
 
 TEST(Workarounds, EachCanBeSwitchedOff) {
   std::vector<std::string> problems;
-  const auto all = idsOn(Workarounds(VK_DRIVER_ID_NVIDIA_PROPRIETARY, false, {}, problems));
-  EXPECT_EQ(all.size(), workaroundList().size());  // no two have one id
+  std::set<std::string_view> ids;
   for (const WorkaroundInfo& info : workaroundList()) {
-    auto expected = all;
-    expected.erase(info.id);
-    Workarounds fewer(VK_DRIVER_ID_NVIDIA_PROPRIETARY, false, {std::string(info.id)}, problems);
+    EXPECT_TRUE(ids.insert(info.id).second) << info.id << " is there twice";
+    const bool isCpu = info.drivers == WorkaroundInfo::Drivers::Lavapipe;
+    const VkDriverId driver = isCpu ? VK_DRIVER_ID_MESA_LLVMPIPE : VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    auto expected = idsOn(Workarounds(driver, isCpu, {}, problems));
+    EXPECT_EQ(expected.erase(info.id), 1u) << info.id;
+    Workarounds fewer(driver, isCpu, {std::string(info.id)}, problems);
     EXPECT_EQ(idsOn(fewer), expected) << info.id;
     if (info.member == nullptr) continue;
     TargetProfile profile;
@@ -80,7 +84,7 @@ TEST(Workarounds, AreDocumented) {
   std::ifstream file(root / "docs/workarounds.md");
   if (!file) GTEST_SKIP() << "skipped: the source tree is not here";
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  constexpr const char* drivers[] = {"NVIDIA's", "GPUs'", "all", "where a probe finds it"};
+  constexpr const char* drivers[] = {"NVIDIA's", "lavapipe", "GPUs'", "all", "where a probe finds it"};
   for (const WorkaroundInfo& info : workaroundList()) {
     const std::string row =
         fmt::format("| `{}` | {} | {} | {} | {} | {} |", info.id, drivers[static_cast<size_t>(info.drivers)],

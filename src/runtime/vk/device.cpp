@@ -94,6 +94,8 @@ Device::~Device() {
   }
   if (!adopted_) api_.vkDeviceWaitIdle(handle_);
   else waitIdle();
+  workarounds_ = {};  // nothing runs any more: what queues keep is destroyed at once
+  for (const auto& destroy : delayed_) destroy();
   queues_.clear();
   builtins_.reset();
   allocator_.reset();
@@ -255,10 +257,31 @@ Status Device::status(VkResult result, const char* what) {
   }
 }
 
-std::unique_lock<std::mutex> Device::lockFirstWork() {
-  if (!workarounds_.has(Workaround::FirstWorkAlone) || queuesWithoutWork_.load(std::memory_order_acquire) == 0)
-    return {};
-  return std::unique_lock(firstWork_);
+std::unique_lock<std::mutex> Device::lockSubmission() {
+  const bool isFirst =
+      workarounds_.has(Workaround::FirstWorkAlone) && queuesWithoutWork_.load(std::memory_order_acquire) != 0;
+  const bool delays = workarounds_.has(Workaround::ImagesBetweenKernels);
+  if (!isFirst && !delays) return {};
+  std::unique_lock lock(submission_);
+  if (delays) destroyDelayed();
+  return lock;
+}
+
+void Device::destroyWhenIdle(std::function<void()> destroy) {
+  if (!workarounds_.has(Workaround::ImagesBetweenKernels)) {
+    destroy();
+    return;
+  }
+  std::lock_guard lock(submission_);
+  delayed_.push_back(std::move(destroy));
+  destroyDelayed();
+}
+
+void Device::destroyDelayed() {
+  if (delayed_.empty() || isStuck()) return;
+  if (std::ranges::any_of(queues_, [](const auto& queue) { return queue->isRunning(); })) return;
+  for (const auto& destroy : delayed_) destroy();
+  delayed_.clear();
 }
 
 void Device::hostWillRead() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -77,10 +78,12 @@ class Device {
   // an engine's device: nothing of ours.
   void waitIdle();
 
-  // To be held while work is given to a queue, as long as there is one that has not been given any; else not locked.
-  // On NVIDIA's driver the first work of a queue never ran if another queue got work at that moment
-  // (docs/reliability.md).
-  std::unique_lock<std::mutex> lockFirstWork();
+  // To be held while a queue is given work and says so; not locked where no work-around needs it. On NVIDIA's driver
+  // the first work of a queue never ran if another queue got work at that moment (docs/reliability.md).
+  std::unique_lock<std::mutex> lockSubmission();
+  // Calls `destroy` now or, where Workaround::ImagesBetweenKernels is on and something runs, later: before work is next
+  // submitted, or something else destroyed, while nothing runs.
+  void destroyWhenIdle(std::function<void()> destroy);
   // Nothing is submitted while they are held.
   std::vector<std::unique_lock<std::mutex>> lockQueues();
   void queueHasWork() { queuesWithoutWork_.fetch_sub(1, std::memory_order_acq_rel); }
@@ -112,6 +115,7 @@ class Device {
   Status addQueue(VkQueue queue, uint32_t family, const QueueLock& lock);
   Status createLayout();
   bool hasConstantBuffers() const;
+  void destroyDelayed();  // with submission_ locked
   void fillProfile();
 
   const std::unique_ptr<const AdoptedDevice> adopted_;
@@ -128,7 +132,8 @@ class Device {
   std::vector<std::unique_ptr<Queue>> queues_;
   std::unique_ptr<HostWrites> hostWrites_;  // null where there is no queue for it, and on a CPU
   std::atomic<size_t> queuesWithoutWork_{0};
-  std::mutex firstWork_, makingVisible_;
+  std::mutex submission_, makingVisible_;
+  std::vector<std::function<void()>> delayed_;  // by destroyWhenIdle()
   std::atomic<bool> hostReads_{true}, hostSeesAll_{true};
   std::atomic<int> hostQuestions_{0};
   ProbeResults probes_;

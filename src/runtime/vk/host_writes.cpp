@@ -76,7 +76,7 @@ Status HostWrites::submitNothing() {
   VkSubmitInfo2 nothing{};
   nothing.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
   {
-    // See Device::lockFirstWork: while a queue gets its first work, no other may get any.
+    // See Device::lockSubmission: while a queue gets its first work, no other may get any.
     std::vector<std::unique_lock<std::mutex>> others;
     if (!hasWorked_) others = device_.lockQueues();
     hasWorked_ = true;

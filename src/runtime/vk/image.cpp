@@ -132,11 +132,14 @@ std::shared_ptr<Image> Image::wrap(Device& device, const ImageShape& shape, VkIm
 
 Image::~Image() {
   if (device_.isStuck()) return;
-  const VolkDeviceTable& api = device_.api();
-  for (const View& view : views_) api.vkDestroyImageView(device_.handle(), view.handle, device_.callbacks());
-  if (handle_ != VK_NULL_HANDLE && !isForeign_) api.vkDestroyImage(device_.handle(), handle_, device_.callbacks());
-  if (imported_ != VK_NULL_HANDLE) api.vkFreeMemory(device_.handle(), imported_, device_.callbacks());
-  device_.allocator().free(memory_);
+  const VkImage own = isForeign_ ? VK_NULL_HANDLE : handle_;
+  device_.destroyWhenIdle([&device = device_, views = std::move(views_), own, imported = imported_, memory = memory_] {
+    const VolkDeviceTable& api = device.api();
+    for (const View& view : views) api.vkDestroyImageView(device.handle(), view.handle, device.callbacks());
+    if (own != VK_NULL_HANDLE) api.vkDestroyImage(device.handle(), own, device.callbacks());
+    if (imported != VK_NULL_HANDLE) api.vkFreeMemory(device.handle(), imported, device.callbacks());
+    device.allocator().free(memory);
+  });
 }
 
 Status Image::view(const ViewShape& shape, VkImageView& out) {
@@ -157,11 +160,8 @@ Status Image::view(const ViewShape& shape, VkImageView& out) {
   info.format = shape.format;
   info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, shape.baseLevel, shape.levels, shape.baseLayer, shape.layers};
   VkImageView view = VK_NULL_HANDLE;
-  if (Status status =
-          device_.status(device_.api().vkCreateImageView(device_.handle(), &info, device_.callbacks(), &view),
-                         "creating a view of an image");
-      status != Status::Ok)
-    return status;
+  TRY(device_.status(device_.api().vkCreateImageView(device_.handle(), &info, device_.callbacks(), &view),
+                     "creating a view of an image"));
   views_.push_back({shape, view});
   out = view;
   return Status::Ok;

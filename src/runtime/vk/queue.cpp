@@ -244,9 +244,7 @@ Status Queue::submitClosed() {
     submits.push_back(submit);
   }
   const uint64_t last = closed_.back()->value;
-  // Lavapipe destroys images between kernels only, and the one that is given now may wait for this thread.
-  if (device_.physical().isCpu()) retire();
-  std::unique_lock firstWork = device_.lockFirstWork();
+  std::unique_lock submission = device_.lockSubmission();
   VkResult result = VK_SUCCESS;
   {
     const Held held(shared_);
@@ -254,7 +252,8 @@ Status Queue::submitClosed() {
         device_.api().vkQueueSubmit2(queue_, static_cast<uint32_t>(submits.size()), submits.data(), VK_NULL_HANDLE);
   }
   if (submitted_.load(std::memory_order_relaxed) == 0) device_.queueHasWork();
-  if (firstWork) firstWork.unlock();
+  if (result == VK_SUCCESS) submitted_.store(last, std::memory_order_release);
+  if (submission) submission.unlock();
   for (auto& batch : closed_) running_.push_back(std::move(batch));
   closed_.clear();
   if (result != VK_SUCCESS) {
@@ -262,7 +261,6 @@ Status Queue::submitClosed() {
     device_.setLost();
     return device_.status(result, "submitting work");
   }
-  submitted_.store(last, std::memory_order_release);
   TRY(waitForRoom(last));
   // The next batch is made ready while the device works.
   return open_ ? Status::Ok : openBatch();
@@ -338,7 +336,7 @@ Status Queue::makeVisibleToHost() {
 
 Status Queue::bindSparse(const VkBindSparseInfo& info, VkFence fence) {
   std::lock_guard lock(mutex_);
-  const auto firstWork = device_.lockFirstWork();
+  const auto submission = device_.lockSubmission();
   const Held held(shared_);
   return device_.status(device_.api().vkQueueBindSparse(queue_, 1, &info, fence), "mapping memory");
 }

@@ -103,6 +103,7 @@ class Queue {
   Point end();
 
   Status submit(uint64_t value);  // everything up to there, if that has not been done
+  bool isRunning() { return poll(submitted_.load(std::memory_order_acquire)) == Status::NotReady; }
   bool isSubmitted(uint64_t value) const { return submitted_.load(std::memory_order_acquire) >= value; }
   // Whether a wait for `value` waits for the last work there and for nothing else: that work is done already, or it had
   // a batch of its own.

@@ -26,6 +26,7 @@ constexpr auto list = std::to_array<WorkaroundInfo>({
 bool isMeant(Drivers drivers, VkDriverId driver, bool isCpu) {
   switch (drivers) {
     case Drivers::Nvidia: return driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    case Drivers::Lavapipe: return driver == VK_DRIVER_ID_MESA_LLVMPIPE;
     case Drivers::Gpus: return !isCpu;
     case Drivers::All:
     case Drivers::Probed: return true;
