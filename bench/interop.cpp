@@ -14,27 +14,13 @@
 
 #include <cuda.h>
 
-#include "common/camera.h"
-#include "common/pipeline.h"
-#include "particles/particle_frag.h"
-#include "particles/particle_vert.h"
+#include "particles/scene.h"
 
 namespace {
 
 using namespace example;
 
-constexpr std::string_view ptx =
-#include "particles/particles_ptx.h"
-    ;
-
 constexpr uint32_t width = 1280, height = 720, inFlight = 2;
-constexpr float secondsPerStep = 0.02f, size = 8.0f;
-constexpr uint32_t stepsPerFrame = 4;
-
-struct Constants {
-  Matrix camera;
-  float light;
-};
 
 // What moves the particles of a frame, and how the frame is submitted.
 class Mover {
@@ -52,13 +38,13 @@ class EngineMover : public Mover {
   EngineMover(Gpu& gpu, uint32_t count)
       : gpu_(gpu),
         count_(count),
-        module_(gpu.context().get(), ptx),
+        module_(gpu.context().get(), particlesPtx),
         advance_(module_.kernel("advance")),
-        shape_{{(count + 255) / 256, 1, 1}, {256, 1, 1}},
-        memory_(gpu.context().allocate(size_t{count} * 16)),
+        shape_{{blocksFor(count), 1, 1}, {threadsPerBlock, 1, 1}},
+        memory_(gpu.context().allocate(size_t{count} * particleBytes)),
         range_(gpu.context().buffer(memory_)) {
     const cuda::Stream stream(gpu.context().get());
-    stream.launch(module_.kernel("place"), shape_, memory_, count, size);
+    stream.launch(module_.kernel("place"), shape_, memory_, count, particlesExtent);
     stream.synchronize();
     advance_.prepare(shape_);
   }
@@ -113,7 +99,7 @@ class InteropMover : public Mover {
     CALL(cuCtxSetCurrent, context);
     CALL(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
     CUmodule module = nullptr;
-    const std::string text(ptx);
+    const std::string text(particlesPtx);
     CALL(cuModuleLoadData, &module, text.c_str());
     CALL(cuModuleGetFunction, &advance_, module, "advance");
     makeBuffer();
@@ -121,9 +107,9 @@ class InteropMover : public Mover {
     moved_ = shareSemaphore(movedInCuda_);
     CUfunction place = nullptr;
     CALL(cuModuleGetFunction, &place, module, "place");
-    float extent = size;
+    float extent = particlesExtent;
     void* arguments[] = {&memory_, &count_, &extent};
-    CALL(cuLaunchKernel, place, (count_ + 255) / 256, 1, 1, 256, 1, 1, 0, stream_, arguments, nullptr);
+    CALL(cuLaunchKernel, place, blocksFor(count_), 1, 1, threadsPerBlock, 1, 1, 0, stream_, arguments, nullptr);
     CALL(cuStreamSynchronize, stream_);
   }
   ~InteropMover() override {
@@ -142,7 +128,7 @@ class InteropMover : public Mover {
     float seconds = secondsPerStep;
     uint32_t steps = stepsPerFrame;
     void* arguments[] = {&memory_, &count_, &seconds, &steps};
-    CALL(cuLaunchKernel, advance_, (count_ + 255) / 256, 1, 1, 256, 1, 1, 0, stream_, arguments, nullptr);
+    CALL(cuLaunchKernel, advance_, blocksFor(count_), 1, 1, threadsPerBlock, 1, 1, 0, stream_, arguments, nullptr);
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal{};
     signal.params.fence.value = frame + 1;
     CALL(cuSignalExternalSemaphoresAsync, &movedInCuda_, &signal, 1, stream_);
@@ -153,7 +139,7 @@ class InteropMover : public Mover {
 
  private:
   void makeBuffer() {
-    const VkDeviceSize bytes = VkDeviceSize{count_} * 16;
+    const VkDeviceSize bytes = VkDeviceSize{count_} * particleBytes;
     VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO};
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, &external};
@@ -224,19 +210,12 @@ double cpuSeconds() {
 void run(const std::string& way, uint32_t count, uint32_t frames) {
   Gpu gpu;
   const Picture picture(gpu, width, height, VK_SAMPLE_COUNT_1_BIT);
-  PipelineInfo info;
-  info.vertex = particle_vert;
-  info.fragment = particle_frag;
-  info.attributes = {VK_FORMAT_R32G32B32A32_SFLOAT};
-  info.topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
-  info.addsLight = true;
-  info.constantBytes = sizeof(Constants);
-  const GraphicsPipeline pipeline(gpu, info);
+  const GraphicsPipeline pipeline(gpu, particlePipeline());
   std::unique_ptr<Mover> mover;
   if (way == "engine") mover = std::make_unique<EngineMover>(gpu, count);
   else mover = std::make_unique<InteropMover>(gpu, count);
   const Camera camera({5.9f, 5.5f, 7.4f}, {0.3f, 0.3f, 0.3f}, 0.78f, static_cast<float>(width) / height);
-  const Constants constants{camera.matrix(0.1f), 0.14f * width * height / static_cast<float>(count)};
+  const ParticleConstants constants = lookAt(camera, width, height, count);
 
   constexpr uint32_t warmUp = 20;
   TimelinePoint drawn[inFlight];

@@ -3,34 +3,24 @@
 #include <cmath>
 #include <cstdio>
 
-#include "common/camera.h"
 #include "common/frames.h"
-#include "common/pipeline.h"
-#include "particle_frag.h"
-#include "particle_vert.h"
+#include "scene.h"
 
 namespace {
 
 using namespace example;
-
-constexpr std::string_view ptx =
-#include "particles_ptx.h"
-    ;
-
-constexpr uint32_t stepsPerFrame = 4;
-constexpr float secondsPerStep = 0.02f;
 
 // CUDA's side: the particles, and a stream that moves them.
 class Particles {
  public:
   Particles(const Gpu& gpu, uint32_t count)
       : count_(count),
-        module_(gpu.context().get(), ptx),
+        module_(gpu.context().get(), particlesPtx),
         stream_(gpu.context().get()),
-        shape_{{(count + 255) / 256, 1, 1}, {256, 1, 1}},
-        memory_(gpu.context().allocate(size_t{count} * 16)),
+        shape_{{blocksFor(count), 1, 1}, {threadsPerBlock, 1, 1}},
+        memory_(gpu.context().allocate(size_t{count} * particleBytes)),
         range_(gpu.context().buffer(memory_)) {
-    stream_.launch(module_.kernel("place"), shape_, memory_, count, 8.0f);
+    stream_.launch(module_.kernel("place"), shape_, memory_, count, particlesExtent);
   }
 
   uint32_t count() const { return count_; }
@@ -54,31 +44,17 @@ class Particles {
   const MulciberBufferRange range_;
 };
 
-struct Constants {
-  Matrix camera;
-  float light;
-};
-
-Constants lookAt(const Options& options, uint32_t frame) {
+ParticleConstants lookAt(const Options& options, uint32_t frame) {
   const float angle = 0.9f + 0.004f * static_cast<float>(frame);
   const Camera camera({9.5f * std::cos(angle), 5.5f, 9.5f * std::sin(angle)}, {0.3f, 0.3f, 0.3f}, 0.78f,
                       static_cast<float>(options.width()) / static_cast<float>(options.height()));
-  // As bright with few particles as with many, and in small pictures as in large ones.
-  const float pixels = static_cast<float>(options.width()) * static_cast<float>(options.height());
-  return {camera.matrix(0.1f), 0.14f * pixels / static_cast<float>(options.number("count"))};
+  return example::lookAt(camera, options.width(), options.height(), options.number("count"));
 }
 
 void run(const Options& options) {
   Gpu gpu(Frames::windowExtensions(options));
   Picture picture(gpu, options.width(), options.height(), VK_SAMPLE_COUNT_1_BIT);
-  PipelineInfo info;
-  info.vertex = particle_vert;
-  info.fragment = particle_frag;
-  info.attributes = {VK_FORMAT_R32G32B32A32_SFLOAT};
-  info.topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
-  info.addsLight = true;
-  info.constantBytes = sizeof(Constants);
-  const GraphicsPipeline pipeline(gpu, info);
+  const GraphicsPipeline pipeline(gpu, particlePipeline());
   Particles particles(gpu, options.number("count"));
 
   Frames frames(gpu, picture, options, "particles", 1);

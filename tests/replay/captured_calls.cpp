@@ -59,6 +59,22 @@ void whileCapturing(Group group, std::string name, const Deed& deed, unsigned st
 
 namespace {
 
+int instantiateEmpty(CUgraph& graph, CUgraphExec& made) {
+  FUNCTION(cuGraphCreate)(&graph, 0u);
+  return FUNCTION(cuGraphInstantiate)(&made, graph, 0ull);
+}
+
+// Uses a graph without nodes that is made while the stream is captured, if it can be made then.
+template <class Use>
+Deed withNewGraph(Use use) {
+  return [use](Scene& s) {
+    CUgraph graph = nullptr;
+    CUgraphExec made = nullptr;
+    const int code = instantiateEmpty(graph, made);
+    return code != 0 ? code : static_cast<int>(use(s, made));
+  };
+}
+
 void streams() {
   whileCapturing(D, "cuStreamSynchronize of it", [](Scene& s) { return FUNCTION(cuStreamSynchronize)(s.captured); });
   whileCapturing(D, "cuStreamQuery of it", [](Scene& s) { return FUNCTION(cuStreamQuery)(s.captured); });
@@ -195,33 +211,13 @@ void modulesAndContexts() {
     CUdeviceptr made = 0;
     return FUNCTION(cuMemAddressReserve)(&made, size_t{2} << 20, size_t{0}, CUdeviceptr{0}, 0ull);
   });
-  whileCapturing(D, "cuGraphInstantiate", [](Scene&) {
-    CUgraph graph = nullptr;
-    CUgraphExec made = nullptr;
-    FUNCTION(cuGraphCreate)(&graph, 0u);
-    return FUNCTION(cuGraphInstantiate)(&made, graph, 0ull);
-  });
-  whileCapturing(D, "cuGraphLaunch in another stream", [](Scene& s) {
-    CUgraph graph = nullptr;
-    CUgraphExec made = nullptr;
-    FUNCTION(cuGraphCreate)(&graph, 0u);
-    const int code = FUNCTION(cuGraphInstantiate)(&made, graph, 0ull);
-    return code != 0 ? code : FUNCTION(cuGraphLaunch)(made, s.other);
-  });
-  whileCapturing(D, "cuGraphLaunch in it", [](Scene& s) {
-    CUgraph graph = nullptr;
-    CUgraphExec made = nullptr;
-    FUNCTION(cuGraphCreate)(&graph, 0u);
-    const int code = FUNCTION(cuGraphInstantiate)(&made, graph, 0ull);
-    return code != 0 ? code : FUNCTION(cuGraphLaunch)(made, s.captured);
-  });
-  whileCapturing(D, "cuGraphUpload in it", [](Scene& s) {
-    CUgraph graph = nullptr;
-    CUgraphExec made = nullptr;
-    FUNCTION(cuGraphCreate)(&graph, 0u);
-    const int code = FUNCTION(cuGraphInstantiate)(&made, graph, 0ull);
-    return code != 0 ? code : FUNCTION(cuGraphUpload)(made, s.captured);
-  });
+  whileCapturing(D, "cuGraphInstantiate", withNewGraph([](Scene&, CUgraphExec) { return 0; }));
+  whileCapturing(D, "cuGraphLaunch in another stream",
+                 withNewGraph([](Scene& s, CUgraphExec made) { return FUNCTION(cuGraphLaunch)(made, s.other); }));
+  whileCapturing(D, "cuGraphLaunch in it",
+                 withNewGraph([](Scene& s, CUgraphExec made) { return FUNCTION(cuGraphLaunch)(made, s.captured); }));
+  whileCapturing(D, "cuGraphUpload in it",
+                 withNewGraph([](Scene& s, CUgraphExec made) { return FUNCTION(cuGraphUpload)(made, s.captured); }));
 }
 
 void others() {
@@ -231,8 +227,7 @@ void others() {
       FUNCTION(cuThreadExchangeStreamCaptureMode)(&mode);
       CUgraph graph = nullptr;
       CUgraphExec made = nullptr;
-      FUNCTION(cuGraphCreate)(&graph, 0u);
-      const int code = FUNCTION(cuGraphInstantiate)(&made, graph, 0ull);
+      const int code = instantiateEmpty(graph, made);
       FUNCTION(cuThreadExchangeStreamCaptureMode)(&mode);
       return code != 0 ? -code : use(s, graph, made);
     };
