@@ -81,8 +81,8 @@ vk::ImageShape shapeOf(const ArrayDescription& wanted, uint32_t levels) {
 }
 
 Error createImage(Context& context, const ArrayDescription& wanted, uint32_t levels, std::shared_ptr<vk::Image>& out) {
-  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
-  if (const Error error = check(wanted, false); error != Error::Success) return error;
+  TRY(context.error());
+  TRY(check(wanted, false));
   vk::ImageShape shape = shapeOf(wanted, levels);
   shape.isStorage = !wanted.format->isCompressed();  // CUDA makes surfaces of arrays without the flag as well
   vk::Status status = vk::Image::create(context.vulkan(), shape, out);
@@ -161,7 +161,7 @@ Error MipmappedArray::level(uint32_t level, Array*& out) {
 
 Error createArray(Context& context, const ArrayDescription& description, Array*& out) {
   std::shared_ptr<vk::Image> image;
-  if (const Error error = createImage(context, description, 1, image); error != Error::Success) return error;
+  TRY(createImage(context, description, 1, image));
   out = context.arrays().add(std::make_shared<Array>(context, std::move(image), 0, description));
   return Error::Success;
 }
@@ -169,15 +169,15 @@ Error createArray(Context& context, const ArrayDescription& description, Array*&
 Error createMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            MipmappedArray*& out) {
   std::shared_ptr<vk::Image> image;
-  if (const Error error = createImage(context, description, levels, image); error != Error::Success) return error;
+  TRY(createImage(context, description, levels, image));
   out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(image), description));
   return Error::Success;
 }
 
 Error importMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels,
                            const vk::ExternalMemory& memory, uint64_t offset, MipmappedArray*& out) {
-  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
-  if (const Error error = check(description, true); error != Error::Success) return error;
+  TRY(context.error());
+  TRY(check(description, true));
   std::shared_ptr<vk::Image> image;
   const vk::Status status = vk::Image::import(context.vulkan(), shapeOf(description, levels), memory, offset, image);
   if (status == vk::Status::Unsupported) return Error::InvalidValue;
@@ -188,8 +188,8 @@ Error importMipmappedArray(Context& context, const ArrayDescription& description
 
 Error wrapMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels, VkImage image,
                          MipmappedArray*& out) {
-  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
-  if (const Error error = check(description, true); error != Error::Success) return error;
+  TRY(context.error());
+  TRY(check(description, true));
   auto wrapped = vk::Image::wrap(context.vulkan(), shapeOf(description, levels), image);
   out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(wrapped), description));
   return Error::Success;
@@ -197,18 +197,18 @@ Error wrapMipmappedArray(Context& context, const ArrayDescription& description, 
 
 Error destroyArray(Array* array) {
   ArrayRef held;
-  if (const Error error = findArray(array, held); error != Error::Success) return error;
+  TRY(findArray(array, held));
   if (held->isLevel()) return Error::Success;
   const ContextRef owner = held->context();
-  if (const Error error = owner->waitIdle(); error != Error::Success) return error;
+  TRY(owner->waitIdle());
   return owner->arrays().remove(array) ? Error::Success : Error::InvalidHandle;
 }
 
 Error destroyMipmappedArray(MipmappedArray* array) {
   MipmappedArrayRef held;
-  if (const Error error = findMipmappedArray(array, held); error != Error::Success) return error;
+  TRY(findMipmappedArray(array, held));
   const ContextRef owner = held->context();
-  if (const Error error = owner->waitIdle(); error != Error::Success) return error;
+  TRY(owner->waitIdle());
   return owner->mipmappedArrays().remove(array) ? Error::Success : Error::InvalidHandle;
 }
 

@@ -73,10 +73,8 @@ struct Ends {
 Error resolve(const Context& context, const Copy& copy, Ends& out) {
   const Array *to = copy.destinationArray.array.get(), *from = copy.sourceArray.array.get();
   if (to && from && to->format().bytes != from->format().bytes) return Error::InvalidValue;
-  if (to)
-    if (const Error error = boxIn(copy.destinationArray, copy, out.destination); error != Error::Success) return error;
-  if (from)
-    if (const Error error = boxIn(copy.sourceArray, copy, out.source); error != Error::Success) return error;
+  if (to) TRY(boxIn(copy.destinationArray, copy, out.destination));
+  if (from) TRY(boxIn(copy.sourceArray, copy, out.source));
   return to && from ? Error::Success : resolveMemory(context, copy, MemorySide(copy), out.memory);
 }
 
@@ -127,7 +125,7 @@ Error copyPageable(Stream& stream, const Copy& copy, const Ends& ends) {
 // Through the host, which waits (MDEV-03). Each half is a copy of its own device.
 Error copyBetweenDevices(Stream& stream, const Copy& copy, const ContextRef& to, const ContextRef& from) {
   if (!to || !from) return Error::InvalidValue;
-  if (const Error error = stream.synchronize(); error != Error::Success) return error;
+  TRY(stream.synchronize());
   std::vector<char> bytes(copy.width * copy.height * copy.depth);
   Copy out = copy, in = copy;
   out.destinationArray = in.sourceArray = {};
@@ -135,8 +133,8 @@ Error copyBetweenDevices(Stream& stream, const Copy& copy, const ContextRef& to,
   out.destinationPitch = in.sourcePitch = copy.width;
   out.destinationSlice = in.sourceSlice = copy.width * copy.height;
   out.kind = in.kind = CopyKind::Default;
-  if (const Error error = core::copy(*from->legacyStream(), out, false); error != Error::Success) return error;
-  if (const Error error = core::copy(*to->legacyStream(), in, false); error != Error::Success) return error;
+  TRY(core::copy(*from->legacyStream(), out, false));
+  TRY(core::copy(*to->legacyStream(), in, false));
   return to->legacyStream()->synchronize();
 }
 
@@ -151,12 +149,12 @@ ContextRef ownerOf(const ArrayPlace& place, const Ends& ends, Stream& stream) {
 Error copyArrays(Stream& stream, const Copy& copy, bool async) {
   const Context& context = stream.context();
   Ends ends;
-  if (const Error error = resolve(context, copy, ends); error != Error::Success) return error;
+  TRY(resolve(context, copy, ends));
   if (usesAnotherDevice(context, copy, ends))
     return copyBetweenDevices(stream, copy, ownerOf(copy.destinationArray, ends, stream),
                               ownerOf(copy.sourceArray, ends, stream));
   if (hasPageable(copy, ends)) return copyPageable(stream, copy, ends);
-  if (const Error error = stream.enqueue(workFor(copy, ends)); error != Error::Success) return error;
+  TRY(stream.enqueue(workFor(copy, ends)));
   const bool hostWaits = ends.memory.isHost || (ends.memory.allocation && ends.memory.allocation->isSynchronous);
   return hostWaits && !async ? stream.synchronize() : Error::Success;
 }
@@ -168,7 +166,7 @@ Error checkArrays(const Context& context, const Copy& copy) {
 
 Error prepareArrays(Context& context, const Copy& copy, PreparedCopy& out) {
   Ends ends;
-  if (const Error error = resolve(context, copy, ends); error != Error::Success) return error;
+  TRY(resolve(context, copy, ends));
   if (usesAnotherDevice(context, copy, ends)) return Error::NotSupported;
   if (!hasPageable(copy, ends)) {
     out.work = workFor(copy, ends);
@@ -176,7 +174,7 @@ Error prepareArrays(Context& context, const Copy& copy, PreparedCopy& out) {
   }
   const MemorySide side(copy);
   vk::Memory memory;
-  if (const Error error = takeStaging(context, copy, out, memory); error != Error::Success) return error;
+  TRY(takeStaging(context, copy, out, memory));
   char* const staging = static_cast<char*>(memory.host);
   char* const host = reinterpret_cast<char*>(side.address);  // NOLINT: addresses are numbers here
   out.work = workFor(side.isSource ? ends.destination : ends.source, memory, side.isSource);

@@ -219,8 +219,7 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
   TRY(check(stream.context(), fill, destination));
   if (const CaptureRef capture = async ? stream.capture() : nullptr)
     return capture->add(stream, FillNode{stream.context().shared_from_this(), fill});
-  const Error error = stream.enqueue(regionOf(fill, destination));
-  if (error != Error::Success) return error;
+  TRY(stream.enqueue(regionOf(fill, destination)));
   const bool hostWaits = destination.isHost || destination.allocation->isSynchronous;
   return hostWaits && !async ? stream.finish() : Error::Success;
 }

@@ -76,8 +76,7 @@ Error checkConditionals(const Graph& graph, uint64_t flags, ExecutableGraph::Ins
   instantiation.result = InstantiateResult::Success;
   for (const auto& node : graph.nodes())
     if (node->type() == NodeType::Conditional)
-      for (const GraphRef& body : node->graphs())
-        if (const Error error = checkBody(*body, instantiation); error != Error::Success) return error;
+      for (const GraphRef& body : node->graphs()) TRY(checkBody(*body, instantiation));
   return Error::Success;
 }
 
@@ -90,12 +89,12 @@ HandleTable<ExecutableGraph>& executableGraphs() {
 
 Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_ptr<ExecutableGraph>& out,
                               Instantiation& instantiation) {
-  if (const Error error = unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(unsafeDuringCapture());
   if ((flags & ~uint64_t{AutoFreeOnLaunch | UploadNow | DeviceLaunch | UseNodePriority}) != 0) {
     instantiation.result = InstantiateResult::Failed;
     return Error::InvalidValue;
   }
-  if (const Error error = checkConditionals(graph, flags, instantiation); error != Error::Success) return error;
+  TRY(checkConditionals(graph, flags, instantiation));
   if ((flags & DeviceLaunch) != 0) {
     util::log().warn("a graph is to be launched by kernels, which is not offered");
     instantiation.result = InstantiateResult::Failed;
@@ -153,7 +152,7 @@ GraphNode* ExecutableGraph::nodeOf(const GraphNode& original) const {
 
 Error ExecutableGraph::plan(const GraphNode*& failed) {
   GraphPlan fresh;
-  if (const Error error = fresh.make(*graph_, context_.get(), failed); error != Error::Success) return error;
+  TRY(fresh.make(*graph_, context_.get(), failed));
   for (const GraphNode* node : disabled_) fresh.enable(*node, false);
   plan_ = std::move(fresh);
   return Error::Success;
@@ -162,8 +161,8 @@ Error ExecutableGraph::plan(const GraphNode*& failed) {
 Error ExecutableGraph::prepare() { return context_ ? plan_.record(*context_) : Error::Success; }
 
 Error ExecutableGraph::upload(Stream& stream) {
-  if (const Error error = stream.context().error(); error != Error::Success) return error;
-  if (const Error error = stream.refuseInCapture(); error != Error::Success) return error;
+  TRY(stream.context().error());
+  TRY(stream.refuseInCapture());
   std::lock_guard lock(mutex_);
   return prepare();
 }
@@ -208,7 +207,7 @@ Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, S
   std::vector<std::shared_ptr<const OperationList>> lists;
   for (const auto& body : choice.bodies) {
     auto list = std::make_shared<OperationList>();
-    if (const Error error = gather(*body, stream, recorded, list->operations); error != Error::Success) return error;
+    TRY(gather(*body, stream, recorded, list->operations));
     if (isLoop) list->operations.emplace_back(DeviceWork{choice.look});
     lists.push_back(std::move(list));
   }
@@ -251,26 +250,26 @@ Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, st
 }  // namespace
 
 Error ExecutableGraph::launch(Stream& stream) {
-  if (const Error error = stream.context().error(); error != Error::Success) return error;
-  if (const Error error = stream.refuseInCapture(); error != Error::Success) return error;
+  TRY(stream.context().error());
+  TRY(stream.refuseInCapture());
   if (context_ && context_.get() != &stream.context()) {
     util::log().warn("a graph is launched into a stream of another context, which is not offered");
     return Error::NotSupported;
   }
   std::lock_guard lock(mutex_);
-  if (const Error error = prepare(); error != Error::Success) return error;
+  TRY(prepare());
 
   std::vector<Operation> operations;
   operations.reserve(plan_.steps().size() + 2);
   std::vector<MarkerRef> after;
   if (last_) after.push_back(last_);
-  if (const Error error = memory_.begin((flags_ & AutoFreeOnLaunch) != 0, after); error != Error::Success) return error;
+  TRY(memory_.begin((flags_ & AutoFreeOnLaunch) != 0, after));
   for (const MarkerRef& marker : after) operations.emplace_back(WaitForMarker{marker});
   RecordedEvents recorded;
-  if (const Error error = gather(plan_, stream, recorded, operations); error != Error::Success) return error;
+  TRY(gather(plan_, stream, recorded, operations));
   const auto end = std::make_shared<Marker>();
   operations.emplace_back(ResolveMarker{end, Precision::Loose, nullptr});
-  if (const Error error = stream.enqueue(std::move(operations)); error != Error::Success) return error;
+  TRY(stream.enqueue(std::move(operations)));
   for (const auto& [event, marker] : recorded) event->setMarker(marker);
   memory_.launched(end, stream.id());
   last_ = end;

@@ -71,7 +71,7 @@ Error refuseDevice(const char* what, const char* extension, const Device& device
 
 Error find(const ExternalSemaphoreUse& use, std::shared_ptr<vk::ImportedSemaphore>& out) {
   ExternalSemaphoreRef semaphore;
-  if (const Error error = findExternalSemaphore(use.semaphore, semaphore); error != Error::Success) return error;
+  TRY(findExternalSemaphore(use.semaphore, semaphore));
   if (use.flags != 0) return Error::InvalidValue;
   out = semaphore->imported();
   return Error::Success;
@@ -159,7 +159,7 @@ Error signal(Stream& stream, std::span<const ExternalSemaphoreUse> uses) {
   std::vector<Operation> operations;
   for (const ExternalSemaphoreUse& use : uses) {
     std::shared_ptr<vk::ImportedSemaphore> semaphore;
-    if (const Error error = find(use, semaphore); error != Error::Success) return error;
+    TRY(find(use, semaphore));
     SemaphoreExchange exchange;
     exchange.signals.push_back({semaphore->handle(), use.value});
     exchange.owner = std::move(semaphore);
@@ -173,7 +173,7 @@ Error wait(Stream& stream, std::span<const ExternalSemaphoreUse> uses) {
   std::vector<Operation> operations;
   for (const ExternalSemaphoreUse& use : uses) {
     WaitForSemaphore wait{nullptr, use.value};
-    if (const Error error = find(use, wait.semaphore); error != Error::Success) return error;
+    TRY(find(use, wait.semaphore));
     operations.emplace_back(std::move(wait));
   }
   return stream.enqueue(std::move(operations));

@@ -48,11 +48,11 @@ void keepAttributes(const GraphNode& node, NodeParameters& parameters) {
 }
 
 Error describe(Function& function, const Launch& launch, const Arguments& arguments, KernelNode& out) {
-  if (const Error error = check(function, launch); error != Error::Success) return error;
+  TRY(check(function, launch));
   const KernelInfo* kernel = nullptr;
-  if (const Error error = function.info(kernel); error != Error::Success) return error;
+  TRY(function.info(kernel));
   out.arguments.assign(kernel->parameterBytes, 0);
-  if (const Error error = gather(*kernel, arguments, out.arguments.data()); error != Error::Success) return error;
+  TRY(gather(*kernel, arguments, out.arguments.data()));
   out.argumentOffsets.clear();
   for (const auto& parameter : kernel->parameters) out.argumentOffsets.push_back(parameter.offset);
   out.function = &function;
@@ -99,7 +99,7 @@ void Graph::adopt(const GraphNode& node) {
 
 Error Graph::createValue(Context& context, std::optional<uint32_t> first, uint64_t& handle) {
   ConditionalValueRef value;
-  if (const Error error = ConditionalValue::create(context, first, value); error != Error::Success) return error;
+  TRY(ConditionalValue::create(context, first, value));
   handle = value->handle();
   root().values_.push_back(std::move(value));
   return Error::Success;
@@ -157,9 +157,9 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
     if (const Error error = check(edge.data, *edge.node); error != Error::Success) return error;
   }
   if (auto* conditional = std::get_if<ConditionalNode>(&parameters)) {
-    if (const Error error = complete(*conditional); error != Error::Success) return error;
+    TRY(complete(*conditional));
   } else if (auto* allocation = std::get_if<AllocationNode>(&parameters)) {
-    if (const Error error = place(*allocation, dependencies); error != Error::Success) return error;
+    TRY(place(*allocation, dependencies));
   } else if (const auto* free = std::get_if<FreeNode>(&parameters)) {
     if (const Error error = check(*free); error != Error::Success) return error;
   }
@@ -234,7 +234,7 @@ Error Graph::set(GraphNode& node, NodeParameters parameters) {
 
 Error Graph::connect(GraphNode& from, GraphNode& to, const EdgeData& data) {
   if (&from.graph() != this || &to.graph() != this || &from == &to) return Error::InvalidValue;
-  if (const Error error = check(data, from); error != Error::Success) return error;
+  TRY(check(data, from));
   if (edgeTo(to.dependencies_, from) != to.dependencies_.end()) return Error::InvalidValue;
   to.dependencies_.push_back({&from, data});
   from.dependents_.push_back({&to, data});

@@ -120,9 +120,7 @@ Error GraphPlan::addGuarded(const ConditionalNode& node, const std::vector<uint3
                             const GraphNode*& failed, std::vector<uint32_t>& ends) {
   const auto count = static_cast<uint32_t>(node.bodies.size());
   PlannedNode::Guard guard{{}, 0};
-  if (const Error error = allocate(context, vk::MemoryUse::Device, count * sizeof(uint32_t), guard.words, kept_);
-      error != Error::Success)
-    return error;
+  TRY(allocate(context, vk::MemoryUse::Device, count * sizeof(uint32_t), guard.words, kept_));
   const std::optional<PlannedNode::Guard> outer = std::exchange(guard_, std::nullopt);
   PlannedNode decide;
   decide.work = PlannedNode::Decide{node.value->handle(), outer ? outer->address() : 0, guard.words.address, count,
@@ -147,7 +145,7 @@ Error GraphPlan::addGuarded(const ConditionalNode& node, const std::vector<uint3
 Error GraphPlan::addRuns(const ConditionalNode& node, uint32_t count, std::vector<uint32_t> before, Context& context,
                          const GraphNode*& failed, std::vector<uint32_t>& ends) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (const Error error = addGuarded(node, before, context, failed, ends); error != Error::Success) return error;
+    TRY(addGuarded(node, before, context, failed, ends));
     before = ends;
   }
   return Error::Success;
@@ -158,9 +156,7 @@ Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, 
                            const GraphNode*& failed, uint32_t& out) {
   const ConditionalNode& conditional = *node.as<ConditionalNode>();
   vk::Memory word;
-  if (const Error error = allocate(context, vk::MemoryUse::Staging, sizeof(uint32_t), word, kept_);
-      error != Error::Success)
-    return error;
+  TRY(allocate(context, vk::MemoryUse::Staging, sizeof(uint32_t), word, kept_));
   const auto kept = kept_.back();
   PlannedNode::Choice choice{&conditional,
                              {},

@@ -35,7 +35,7 @@ GraphMemory::Place::~Place() {
 Error GraphMemory::create(Context& context, size_t bytes, GraphMemoryRef& out) {
   if (bytes == 0) return Error::InvalidValue;
   auto place = std::make_shared<Place>();
-  if (const Error error = context.allocateForGraph(bytes, place->allocation); error != Error::Success) return error;
+  TRY(context.allocateForGraph(bytes, place->allocation));
   out = GraphMemoryRef(new GraphMemory(std::move(place), bytes));
   std::lock_guard lock(live().mutex);
   out->place_->allocation->graphMemory = out;

@@ -120,8 +120,7 @@ Error GraphPlan::add(const Graph& graph, const std::vector<uint32_t>& before, Co
     for (const Edge& edge : node->dependencies()) dependencies.push_back(places_.at(edge.node).back().last);
     if (dependencies.empty()) dependencies = before;
     Ends place{};
-    if (const Error error = add(*node, std::move(dependencies), context, failed, place); error != Error::Success)
-      return error;
+    TRY(add(*node, std::move(dependencies), context, failed, place));
     places_[node].push_back(place);
     if (node->dependents().empty()) ends.push_back(place.last);
   }
@@ -135,7 +134,7 @@ Error GraphPlan::make(const Graph& graph, Context* context, const GraphNode*& fa
   kept_.clear();
   hasChoices_ = false;
   std::vector<uint32_t> ends;
-  if (const Error error = add(graph, assignValues(graph), context, failed, ends); error != Error::Success) return error;
+  TRY(add(graph, assignValues(graph), context, failed, ends));
   schedule();
   return Error::Success;
 }
@@ -181,9 +180,7 @@ void GraphPlan::schedule() {
 
 Error GraphPlan::update(const std::vector<const GraphNode*>& kernels, Context& context) {
   std::vector<DeviceWork> works(kernels.size());
-  for (size_t i = 0; i < kernels.size(); ++i)
-    if (const Error error = launchOf(*kernels[i]->as<KernelNode>(), context, works[i]); error != Error::Success)
-      return error;
+  for (size_t i = 0; i < kernels.size(); ++i) TRY(launchOf(*kernels[i]->as<KernelNode>(), context, works[i]));
   for (size_t i = 0; i < kernels.size(); ++i) replace(*kernels[i], works[i]);
   return Error::Success;
 }
@@ -220,8 +217,7 @@ void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
 
 Error GraphPlan::record(Context& context) {
   for (PlannedStep& step : steps_) {
-    if (!step.isOnHost && !step.isRecorded)
-      if (const Error error = record(step, context); error != Error::Success) return error;
+    if (!step.isOnHost && !step.isRecorded) TRY(record(step, context));
     if (!step.isOnHost) continue;
     if (const auto* choice = std::get_if<PlannedNode::Choice>(&nodes_[step.nodes.front()].work))
       for (const auto& body : choice->bodies)
@@ -257,8 +253,7 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
     } else if (work && node.isEnabled) {
       commands.after(guardBy(node.guard ? &*node.guard : nullptr) ? 0 : epoch);
       const auto* launch = std::get_if<KernelLaunch>(work);
-      const vk::Status status = launch ? recordLaunch(*launch) : core::record(*work, commands);
-      if (status != vk::Status::Ok) return status;
+      TRY(launch ? recordLaunch(*launch) : core::record(*work, commands));
       epoch = commands.hazards().epoch;
       if (node.kept) commands.keep(node.kept);
       if (launch) commands.keep(launch->pipeline);

@@ -82,9 +82,7 @@ Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitL
       if (log) log->errors += problem;
       return error;
     }
-  } else if (const Error error = parseSources(sources, Linking::Program, log, whole); error != Error::Success) {
-    return error;
-  }
+  } else TRY(parseSources(sources, Linking::Program, log, whole));
   std::string contents;
   for (const PtxSource& source : sources)
     contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);

@@ -68,8 +68,7 @@ class Staging {
       for (size_t row = 0; row < piece.rows; ++row)
         std::memcpy(static_cast<char*>(memory.host) + row * piece.width, hostRow(piece, row), piece.width);
     InFlight flight{piece, memory, nullptr};
-    const Error error = stream_.enqueue(work_(piece, memory));
-    if (error != Error::Success) return error;
+    TRY(stream_.enqueue(work_(piece, memory)));
     TRY(stream_.mark(Precision::Exact, flight.marker));
     inFlight_.push_back(std::move(flight));
     return Error::Success;

@@ -77,14 +77,14 @@ Error SurfaceObject::describe(abi::TextureRecord& record) {
 }
 
 Error createSurface(Context& context, const ArrayRef& array, uint64_t& handle) {
-  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
+  TRY(context.error());
   if (!context.vulkan().profile().surfaces) {
     util::log().warn("surfaces are not supported: the device cannot write images of arrays of descriptors");
     return Error::NotSupported;
   }
   auto object = std::make_shared<SurfaceObject>(context, array);
   abi::TextureRecord record{};
-  if (const Error error = object->describe(record); error != Error::Success) return error;
+  TRY(object->describe(record));
   return context.textures().add(record, std::move(object), handle);
 }
 

@@ -111,7 +111,7 @@ Error TextureObject::texelsOf(Texels& out) const {
 
 Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) const {
   const TextureDescription& asked = description_;
-  if (const Error error = texelsOf(texels); error != Error::Success) return error;
+  TRY(texelsOf(texels));
   record.texelBytes = texels.bits * texels.channels / 8;
   record.channelType = texels.type;
   record.channelBits = texels.bits;
@@ -219,7 +219,7 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   view.layers = layers;
   view.type = viewType(record.rawShape);
   view.format = rawFormat(texels.bits, texels.channels);
-  if (const Error error = number(view, record.rawImage); error != Error::Success) return error;
+  TRY(number(view, record.rawImage));
   return chooseSampler(record, texels, view);
 }
 
@@ -249,7 +249,7 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
     if (view.format != VK_FORMAT_R8G8B8A8_UNORM) return Error::Success;
     view.format = VK_FORMAT_R8G8B8A8_SRGB;
   }
-  if (const Error error = number(view, record.image); error != Error::Success) return error;
+  TRY(number(view, record.image));
   vk::SamplerDescription sampler;
   sampler.filter = filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
   for (int i = 0; i < 3; ++i) sampler.address[i] = addressMode(record.addressModes[i]);
@@ -271,21 +271,21 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
 Error TextureObject::describe(abi::TextureRecord& record) {
   record.height = record.depth = record.layers = record.levels = 1;
   Texels texels;
-  if (const Error error = describeTexels(record, texels); error != Error::Success) return error;
+  TRY(describeTexels(record, texels));
   const bool isMemory = description_.resource == TextureDescription::Resource::Linear ||
                         description_.resource == TextureDescription::Resource::Pitched;
   return isMemory ? describeMemory(record) : describeImage(record, texels);
 }
 
 Error createTexture(Context& context, const TextureDescription& description, uint64_t& handle) {
-  if (const Error sticky = context.error(); sticky != Error::Success) return sticky;
+  TRY(context.error());
   if (!context.vulkan().descriptors()) {
     util::log().warn("textures are not supported: the device cannot choose images from arrays of descriptors");
     return Error::NotSupported;
   }
   auto object = std::make_shared<TextureObject>(context, description);
   abi::TextureRecord record{};
-  if (const Error error = object->describe(record); error != Error::Success) return error;
+  TRY(object->describe(record));
   return context.textures().add(record, std::move(object), handle);
 }
 

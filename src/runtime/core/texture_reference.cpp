@@ -33,8 +33,7 @@ Error TextureReference::handle(uint64_t& out) {
   std::lock_guard lock(mutex_);
   out = 0;
   if (!state_.isBound) return Error::Success;
-  if (handle_ == 0)
-    if (const Error error = createTexture(context_, state_.description, handle_); error != Error::Success) return error;
+  if (handle_ == 0) TRY(createTexture(context_, state_.description, handle_));
   out = handle_;
   return Error::Success;
 }
@@ -45,7 +44,7 @@ SurfaceReference::~SurfaceReference() {
 
 Error SurfaceReference::bind(const ArrayRef& array) {
   uint64_t made = 0;
-  if (const Error error = createSurface(context_, array, made); error != Error::Success) return error;
+  TRY(createSurface(context_, array, made));
   std::lock_guard lock(mutex_);
   if (handle_ != 0) (void)destroySurface(context_, handle_);
   handle_ = made;

@@ -60,8 +60,7 @@ Error TextureTable::address(uint64_t& out) {
   out = address_.load(std::memory_order_acquire);
   if (out != 0) return Error::Success;
   std::lock_guard lock(mutex_);
-  if (slots_.empty())
-    if (const Error error = grow(); error != Error::Success) return error;
+  if (slots_.empty()) TRY(grow());
   out = address_.load(std::memory_order_relaxed);
   return Error::Success;
 }
@@ -104,7 +103,7 @@ Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
 Error TextureTable::add(abi::TextureRecord record, TableObjectRef object, uint64_t& handle) {
   std::vector<TableObjectRef> gone;
   std::lock_guard lock(mutex_);
-  if (const Error error = makeRoom(gone); error != Error::Success) return error;
+  TRY(makeRoom(gone));
   const uint32_t number = free_.back();
   free_.pop_back();
   Slot& slot = slots_[number];

@@ -45,7 +45,7 @@ core::ArrayDescription descriptionOf(const VkImageCreateInfo& info) {
 
 Error levelOf(const MulciberImage_T& image, uint32_t level, core::ArrayRef& out) {
   core::Array* array = nullptr;
-  if (const Error error = image.array->level(level, array); error != Error::Success) return error;
+  TRY(image.array->level(level, array));
   out = image.context->context->arrays().find(array);
   return out ? Error::Success : Error::InvalidHandle;
 }

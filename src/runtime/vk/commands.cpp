@@ -65,11 +65,8 @@ Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_
   poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   if (kind == Kind::Transient) poolInfo.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
   poolInfo.queueFamilyIndex = family;
-  if (Status status =
-          device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, device.callbacks(), &commands->pool_),
-                        "creating a command pool");
-      status != Status::Ok)
-    return status;
+  TRY(device.status(api.vkCreateCommandPool(device.handle(), &poolInfo, device.callbacks(), &commands->pool_),
+                    "creating a command pool"));
   VkCommandBufferAllocateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
   info.commandPool = commands->pool_;

@@ -70,11 +70,8 @@ Status Descriptors::createLayout(VkDescriptorSetLayout constants) {
   info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT;
   info.bindingCount = static_cast<uint32_t>(bindings.size());
   info.pBindings = bindings.data();
-  if (Status status =
-          device_.status(api.vkCreateDescriptorSetLayout(device_.handle(), &info, device_.callbacks(), &layout_),
-                         "creating the layout of textures");
-      status != Status::Ok)
-    return status;
+  TRY(device_.status(api.vkCreateDescriptorSetLayout(device_.handle(), &info, device_.callbacks(), &layout_),
+                     "creating the layout of textures"));
   const VkDescriptorSetLayout sets[] = {constants, layout_};
   VkPushConstantRange range{};
   range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;

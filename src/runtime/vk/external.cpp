@@ -95,8 +95,7 @@ Status ImportedBuffer::createBuffer(uint64_t bytes, VkMemoryRequirements& needed
                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   const VkResult result = api.vkCreateBuffer(device.handle(), &info, device.callbacks(), &buffer);
   if (result != VK_SUCCESS) buffer = VK_NULL_HANDLE;
-  if (const Status made = device.status(result, "creating a buffer for imported memory"); made != Status::Ok)
-    return made;
+  TRY(device.status(result, "creating a buffer for imported memory"));
   api.vkGetBufferMemoryRequirements(device.handle(), buffer, &needed);
   return Status::Ok;
 }
@@ -122,11 +121,9 @@ Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
   flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
   if (external.isDedicated) flags.pNext = &dedicated;
-  if (const Status imported = importMemory(device, external, needed.memoryTypeBits, &flags, memory);
-      imported != Status::Ok)
-    return imported;
+  TRY(importMemory(device, external, needed.memoryTypeBits, &flags, memory));
   const VkResult result = api.vkBindBufferMemory(device.handle(), buffer, memory, 0);
-  if (const Status bound = device.status(result, "binding imported memory"); bound != Status::Ok) return bound;
+  TRY(device.status(result, "binding imported memory"));
   VkBufferDeviceAddressInfo where{};
   where.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
   where.buffer = buffer;
@@ -188,14 +185,14 @@ Status ImportedSemaphore::create(std::shared_ptr<Device> device, int descriptor,
   info.pNext = &type;
   VkResult result = owner.api().vkCreateSemaphore(owner.handle(), &info, owner.callbacks(), &made->handle_);
   if (result != VK_SUCCESS) made->handle_ = VK_NULL_HANDLE;
-  if (const Status status = owner.status(result, "creating a semaphore"); status != Status::Ok) return status;
+  TRY(owner.status(result, "creating a semaphore"));
   VkImportSemaphoreFdInfoKHR import{};
   import.sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR;
   import.semaphore = made->handle_;
   import.handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
   import.fd = descriptor;
   result = owner.api().vkImportSemaphoreFdKHR(owner.handle(), &import);
-  if (const Status status = owner.status(result, "importing a semaphore"); status != Status::Ok) return status;
+  TRY(owner.status(result, "importing a semaphore"));
   out = std::move(made);
   return Status::Ok;
 }

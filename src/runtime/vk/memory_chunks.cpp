@@ -78,10 +78,7 @@ Status Allocator::State::bind(Chunk& chunk, uint32_t type, uint64_t bytes, const
   if (Status status = device.status(result, "allocating memory");
       status != Status::Ok || chunk.buffer == VK_NULL_HANDLE)
     return status;
-  if (Status status =
-          device.status(api.vkBindBufferMemory(device.handle(), chunk.buffer, chunk.memory, 0), "binding memory");
-      status != Status::Ok)
-    return status;
+  TRY(device.status(api.vkBindBufferMemory(device.handle(), chunk.buffer, chunk.memory, 0), "binding memory"));
   VkBufferDeviceAddressInfo address{};
   address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
   address.buffer = chunk.buffer;

@@ -119,10 +119,7 @@ Status bindRange(Device& device, const AddressRange& range, uint64_t offset, uin
   fenceInfo.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
   VkFence fence = VK_NULL_HANDLE;
   const VolkDeviceTable& api = device.api();
-  if (Status status =
-          device.status(api.vkCreateFence(device.handle(), &fenceInfo, device.callbacks(), &fence), "making a fence");
-      status != Status::Ok)
-    return status;
+  TRY(device.status(api.vkCreateFence(device.handle(), &fenceInfo, device.callbacks(), &fence), "making a fence"));
   Status status = device.queue(0).bindSparse(info, fence);
   if (status == Status::Ok)
     status = device.status(api.vkWaitForFences(device.handle(), 1, &fence, VK_TRUE, UINT64_MAX), "mapping memory");

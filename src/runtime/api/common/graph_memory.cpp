@@ -29,8 +29,7 @@ uint64_t addressOfNode(CUgraphNode handle) {
 // Only the device itself reaches its memory.
 Error readAllocation(const CUDA_MEM_ALLOC_NODE_PARAMS& given, core::NodeParameters& out) {
   core::Device* device = nullptr;
-  if (Error error = poolsDevice(&given.poolProps.location, given.poolProps.allocType, device); error != Error::Success)
-    return error;
+  TRY(poolsDevice(&given.poolProps.location, given.poolProps.allocType, device));
   if (given.accessDescCount != 0 && !given.accessDescs) return Error::InvalidValue;
   for (size_t i = 0; i < given.accessDescCount; ++i) {
     const CUmemAccessDesc& access = given.accessDescs[i];
@@ -40,7 +39,7 @@ Error readAllocation(const CUDA_MEM_ALLOC_NODE_PARAMS& given, core::NodeParamete
     if (access.location.id != device->ordinal()) return Error::NotSupported;
   }
   core::AllocationNode node;
-  if (Error error = core::currentContext(node.context); error != Error::Success) return error;
+  TRY(core::currentContext(node.context));
   if (&node.context->device() != device) return Error::NotSupported;
   node.bytes = given.bytesize;
   out = std::move(node);
@@ -65,7 +64,7 @@ Error addAllocation(CUgraphNode* out, CUgraph graph, const Dependencies& depende
 
 Error addAnyNode(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
                  CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation, CUgraph*& conditionalGraphs) {
-  if (const Error error = addNode(out, graph, dependencies, read); error != Error::Success) return error;
+  TRY(addNode(out, graph, dependencies, read));
   if (const uint64_t address = addressOfNode(*out)) allocation.dptr = address;
   auto* const node = reinterpret_cast<core::GraphNode*>(*out);
   if (node->type() == core::NodeType::Conditional)

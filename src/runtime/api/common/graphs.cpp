@@ -94,7 +94,7 @@ Error addNode(CUgraphNode* out, CUgraph handle, const Dependencies& dependencies
       edges.push_back(edge);
     }
     core::NodeParameters parameters = core::EmptyNode{};
-    if (Error error = read(parameters); error != Error::Success) return error;
+    TRY(read(parameters));
     core::GraphNode* node = nullptr;
     const Error error = graph.add(std::move(parameters), edges, node);
     if (error == Error::Success) *out = handleOf(node);
@@ -105,7 +105,7 @@ Error addNode(CUgraphNode* out, CUgraph handle, const Dependencies& dependencies
 Error setNode(CUgraphNode handle, const ReadParameters& read) {
   return withNode(handle, [&](core::GraphNode& node) {
     core::NodeParameters parameters = core::EmptyNode{};
-    if (Error error = read(parameters); error != Error::Success) return error;
+    TRY(read(parameters));
     core::keepAttributes(node, parameters);
     if (node.type() == core::NodeType::Conditional) return Error::NotSupported;
     return node.graph().set(node, std::move(parameters));
@@ -116,7 +116,7 @@ Error setExecutableNode(CUgraphExec handle, CUgraphNode nodeHandle, const ReadPa
   return withExecutable(handle, [&](core::ExecutableGraph& graph) {
     return withNode(nodeHandle, [&](core::GraphNode& node) {
       core::NodeParameters parameters = core::EmptyNode{};
-      if (Error error = read(parameters); error != Error::Success) return error;
+      TRY(read(parameters));
       return graph.set(node, std::move(parameters));
     });
   });
@@ -142,8 +142,7 @@ Error readChild(CUgraph child, core::NodeParameters& out) {
 
 Error readEvent(core::NodeType type, CUevent handle, core::NodeParameters& out) {
   core::EventRef event;
-  if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success)
-    return error;
+  TRY(core::findEvent(reinterpret_cast<core::Event*>(handle), event));
   if (type == core::NodeType::EventRecord) out = core::EventRecordNode{std::move(event)};
   else out = core::EventWaitNode{std::move(event)};
   return Error::Success;
@@ -311,7 +310,7 @@ Error instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags, CUgraphNode*
 
 // Launches that are under way keep what they need.
 Error destroyExecutable(CUgraphExec handle) {
-  if (Error error = core::unsafeDuringCapture(); error != Error::Success) return error;
+  TRY(core::unsafeDuringCapture());
   auto graph = core::executableGraphs().remove(reinterpret_cast<core::ExecutableGraph*>(handle));
   if (!graph) return Error::InvalidValue;
   core::ExecutableGraph::retire(std::move(graph));

@@ -136,10 +136,9 @@ Error streamAttribute(core::Stream& stream, int id, CUlaunchAttributeValue* out)
 
 Error setStreamAttribute(core::Stream& stream, int id, const CUlaunchAttributeValue* value) {
   if (!value || !isOfStreams(id)) return Error::InvalidValue;
-  const Error error = id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
-                          ? isOneOf(value->syncPolicy, CU_SYNC_POLICY_AUTO, CU_SYNC_POLICY_BLOCKING_SYNC)
-                          : checkHint(id, *value);
-  if (error != Error::Success) return error;
+  TRY(id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+          ? isOneOf(value->syncPolicy, CU_SYNC_POLICY_AUTO, CU_SYNC_POLICY_BLOCKING_SYNC)
+          : checkHint(id, *value));
   CUlaunchAttributeValue taken = *value;
   if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) taken.priority = std::clamp(value->priority, greatestPriority, leastPriority);
   core::Stream::AttributeValue kept;

@@ -71,8 +71,7 @@ Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* va
   if (!value) return Error::InvalidValue;
   return withPool(handle, [&](core::MemoryPool& pool) {
     uint64_t number = 0;
-    const Error error = pool.attribute(static_cast<core::PoolAttribute>(attribute), number);
-    if (error != Error::Success) return error;
+    TRY(pool.attribute(static_cast<core::PoolAttribute>(attribute), number));
     if (isFlag(attribute)) *static_cast<int*>(value) = static_cast<int>(number);
     else *static_cast<uint64_t*>(value) = number;
     return Error::Success;

@@ -18,9 +18,7 @@ core::Error availableDynamicShared(core::Function& function, int blocks, int blo
   int fixed = 0, most = 0;
   core::Device& device = function.module().context().device();
   TRY(function.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fixed));
-  if (Error error = device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, most); error != Error::Success) {
-    return error;
-  }
+  TRY(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, most));
   if (blockThreads > static_cast<int>(device.shape().threadsPerBlock) ||
       blocks > static_cast<int>(device.shape().blocksPerMultiprocessor))
     return Error::InvalidValue;
@@ -28,10 +26,7 @@ core::Error availableDynamicShared(core::Function& function, int blocks, int blo
   while (low < high) {
     const size_t middle = (low + high + 1) / 2;
     int fit = 0;
-    if (Error error = function.maxActiveBlocks(static_cast<uint32_t>(blockThreads), middle, fit);
-        error != Error::Success) {
-      return error;
-    }
+    TRY(function.maxActiveBlocks(static_cast<uint32_t>(blockThreads), middle, fit));
     if (fit >= blocks) low = middle;
     else high = middle - 1;
   }

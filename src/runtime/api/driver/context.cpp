@@ -269,10 +269,7 @@ CUDA_API(CUresult, cuCtxGetApiVersion)(CUcontext handle, unsigned int* version) 
 CUDA_API(CUresult, cuCtxGetStreamPriorityRange)(int* least, int* greatest) {
   return withContext([&](core::Context& context) {
     int supported = 0;
-    if (Error error = context.device().attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, supported);
-        error != Error::Success) {
-      return error;
-    }
+    TRY(context.device().attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, supported));
     if (least) *least = leastPriority;
     if (greatest) *greatest = supported ? greatestPriority : leastPriority;
     return Error::Success;

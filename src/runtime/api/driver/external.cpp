@@ -17,7 +17,7 @@ CUresult withMemory(CUexternalMemory handle, Body&& body, const char* call = __b
   const core::ApiSpan span(call);
   return withDriver([&] {
     core::ExternalMemoryRef memory;
-    if (Error error = core::findExternalMemory(memoryOf(handle), memory); error != Error::Success) return error;
+    TRY(core::findExternalMemory(memoryOf(handle), memory));
     return body(*memory);
   });
 }

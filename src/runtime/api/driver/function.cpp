@@ -20,13 +20,8 @@ Error bestBlock(core::Function& function, const SharedOf& sharedOf, int limit, i
   core::Device& device = function.module().context().device();
   int warp = 0, multiprocessors = 0, most = 0;
   TRY(device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE, warp));
-  if (Error error = device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors);
-      error != Error::Success) {
-    return error;
-  }
-  if (Error error = function.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, most); error != Error::Success) {
-    return error;
-  }
+  TRY(device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors));
+  TRY(function.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, most));
   if (limit > 0 && limit < most) most = limit;
   int resident = 0;
   for (int rounded = (most + warp - 1) / warp * warp; rounded > 0; rounded -= warp) {

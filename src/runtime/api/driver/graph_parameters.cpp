@@ -24,44 +24,42 @@ Error readContext(CUcontext handle, core::ContextRef& out) {
 Error readKernel(const CUDA_KERNEL_NODE_PARAMS_v2& given, core::NodeParameters& out) {
   const void* const handle = given.func ? static_cast<const void*>(given.func) : given.kern;
   core::ContextRef context;
-  if (Error error = readContext(given.ctx, context); error != Error::Success) return error;
+  TRY(readContext(given.ctx, context));
   core::Function* function = nullptr;
-  if (Error error = functionOf(handle, context.get(), function); error != Error::Success) return error;
+  TRY(functionOf(handle, context.get(), function));
   core::Arguments arguments;
-  if (Error error = readArguments(given.kernelParams, given.extra, arguments); error != Error::Success) return error;
+  TRY(readArguments(given.kernelParams, given.extra, arguments));
   core::KernelNode node;
   node.handle = handle;
   const core::Launch launch{{given.gridDimX, given.gridDimY, given.gridDimZ},
                             {given.blockDimX, given.blockDimY, given.blockDimZ},
                             given.sharedMemBytes,
                             false};
-  if (Error error = core::describe(*function, launch, arguments, node); error != Error::Success) return error;
+  TRY(core::describe(*function, launch, arguments, node));
   out = std::move(node);
   return Error::Success;
 }
 
 Error readCopy(const CUDA_MEMCPY3D& given, CUcontext handle, core::NodeParameters& out) {
   core::CopyNode node;
-  if (Error error = readContext(handle, node.context); error != Error::Success) return error;
-  if (Error error = readBox(given, node.copy); error != Error::Success) return error;
-  if (Error error = core::check(*node.context, node.copy); error != Error::Success) return error;
+  TRY(readContext(handle, node.context));
+  TRY(readBox(given, node.copy));
+  TRY(core::check(*node.context, node.copy));
   out = std::move(node);
   return Error::Success;
 }
 
 Error readFill(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcontext handle, core::NodeParameters& out) {
   core::FillNode node;
-  if (Error error = readContext(handle, node.context); error != Error::Success) return error;
+  TRY(readContext(handle, node.context));
   return finishFill(std::move(node), given.dst, given, out);
 }
 
 Error readBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& given, core::NodeParameters& out) {
   core::MemoryOperationsNode node;
-  if (Error error = readContext(given.ctx, node.context); error != Error::Success) return error;
+  TRY(readContext(given.ctx, node.context));
   if (given.count == 0) return Error::InvalidValue;
-  if (Error error = readOperations(given.paramArray, given.count, given.flags, node.operations);
-      error != Error::Success)
-    return error;
+  TRY(readOperations(given.paramArray, given.count, given.flags, node.operations));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(given.paramArray);
   node.given.assign(bytes, bytes + given.count * sizeof(*given.paramArray));
   out = std::move(node);

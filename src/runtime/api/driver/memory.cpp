@@ -180,8 +180,7 @@ CUDA_API(CUresult, cuMemRangeGetAttributes)
   return withContext([&](core::Context&) {
     if (!data || !dataBytes || !attributes || count == 0) return Error::InvalidValue;
     for (size_t i = 0; i < count; ++i) {
-      const Error error = managedAttribute(data[i], dataBytes[i], attributes[i], address, bytes);
-      if (error != Error::Success) return error;
+      TRY(managedAttribute(data[i], dataBytes[i], attributes[i], address, bytes));
     }
     return Error::Success;
   });

@@ -21,9 +21,7 @@ CUresult withModule(CUmodule handle, Body&& body, const char* call = __builtin_F
   const core::ApiSpan span(call);
   return guarded([&] {
     core::ModuleRef module;
-    if (Error error = core::findModule(reinterpret_cast<core::Module*>(handle), module); error != Error::Success) {
-      return error;
-    }
+    TRY(core::findModule(reinterpret_cast<core::Module*>(handle), module));
     return body(*module);
   });
 }
@@ -91,8 +89,7 @@ Error complete(LinkState& state) {
     return Error::Success;
   }
   ModulePtr linked;
-  const Error error = core::parseSources(sourcesOf(state.modules), core::Linking::Image, &state.options.log, linked);
-  if (error != Error::Success) return error;
+  TRY(core::parseSources(sourcesOf(state.modules), core::Linking::Image, &state.options.log, linked));
   state.image = std::string(linkedMark) + printModule(*linked);
   return Error::Success;
 }
@@ -194,9 +191,7 @@ CUDA_API(CUresult, cuLinkCreate_v2)(unsigned int optionCount, CUjit_option* opti
   return withContext([&](core::Context&) {
     if (!out) return Error::InvalidValue;
     auto state = std::make_unique<LinkState>();
-    if (Error error = JitOptions::read(optionCount, options, values, state->options); error != Error::Success) {
-      return error;
-    }
+    TRY(JitOptions::read(optionCount, options, values, state->options));
     *out = reinterpret_cast<CUlinkState>(state.release());
     return Error::Success;
   });

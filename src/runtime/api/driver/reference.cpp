@@ -21,7 +21,7 @@ CUresult withReference(CUtexref handle, Body&& body) {
   return withContext([&](core::Context&) {
     core::TextureReferenceRef reference;
     auto* const key = reinterpret_cast<core::TextureReference*>(handle);
-    if (const Error error = core::findTextureReference(key, reference); error != Error::Success) return error;
+    TRY(core::findTextureReference(key, reference));
     return body(*reference);
   });
 }
@@ -49,7 +49,7 @@ CUresult withSurfaceReference(CUsurfref handle, Body&& body) {
   return withContext([&](core::Context&) {
     core::SurfaceReferenceRef reference;
     auto* const key = reinterpret_cast<core::SurfaceReference*>(handle);
-    if (const Error error = core::findSurfaceReference(key, reference); error != Error::Success) return error;
+    TRY(core::findSurfaceReference(key, reference));
     return body(*reference);
   });
 }
@@ -59,8 +59,7 @@ CUresult withNamed(CUmodule handle, const void* out, const char* name, Body&& bo
   return withContext([&](core::Context&) {
     core::ModuleRef module;
     if (!out || !name) return Error::InvalidValue;
-    if (const Error error = core::findModule(reinterpret_cast<core::Module*>(handle), module); error != Error::Success)
-      return error;
+    TRY(core::findModule(reinterpret_cast<core::Module*>(handle), module));
     return body(*module);
   });
 }
@@ -120,8 +119,7 @@ CUDA_API(CUresult, cuTexRefSetArray)(CUtexref handle, CUarray array, unsigned in
   return withReference(handle, [&](core::TextureReference& reference) {
     core::ArrayRef found;
     if ((flags & ~CU_TRSA_OVERRIDE_FORMAT) != 0) return Error::InvalidValue;
-    if (const Error error = core::findArray(reinterpret_cast<core::Array*>(array), found); error != Error::Success)
-      return error;
+    TRY(core::findArray(reinterpret_cast<core::Array*>(array), found));
     reference.change([&](State& state) {
       bind(state, Resource::Array, &found->format());
       state.description.array = found;
@@ -134,9 +132,7 @@ CUDA_API(CUresult, cuTexRefSetMipmappedArray)(CUtexref handle, CUmipmappedArray 
   return withReference(handle, [&](core::TextureReference& reference) {
     core::MipmappedArrayRef found;
     if ((flags & ~CU_TRSA_OVERRIDE_FORMAT) != 0) return Error::InvalidValue;
-    if (const Error error = core::findMipmappedArray(reinterpret_cast<core::MipmappedArray*>(array), found);
-        error != Error::Success)
-      return error;
+    TRY(core::findMipmappedArray(reinterpret_cast<core::MipmappedArray*>(array), found));
     reference.change([&](State& state) {
       bind(state, Resource::Mipmapped, found->description().format);
       state.description.mipmapped = found;
@@ -319,8 +315,7 @@ CUDA_API(CUresult, cuSurfRefSetArray)(CUsurfref handle, CUarray array, unsigned 
   return withSurfaceReference(handle, [&](core::SurfaceReference& reference) {
     core::ArrayRef found;
     if (flags != 0) return Error::InvalidValue;
-    if (const Error error = core::findArray(reinterpret_cast<core::Array*>(array), found); error != Error::Success)
-      return error;
+    TRY(core::findArray(reinterpret_cast<core::Array*>(array), found));
     return reference.bind(found);
   });
 }

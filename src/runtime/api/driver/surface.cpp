@@ -28,7 +28,7 @@ CUDA_API(CUresult, cuSurfObjectGetResourceDesc)(CUDA_RESOURCE_DESC* out, CUsurfO
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::SurfaceObject> surface;
     if (!out) return Error::InvalidValue;
-    if (const Error error = core::findSurface(context, handle, surface); error != Error::Success) return error;
+    TRY(core::findSurface(context, handle, surface));
     *out = {};
     out->resType = CU_RESOURCE_TYPE_ARRAY;
     out->res.array.hArray = reinterpret_cast<CUarray>(surface->array().get());

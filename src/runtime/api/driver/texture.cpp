@@ -137,7 +137,7 @@ CUresult withTexture(CUtexObject handle, const void* out, Body&& body, const cha
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::TextureObject> texture;
     if (!out) return Error::InvalidValue;
-    if (const Error error = core::findTexture(context, handle, texture); error != Error::Success) return error;
+    TRY(core::findTexture(context, handle, texture));
     return body(texture->description());
   });
 }
@@ -155,8 +155,8 @@ CUDA_API(CUresult, cuTexObjectCreate)
   return withContext([&](core::Context& context) {
     if (!out || !resource || !texture) return Error::InvalidValue;
     core::TextureDescription description;
-    if (const Error error = readResource(*resource, description); error != Error::Success) return error;
-    if (const Error error = readTexture(*texture, description); error != Error::Success) return error;
+    TRY(readResource(*resource, description));
+    TRY(readTexture(*texture, description));
     if (description.isSeamless && !isCubemap(description)) return Error::InvalidValue;
     if (isMemory(description)) view = nullptr;  // nobody looks at it
     if (view && std::ranges::any_of(view->reserved, isSet)) return Error::InvalidValue;

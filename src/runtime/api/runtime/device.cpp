@@ -147,10 +147,7 @@ CUDA_API(cudaError_t, cudaDeviceSetSharedMemConfig)(cudaSharedMemConfig config) 
 CUDA_API(cudaError_t, cudaDeviceGetStreamPriorityRange)(int* least, int* greatest) {
   return withContext([&](core::Context& context) {
     int supported = 0;
-    if (Error error = context.device().attribute(cudaDevAttrStreamPrioritiesSupported, supported);
-        error != Error::Success) {
-      return error;
-    }
+    TRY(context.device().attribute(cudaDevAttrStreamPrioritiesSupported, supported));
     if (least) *least = leastPriority;
     if (greatest) *greatest = supported ? greatestPriority : leastPriority;
     return Error::Success;

@@ -18,7 +18,7 @@ cudaError_t withMemory(cudaExternalMemory_t handle, Body&& body, const char* cal
   const core::ApiSpan span(call);
   return withContext([&](core::Context&) {
     core::ExternalMemoryRef memory;
-    if (Error error = core::findExternalMemory(memoryOf(handle), memory); error != Error::Success) return error;
+    TRY(core::findExternalMemory(memoryOf(handle), memory));
     return body(*memory);
   });
 }

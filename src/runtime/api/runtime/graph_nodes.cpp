@@ -269,7 +269,7 @@ CUDA_API(cudaError_t, cudaGraphConditionalHandleCreate)
 (cudaGraphConditionalHandle* out, cudaGraph_t graph, unsigned int first, unsigned int flags) {
   return guarded([&] {
     core::ContextRef context;
-    if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+    TRY(core::ensureRuntimeContext(context));
     return createConditionalHandle(reinterpret_cast<uint64_t*>(out), graph, std::move(context), first, flags);
   });
 }

@@ -16,7 +16,7 @@ Error finish(core::CopyNode node, cudaMemcpyKind kind, core::NodeParameters& out
   if (node.copy.width > node.copy.destinationPitch || node.copy.width > node.copy.sourcePitch)
     return errorOf(cudaErrorInvalidPitchValue);
   node.copy.kind = static_cast<core::CopyKind>(kind);
-  if (Error error = core::check(*node.context, node.copy); error != Error::Success) return error;
+  TRY(core::check(*node.context, node.copy));
   out = std::move(node);
   return Error::Success;
 }
@@ -25,34 +25,34 @@ Error finish(core::CopyNode node, cudaMemcpyKind kind, core::NodeParameters& out
 
 Error readKernel(const cudaKernelNodeParams& given, core::NodeParameters& out) {
   core::ContextRef context;
-  if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+  TRY(core::ensureRuntimeContext(context));
   core::Function* function = nullptr;
   const Error found = findFunction(given.func, *context, function);
   if (found == Error::InvalidHandle) return errorOf(cudaErrorInvalidDeviceFunction);
   if (found != Error::Success) return found;
   core::Arguments arguments;
-  if (Error error = readArguments(given.kernelParams, given.extra, arguments); error != Error::Success) return error;
+  TRY(readArguments(given.kernelParams, given.extra, arguments));
   core::KernelNode node;
   node.handle = given.func;
   const core::Launch launch{{given.gridDim.x, given.gridDim.y, given.gridDim.z},
                             {given.blockDim.x, given.blockDim.y, given.blockDim.z},
                             given.sharedMemBytes,
                             false};
-  if (Error error = core::describe(*function, launch, arguments, node); error != Error::Success) return error;
+  TRY(core::describe(*function, launch, arguments, node));
   out = std::move(node);
   return Error::Success;
 }
 
 Error readCopy(const cudaMemcpy3DParms& given, core::NodeParameters& out) {
   core::CopyNode node;
-  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  TRY(core::ensureRuntimeContext(node.context));
   if (cudaError_t error = readBox(given, node.copy); error != cudaSuccess) return errorOf(error);
   return finish(std::move(node), given.kind, out);
 }
 
 Error readCopy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, core::NodeParameters& out) {
   core::CopyNode node;
-  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  TRY(core::ensureRuntimeContext(node.context));
   node.copy = linear(to, from, bytes);
   return finish(std::move(node), kind, out);
 }
@@ -60,7 +60,7 @@ Error readCopy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, co
 Error readSymbolCopy(SymbolIs side, const void* symbol, const void* other, size_t bytes, size_t offset,
                      cudaMemcpyKind kind, core::NodeParameters& out) {
   core::CopyNode node;
-  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  TRY(core::ensureRuntimeContext(node.context));
   uint64_t address = 0;
   size_t size = 0;
   if (cudaError_t error = findSymbol(symbol, *node.context, address, size); error != cudaSuccess) return errorOf(error);
@@ -75,7 +75,7 @@ Error readSymbolCopy(SymbolIs side, const void* symbol, const void* other, size_
 
 Error readFill(const cudaMemsetParams& given, core::NodeParameters& out) {
   core::FillNode node;
-  if (Error error = core::ensureRuntimeContext(node.context); error != Error::Success) return error;
+  TRY(core::ensureRuntimeContext(node.context));
   return finishFill(std::move(node), addressOf(given.dst), given, out);
 }
 
@@ -97,7 +97,7 @@ Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
     case cudaGraphNodeTypeEventRecord: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);
     case cudaGraphNodeTypeMemAlloc: {
       core::ContextRef context;
-      if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+      TRY(core::ensureRuntimeContext(context));
       return readAllocation(*driverForm(&given.alloc), out);
     }
     case cudaGraphNodeTypeMemFree: return readFree(addressOf(given.free.dptr), out);
@@ -105,7 +105,7 @@ Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
     case cudaGraphNodeTypeExtSemaphoreWait: return Error::NotSupported;
     case cudaGraphNodeTypeConditional: {
       core::ContextRef context;
-      if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return error;
+      TRY(core::ensureRuntimeContext(context));
       const auto& c = given.conditional;
       return readConditional(c.handle, c.type, c.size, std::move(context), out);
     }

@@ -138,9 +138,8 @@ CUDA_API(cudaError_t, cudaMemRangeGetAttributes)
   return withContext([&](core::Context&) {
     if (!data || !dataBytes || !attributes || count == 0) return Error::InvalidValue;
     for (size_t i = 0; i < count; ++i) {
-      const Error error = managedAttribute(data[i], dataBytes[i], static_cast<CUmem_range_attribute>(attributes[i]),
-                                           reinterpret_cast<uintptr_t>(pointer), bytes);
-      if (error != Error::Success) return error;
+      TRY(managedAttribute(data[i], dataBytes[i], static_cast<CUmem_range_attribute>(attributes[i]),
+                           reinterpret_cast<uintptr_t>(pointer), bytes));
     }
     return Error::Success;
   });

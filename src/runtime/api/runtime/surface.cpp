@@ -12,7 +12,7 @@ CUDA_API(cudaError_t, cudaCreateSurfaceObject)(cudaSurfaceObject_t* out, const c
     if (!out || !resource || resource->resType != cudaResourceTypeArray) return Error::InvalidValue;
     core::ArrayRef array;
     auto* const handle = reinterpret_cast<core::Array*>(resource->res.array.array);
-    if (const Error error = core::findArray(handle, array); error != Error::Success) return error;
+    TRY(core::findArray(handle, array));
     uint64_t made = 0;
     const Error error = core::createSurface(context, array, made);
     if (error == Error::Success) *out = made;
@@ -28,7 +28,7 @@ CUDA_API(cudaError_t, cudaGetSurfaceObjectResourceDesc)(cudaResourceDesc* out, c
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::SurfaceObject> surface;
     if (!out) return Error::InvalidDevice;  // natively too
-    if (const Error error = core::findSurface(context, handle, surface); error != Error::Success) return error;
+    TRY(core::findSurface(context, handle, surface));
     *out = {};
     out->resType = cudaResourceTypeArray;
     out->res.array.array = reinterpret_cast<cudaArray_t>(surface->array().get());

@@ -121,7 +121,7 @@ cudaError_t withTexture(cudaTextureObject_t handle, const void* out, Body&& body
   return withContext([&](core::Context& context) {
     std::shared_ptr<const core::TextureObject> texture;
     if (!out) return Error::InvalidValue;
-    if (const Error error = core::findTexture(context, handle, texture); error != Error::Success) return error;
+    TRY(core::findTexture(context, handle, texture));
     return body(texture->description());
   });
 }
