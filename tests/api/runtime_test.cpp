@@ -190,6 +190,25 @@ TEST_F(Runtime, MachineCodeAloneIsRefused) {  // PLAT-02
   EXPECT_EQ(cudaGetLastError(), cudaErrorNoKernelImageForDevice);
 }
 
+TEST_F(Runtime, AttributesOfLibraryKernelsAreSet) {
+  cudaLibrary_t library = nullptr;
+  ASSERT_EQ(cudaLibraryLoadData(&library, scalePtx, nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
+  cudaKernel_t kernel = nullptr;
+  ASSERT_EQ(cudaLibraryGetKernel(&kernel, library, "scale"), cudaSuccess);
+  const auto limit = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  EXPECT_EQ(cudaKernelSetAttributeForDevice(kernel, limit, 1024, 0), cudaSuccess);
+  int value = 0;
+  EXPECT_EQ(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 reinterpret_cast<CUkernel>(kernel), 0),
+            CUDA_SUCCESS);
+  EXPECT_EQ(value, 1024);
+  EXPECT_EQ(cudaKernelSetAttributeForDevice(kernel, limit, 1 << 30, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaKernelSetAttributeForDevice(kernel, limit, 1024, 77), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaKernelSetAttributeForDevice(nullptr, limit, 1024, 0), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaLibraryUnload(library), cudaSuccess);
+}
+
 TEST_F(Runtime, WhatIsMissingSaysSo) {
   void* connection = nullptr;
   EXPECT_EQ(cudaEGLStreamConsumerDisconnect(&connection), cudaErrorNotSupported);

@@ -299,6 +299,8 @@ void kernels() {
   call(G, FUNCTION(cudaFuncGetAttributes), out(0), entry());
   call(G, FUNCTION(cudaFuncSetAttribute), entry(), number(8, {0, 1, 9, 10, 11, 99, minusOne}),
        number(1024, {0, minusOne, 100, 1 << 30}));
+  call(G, FUNCTION(cudaKernelSetAttributeForDevice), kernel(), number(8, {0, 1, 9, 10, 11, 99, minusOne}),
+       number(1024, {0, minusOne, 1 << 30}), ordinal());
   call(G, FUNCTION(cudaFuncSetCacheConfig), entry(), number(0, {1, 2, 3, 4, minusOne}));
   call(G, FUNCTION(cudaFuncSetSharedMemConfig), entry(), number(0, {1, 2, 3}));
   call(G, FUNCTION(cudaFuncGetName), out(0), entry());

@@ -147,6 +147,24 @@ CUDA_API(cudaError_t, cudaLibraryGetKernel)(cudaKernel_t* out, cudaLibrary_t han
   });
 }
 
+CUDA_API(cudaError_t, cudaKernelSetAttributeForDevice)
+(cudaKernel_t handle, cudaFuncAttribute attribute, int value, int ordinal) {
+  return withPlatform([&] {
+    const bool isSettable = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize ||
+                            attribute == cudaFuncAttributePreferredSharedMemoryCarveout;
+    if (!isSettable) return Error::InvalidValue;
+    Kernel* kernel = Kernel::of(handle);
+    if (!kernel) return Error::InvalidHandle;
+    core::Device* device = core::Platform::get().device(ordinal);
+    if (!device) return Error::InvalidDevice;
+    core::ContextRef context;
+    TRY(device->holdPrimary(context));
+    core::Function* function = nullptr;
+    TRY(kernel->function(*context, function));
+    return function->setAttribute(attribute, value);
+  });
+}
+
 CUDA_API(cudaError_t, cudaLibraryGetKernelCount)(unsigned int* count, cudaLibrary_t handle) {
   if (!count) return record(cudaErrorInvalidValue);
   return withLibrary(handle, [&](Library& library, core::Context&) {
