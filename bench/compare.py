@@ -196,8 +196,11 @@ def plain(lines):
 
 
 def first_line(command):
+    variables = dict(os.environ)
+    if command[0] == "nvidia-smi":
+        variables.pop("LD_LIBRARY_PATH", None)  # which may lead to our NVML
     try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=60, env=variables).stdout
         return next((line.strip() for line in output.splitlines() if line.strip()), "")
     except (OSError, subprocess.SubprocessError):
         return ""

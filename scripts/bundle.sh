@@ -24,7 +24,7 @@ done
 for folder in programs bench; do
   [ ! -d "$root/build/bin/$folder" ] || cp -r "$root/build/bin/$folder" "$out/bin/"
 done
-cp "$root"/bench/{compare,chart}.py "$out/bin/bench/"
+cp -r "$root"/bench/{compare.py,chart.py,programs} "$out/bin/bench/"
 find "$root/build/lib" -name '*.so*' -exec cp -a -t "$out/lib" {} +
 # The CUDA programs keep the names of their static runtime: `mulciber run` finds it by them.
 find "$out/lib" "$out/bin" -maxdepth 1 -type f ! -name vector_add_static -exec strip --strip-unneeded {} + 2>/dev/null || true

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Runs a folder of programs natively and under Mulciber, in turns on one device, and compares what they print.
+
+Programs print their times and results. Times become ratios (native / ours; above 1.00x Mulciber is faster), results
+are compared: a program that gives something else fails, and its times do not count. docs/programs.md says what a
+manifest holds.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from compare import device, environment, number, ratio_text  # noqa: E402
+from kernels import of_native, of_ours, side_by_side  # noqa: E402
+from output import Output, difference  # noqa: E402
+
+GOOD, BAD = 0.8, 0.5
+LEAST = 1.0  # microseconds: what takes less is the clock's noise
+
+
+class Program:
+    def __init__(self, entry, folder):
+        self.name, self.command = entry["name"], entry["command"]
+        self.folder = pathlib.Path(folder, entry.get("folder", "."))
+        self.build = entry.get("build")
+        self.times, self.results = entry.get("times"), entry.get("results")
+        self.tolerance = entry.get("tolerance", 1e-4)
+        self.outputs = {"native": [], "ours": []}
+        self.seconds = {"native": [], "ours": []}
+        self.problem, self.kernels = "", []
+
+    def execute(self, side, arguments, scratch, options=(), keep=True, **variables):
+        """One run. What it printed on standard error, or None and a problem."""
+        variables = environment(scratch) | variables
+        command = list(self.command)
+        if side == "native":
+            variables.pop("LD_LIBRARY_PATH", None)  # libcuda is the system's
+        else:
+            command = [arguments.mulciber, "run", *options, *command]
+        begin = time.monotonic()
+        try:
+            result = subprocess.run(command, capture_output=True, cwd=self.folder, env=variables, timeout=arguments.seconds)
+        except subprocess.TimeoutExpired:
+            self.problem = f"{side}: {arguments.seconds} s passed"
+            return None
+        except OSError as error:
+            self.problem = f"{side}: {error}"
+            return None
+        errors = result.stderr.decode(errors="replace")
+        if result.returncode:
+            self.problem = f"{side}: status {result.returncode}: {errors.strip()[-200:]}"
+            return None
+        if keep:
+            self.outputs[side].append(Output(result.stdout.decode(errors="replace"), self.times, self.results))
+            self.seconds[side].append(time.monotonic() - begin)
+        return errors
+
+    def prepare(self, arguments, scratch):
+        """Builds it, and runs it once under Mulciber, which translates and compiles its kernels."""
+        try:
+            if self.build:
+                subprocess.run(self.build, shell=True, cwd=self.folder, check=True, capture_output=True, timeout=600)
+        except subprocess.SubprocessError as error:
+            self.problem = f"not built: {(getattr(error, 'stderr', None) or b'').decode(errors='replace')[-200:]}"
+            return
+        self.execute("ours", arguments, scratch, keep=False)
+
+    def profile(self, arguments, scratch):
+        """The time of each kernel, natively where there is a library that tells it."""
+        told = ""
+        if arguments.native_profile:
+            path = os.path.join(scratch, "native_profile")
+            if self.execute("native", arguments, scratch, keep=False, CUDA_INJECTION64_PATH=arguments.native_profile,
+                            NATIVE_PROFILE=path) is not None and os.path.exists(path):
+                told = pathlib.Path(path).read_text()
+                os.remove(path)
+        ours = self.execute("ours", arguments, scratch, ["--profile"], keep=False)
+        self.kernels = side_by_side(of_native(told), of_ours(ours or ""))
+
+    def ratios(self):
+        """[(label, native, ours)] in microseconds, medians over the rounds."""
+        def medians(side):
+            labels = self.outputs[side][0].times if self.outputs[side] else {}
+            return {label: statistics.median(output.times.get(label, 0) for output in self.outputs[side]) for label in labels}
+
+        native, ours = medians("native"), medians("ours")
+        return [(label, native[label], ours[label]) for label in native
+                if label in ours and min(native[label], ours[label]) >= LEAST]
+
+    def judge(self):
+        if not self.problem and not (self.outputs["native"] and self.outputs["ours"]):
+            self.problem = "not run"
+        if not self.problem:
+            told = difference(self.outputs["native"], self.outputs["ours"], self.tolerance)
+            self.problem = f"other result: {told}" if told else ""
+        rows = [] if self.problem else [{"label": label, "native": native, "ours": ours, "ratio": native / ours}
+                                        for label, native, ours in self.ratios()]
+        return {"name": self.name, "command": self.command, "problem": self.problem, "times": rows, "kernels": self.kernels,
+                "seconds": {side: statistics.median(values) for side, values in self.seconds.items() if values}}
+
+
+def measure(programs, arguments, scratch, end):
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        list(pool.map(lambda program: program.prepare(arguments, scratch) if time.monotonic() < end else None, programs))
+    print(f"{sum(not program.problem for program in programs)} of {len(programs)} programs run", file=sys.stderr)
+    for round_ in range(arguments.rounds):
+        for program in programs:
+            sides = ["native", "ours"] if round_ % 2 == 0 else ["ours", "native"]
+            if program.problem or time.monotonic() > end:
+                continue
+            ran = all(program.execute(side, arguments, scratch) is not None for side in sides)
+            slow = any(native / ours < arguments.profile for _, native, ours in program.ratios())
+            if ran and slow and round_ == arguments.rounds - 1:
+                program.profile(arguments, scratch)
+
+
+def geometric(values):
+    return statistics.geometric_mean(values) if values else None
+
+
+def summary(results):
+    """Of all timings, and with each program counted once."""
+    ratios = [row["ratio"] for result in results for row in result["times"]]
+    means = [geometric([row["ratio"] for row in result["times"]]) for result in results if result["times"]]
+    wrong = [result for result in results if result["problem"].startswith(("other result", "ours"))]
+    lines = ["| | timings | programs |", "|---|---:|---:|"]
+    for what, text in (("compared", lambda v: str(len(v))), ("geometric mean", lambda v: ratio_text(geometric(v))),
+                       ("median", lambda v: ratio_text(statistics.median(v)) if v else "-"),
+                       (f"at least {GOOD:.2f}x", lambda v: f"{100 * sum(r >= GOOD for r in v) / max(1, len(v)):.0f} %"),
+                       (f"below {BAD:.2f}x", lambda v: str(sum(r < BAD for r in v)))):
+        lines.append(f"| {what} | {text(ratios)} | {text(means)} |")
+    return lines + [f"| wrong or failing | | {len(wrong)} |"]
+
+
+def table(results):
+    """Programs by the geometric mean of their timings, the worst first, with their worst timing."""
+    lines = ["| program | timings | mean | worst timing | CUDA | Mulciber | |", "|---|---:|---:|---|---:|---:|---:|"]
+    compared = [result for result in results if result["times"]]
+    for result in sorted(compared, key=lambda result: geometric([row["ratio"] for row in result["times"]])):
+        worst = min(result["times"], key=lambda row: row["ratio"])
+        lines.append(f"| {result['name']} | {len(result['times'])} | {ratio_text(geometric([row['ratio'] for row in result['times']]))} | "
+                     f"{worst['label'][:60].replace('|', '/')} | {number(worst['native'])} us | {number(worst['ours'])} us | {ratio_text(worst['ratio'])} |")
+    return lines
+
+
+def kernel_table(results):
+    """Of programs that were profiled: their kernels, without those of little time."""
+    lines = ["| program | kernel | calls | CUDA | Mulciber | | native registers |", "|---|---|---:|---:|---:|---:|---:|"]
+    for result in results:
+        all_time = sum(row["ours"] * row["calls"] for row in result["kernels"])
+        for row in result["kernels"]:
+            if row["ours"] * row["calls"] > 0.05 * all_time:
+                native = row.get("native")
+                lines.append(f"| {result['name']} | {row['kernel'][:60]} | {row['calls']} | {number(native)} us | {number(row['ours'])} us | "
+                             f"{ratio_text(native and native / row['ours'])} | {row.get('registers', '-')} |")
+    return lines if len(lines) > 2 else []
+
+
+def problems(results):
+    return [f"{result['name']}: {result['problem']}" for result in results if result["problem"]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mulciber")
+    parser.add_argument("manifest", type=pathlib.Path)
+    parser.add_argument("--folder", help="where the programs' folders are; by default where the manifest is")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1, help="how many to build and to translate at once")
+    parser.add_argument("--seconds", type=float, default=60, help="limit of one run of one program")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which nothing new is begun")
+    parser.add_argument("--profile", type=float, default=0, metavar="RATIO", help="profile programs with a timing below this")
+    parser.add_argument("--native-profile", type=os.path.abspath, help="the library made of native_profile.cpp, for native kernels' times")
+    parser.add_argument("--json", help="write all numbers to this file")
+    parser.add_argument("--markdown", help="write the tables to this file")
+    arguments = parser.parse_args()
+    end = time.monotonic() + arguments.limit
+    arguments.mulciber = os.path.abspath(arguments.mulciber)
+
+    entries = json.loads(arguments.manifest.read_text())
+    unknown = set(arguments.only or ()) - {entry["name"] for entry in entries}
+    if unknown:
+        parser.error(f"not in the manifest: {', '.join(sorted(unknown))}")
+    folder = arguments.folder or arguments.manifest.resolve().parent
+    programs = [Program(entry, folder) for entry in entries if not arguments.only or entry["name"] in arguments.only]
+    with tempfile.TemporaryDirectory() as scratch:
+        measure(programs, arguments, scratch, end)
+    results = [program.judge() for program in programs]
+    lines = summary(results) + [""] + table(results) + [""] + kernel_table(results)
+    print("\n".join(lines + [""] + problems(results)))
+    header = {"device": device(arguments.mulciber), "date": datetime.date.today().isoformat(), "rounds": arguments.rounds}
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(header | {"programs": results}, indent=1))
+    if arguments.markdown:
+        pathlib.Path(arguments.markdown).write_text("\n".join(lines) + "\n")
+    return 1 if not results or any(result["problem"].startswith(("other result", "ours")) for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
