@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What mulciberGetEngineVersion() gives. Functions and members are only ever added; structures tell their size. */
+/* The result of mulciberGetEngineVersion(). Functions and members are only ever added; structures hold their size. */
 #define MULCIBER_ENGINE_VERSION 2u
 uint32_t mulciberGetEngineVersion(void);
 
@@ -68,7 +68,7 @@ typedef struct MulciberFeature {
   VkBool32 isPresent; /* the physical device has it */
 } MulciberFeature;
 
-/* MULCIBER_ERROR_MISSING_FEATURE when the physical device can never do; the message names all that it lacks. */
+/* MULCIBER_ERROR_MISSING_FEATURE when the physical device lacks what every context needs; the message names it all. */
 MulciberResult mulciberCreateRequirements(const MulciberPhysicalDevice* physicalDevice, MulciberRequirements* out);
 void mulciberDestroyRequirements(MulciberRequirements requirements);
 
@@ -132,7 +132,7 @@ typedef struct MulciberBufferRange {
 
 /* Memory of the device. Addresses are CUDA's device pointers and Vulkan's buffer addresses in one. */
 MulciberResult mulciberAllocate(MulciberContext context, size_t bytes, VkDeviceAddress* out);
-/* Nothing may use it any more, but for work of streams, which is waited for. */
+/* Only work of streams may still use it: the call waits for that work. */
 MulciberResult mulciberFree(MulciberContext context, VkDeviceAddress address);
 /* Where the memory at an address, anywhere in an allocation, lies for Vulkan. */
 MulciberResult mulciberGetBuffer(MulciberContext context, VkDeviceAddress address, MulciberBufferRange* out);
@@ -270,7 +270,7 @@ typedef struct MulciberRecordingInfo {
    Without the flags no barrier is set towards what the engine records. */
 MulciberResult mulciberBeginRecording(MulciberContext context, const MulciberRecordingInfo* info,
                                       MulciberRecording* out);
-/* The handle is of no use afterwards. */
+/* The handle must not be used afterwards. */
 MulciberResult mulciberEndRecording(MulciberRecording recording);
 MulciberResult mulciberRecordLaunch(MulciberRecording recording, MulciberKernel kernel, const MulciberLaunch* launch);
 /* Between addresses of the device that do not overlap. */
@@ -282,7 +282,7 @@ MulciberResult mulciberRecordFill(MulciberRecording recording, VkDeviceAddress d
    on). MULCIBER_ERROR_NEEDS_HOST, and nothing is recorded, where it has functions of the host, events, waits, memory
    nodes, copies with the host or of arrays, or kernels that print, allocate or are launched cooperatively. */
 MulciberResult mulciberRecordGraph(MulciberRecording recording, MulciberGraph graph);
-/* What follows in the recording comes after what came before. */
+/* All that is recorded later comes after all that was recorded before. */
 MulciberResult mulciberRecordBarrier(MulciberRecording recording);
 /* The command buffers of all frames up to this number have run, or never will: what their launches needed beyond
    registers and push constants is used again. */

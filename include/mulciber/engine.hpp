@@ -22,7 +22,7 @@ inline void check(MulciberResult result) {
   if (result != MULCIBER_SUCCESS) throw Error(result);
 }
 
-// What has to be destroyed. Failures of that have nobody to go to.
+// A handle that destroys itself. Failures to destroy are ignored: nobody could act on them.
 template <class Handle, auto destroy>
 class Owned {
  public:
@@ -132,7 +132,7 @@ class Image : public Owned<MulciberImage, mulciberUnwrapImage> {
   }
 };
 
-// Of all that the stream is given while `body` runs.
+// A graph of all work that the stream is given while `body` runs.
 class Graph : public Owned<MulciberGraph, mulciberDestroyGraph> {
  public:
   template <class Body>
@@ -148,7 +148,7 @@ class Graph : public Owned<MulciberGraph, mulciberDestroyGraph> {
   }
 };
 
-// Ends when it goes; end() tells whether that has worked.
+// The destructor ends the recording; end() does so too, and reports failures.
 class Recording : public Owned<MulciberRecording, mulciberEndRecording> {
  public:
   Recording(MulciberContext context, const MulciberRecordingInfo& info) {

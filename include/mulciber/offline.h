@@ -10,8 +10,8 @@
 
 namespace mulciber {
 
-// Which members of the profile keep kernels that were translated for `made` from being right on a device of the other
-// profile, separated by commas; empty when they are right there. Whatever a device can do more does no harm.
+// Kernels that were translated for `made` may be wrong on a device of the other profile. Gives the members of the
+// profile that are the reason, separated by commas; empty when the kernels are right there. More abilities do no harm.
 std::string whatKeepsFrom(const TargetProfile& made, const TargetProfile& device);
 
 // How a kernel's parameters were declared. KernelInfo::parameters has where they lie.

@@ -1,5 +1,5 @@
-// Texture and surface references: names of a module that instructions use for objects. The host binds them, and each
-// launch says which objects they stand for then.
+// Texture and surface references: names in a module that instructions use in place of objects. The host binds objects
+// to them, and each launch passes the handles of the objects that are bound at that time.
 #pragma once
 
 #include <cstdint>

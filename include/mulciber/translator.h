@@ -33,12 +33,12 @@ const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "la
 struct TranslateOptions {
   bool exactDenormals = false;  // repair every f32 operation the device would flush; costs speed
   bool debugInfo = false;       // .loc lines and the names of registers into the SPIR-V
-  // Shared or private memory in LaunchState::scratch: for launches with more than the device has, by their dynamic
-  // shared memory or their stack. Kernels that alone ask for more have it there in any case.
+  // Puts shared or private memory into LaunchState::scratch, for launches whose dynamic shared memory or stack is more
+  // than the device has. Kernels that need more by themselves always have it there.
   bool sharedInScratch = false, localInScratch = false;
-  // For launches whose blocks end in a warp of less than 32 threads, in which there are no cooperative matrices.
+  // For launches whose blocks end in a warp of fewer than 32 threads: such warps cannot use cooperative matrices.
   bool partialWarps = false;
-  // A kernel with more instructions than this, all calls inlined, lets calls of large functions share a body.
+  // When inlining all calls would make the kernel larger than this, calls of a large function share one body.
   uint32_t inlineLimit = 32768;
   bool validate = false;  // run spirv-val on the result
   // Called with the text of each stage ("ptx", "ir", "structurize", "ssa", ..., "spirv") when set.
@@ -63,10 +63,10 @@ class Diagnostics {
 
   void add(Message message);
   bool hasErrors() const { return errorCount_ != 0; }
-  // A module is of a PTX ISA version newer than those known. If it has errors, CUDA has a code of its own for them.
+  // The module has a PTX ISA version newer than those known: CUDA reports errors in it with a code of its own.
   bool hasNewerPtx() const { return hasNewerPtx_; }
   void noteNewerPtx() { hasNewerPtx_ = true; }
-  // All that is missing where modules are linked is functions that kernels call: another code of its own.
+  // Linking failed only because functions that kernels call are not defined: CUDA has another code for that.
   bool missesFunctions() const { return missesFunctions_; }
   void noteMissingFunctions() { missesFunctions_ = true; }
   bool isFull() const { return errorCount_ > kMaxErrors; }
@@ -139,13 +139,13 @@ struct ParsedModuleDeleter {
 };
 using ModulePtr = std::unique_ptr<const ParsedModule, ParsedModuleDeleter>;
 
-// `assemblerOptions` is the command line of ptxas that a fat binary keeps beside the text. What it says of results
-// counts: with `--fmad false`, `-O0` or `-g` no product and sum are rounded once.
+// `assemblerOptions` is the command line of ptxas that a fat binary keeps beside the text. Options that change results
+// are obeyed: with `--fmad false`, `-O0` or `-g` no product and sum are fused.
 ModulePtr parseModule(std::string_view text, std::string_view fileName, Diagnostics& diagnostics,
                       std::string_view assemblerOptions = {});
 // Links several modules into one: extern symbols are resolved, weak and common ones merged.
 ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& diagnostics);
-// Whether a module that is linked with no other is a whole program: an error for each function that nobody defines.
+// Whether the module alone is a whole program: reports an error for each function that it does not define.
 bool checkWholeProgram(const ParsedModule& module, Diagnostics& diagnostics);
 
 std::vector<std::string> kernelNames(const ParsedModule& module);

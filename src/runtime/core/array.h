@@ -25,7 +25,7 @@ struct ArrayFormat {
   bool isCompressed() const { return block != 1; }
 };
 
-// Null for what is no format of arrays.
+// Null when CUDA has no such format of arrays.
 const ArrayFormat* findArrayFormat(uint32_t code, uint32_t channels);
 // Of the images of that format: the one whose textures may give numbers as well as integers, where there are two.
 const ArrayFormat* findArrayFormat(VkFormat format);
@@ -118,7 +118,7 @@ Error importMipmappedArray(Context& context, const ArrayDescription& description
 // Over an image of an engine's.
 Error wrapMipmappedArray(Context& context, const ArrayDescription& description, uint32_t levels, VkImage image,
                          MipmappedArray*& out);
-// Of whatever context. They wait until nothing uses the array any more. A level stays until its mipmapped array goes.
+// Of any context. They wait until nothing uses the array any more. A level lives as long as its mipmapped array.
 Error destroyArray(Array* array);
 Error destroyMipmappedArray(MipmappedArray* array);
 

@@ -1,5 +1,5 @@
-// Values as bytes one after the other, in the order of this machine. What is read may be anything: readers give zeros
-// and empty lists behind the end, and say so.
+// Writes and reads values as consecutive bytes, in this machine's order. Input may be damaged: behind the end a reader
+// gives zeros and empty lists, and reports that it did.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The values that conditional nodes of graphs go by: words of device memory that kernels set.
+// The values that conditional nodes of graphs test: words of device memory that kernels set.
 #pragma once
 
 #include <cstdint>

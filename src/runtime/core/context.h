@@ -78,8 +78,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // The first error that broke the context: every call gives it until the context is destroyed (HOST-12).
   Error error() const { return error_.load(std::memory_order_acquire); }
   void setError(Error error);
-  // The error that a call returns whose work ended so. A device that is lost breaks the context: the one place for
-  // that.
+  // The error for a call whose work ended with that status. Here, and nowhere else, a lost device breaks the
+  // context.
   Error errorAfter(vk::Status status);
 
   Error synchronize();            // all streams; drains printf and reports what kernels did wrong

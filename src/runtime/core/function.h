@@ -22,8 +22,8 @@ namespace mulciber::core {
 
 class Module;
 
-// What a launch needs of a translation: memory in device memory, because there is more of it than the device has, and
-// no operations of whole warps, because the last warp of each block is none.
+// What a launch demands of a translation: shared or private memory in device memory, when the launch has more than the
+// device; no operations of whole warps, when the last warp of each block has fewer than 32 threads.
 struct LaunchNeeds {
   bool sharedInScratch = false, localInScratch = false, partialWarps = false;
   bool operator==(const LaunchNeeds&) const = default;

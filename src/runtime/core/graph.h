@@ -41,8 +41,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // Of a graph that was cloned from the node's: the node's copy; null when there is none.
   GraphNode* copyOf(const GraphNode& original) const;
 
-  // Memory has a place for good: nodes and edges stay, there is no other graph with the same nodes, and one executable
-  // graph at a time.
+  // The graph allocates memory at fixed addresses. So its nodes and edges cannot be removed, it cannot be cloned, and
+  // it has one executable graph at a time.
   bool hasMemory() const { return hasMemory_; }
 
   // Values for conditional nodes, one for each, in this graph and all others that stand inside the program's own.

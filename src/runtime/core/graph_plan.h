@@ -1,5 +1,5 @@
-// In which steps a graph runs in a stream: command buffers recorded once, and between them what only the host can do.
-// Nodes of child graphs stand among those of their parents.
+// The steps in which a graph runs in a stream: command buffers recorded once, and between them what only the host can
+// do. Nodes of child graphs stand among those of their parents.
 #pragma once
 
 #include <cstdint>

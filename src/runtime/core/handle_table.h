@@ -21,14 +21,14 @@ class HandleTable {
     return handle;
   }
 
-  // Null for what is no handle.
+  // Null when it is no handle.
   Ref find(T* handle) const {
     std::shared_lock lock(mutex_);
     const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second;
   }
 
-  // The object may live on with others; null for what is no handle.
+  // The object may live on with others; null when it is no handle.
   Ref remove(T* handle) {
     std::unique_lock lock(mutex_);
     const auto found = objects_.find(handle);

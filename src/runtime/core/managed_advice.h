@@ -1,4 +1,4 @@
-// What a program said about ranges of managed memory (UM-09 to UM-11). Nothing moves by it: it is told when asked for.
+// The advice that a program gave about ranges of managed memory (UM-09 to UM-11). It moves nothing; it can be queried.
 #pragma once
 
 #include <cstdint>

@@ -131,7 +131,7 @@ Error MemoryPool::allocate(Context& context, Stream* stream, uint64_t wanted, vk
   };
   auto found = fits(false);
   if (found == pieces_.end()) {
-    // Rather more memory than a stream that waits for another; rather that than no memory.
+    // First try to get more memory. Only when there is none, take a piece for which this stream waits for another.
     const Error grown = grow(vulkan, bytes);
     if (grown != Error::Success && grown != Error::OutOfMemory) return grown;
     found = fits(stream && grown == Error::OutOfMemory && internalDependencies_);

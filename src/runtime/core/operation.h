@@ -33,7 +33,7 @@ struct BufferCopy {
   uint64_t destinationOffset, sourceOffset, bytes;
 };
 
-// From bytes of the program's that were taken along; region.source is the place among them.
+// From bytes of the program's that the call has copied; region.source is the offset in them.
 struct Upload {
   vk::CopyRegion region;
   std::shared_ptr<const std::vector<char>> bytes;
@@ -47,7 +47,7 @@ struct ArrayCopy {
   AllocationRef allocation;  // of the memory; null when it is staging memory, which the host reads afterwards
 };
 
-// From bytes of the program's that were taken along, without gaps.
+// From bytes of the program's that the call has copied, without gaps.
 struct ArrayUpload {
   vk::ImageBox array;
   std::shared_ptr<const std::vector<char>> bytes;
@@ -109,14 +109,14 @@ struct WaitForWord {
 Error prepare(const WordWait& wait, WaitForWord& out);
 Error prepare(const WordWrite& write, DeviceWork& out);
 
-// Semaphores that are not ours: what follows waits for some, and others are signalled after all before.
+// Semaphores of other interfaces: what follows waits for some; others are signalled after all work before.
 struct SemaphoreExchange {
   std::vector<vk::SemaphorePoint> waits, signals;
   std::shared_ptr<const void> owner;
 };
 
-// What follows comes after a semaphore of another interface has the value. The stream is kept back until then: queues
-// wait for nothing that work behind them may have to bring about.
+// What follows comes after a semaphore of another interface has the value. The stream is kept back until then: a queue
+// must not wait for what later work in that queue may have to signal.
 struct WaitForSemaphore {
   std::shared_ptr<vk::ImportedSemaphore> semaphore;
   uint64_t value;

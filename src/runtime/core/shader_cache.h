@@ -1,6 +1,6 @@
-// What was compiled once, on disk: translated kernels, the driver's pipelines, probe results. Keyed by content; a
-// damaged or half-written file is as good as none; many processes may use one folder. In that folder only files with
-// the cache's own names are read or removed, and only where they are real files of this user.
+// The cache on disk: translated kernels, the driver's pipelines, probe results. Keyed by content. A damaged or
+// half-written file counts as missing, and many processes may use one folder. In that folder the cache reads and
+// removes only files with its own names, and only where they are real files of this user.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // The context's worker thread calls it after all before it; what follows waits for it.
   Error hostFunction(std::function<void(Error status)> function);
   Error hostFunction(void (*function)(void*), void* data);  // not called once the context is broken
-  // What follows waits for the word. The worker looks at it again and again, and drops the wait when the context
+  // What follows waits for the word. The worker thread polls it, and gives the wait up when the context
   // breaks.
   Error waitForWord(const AllocationRef& allocation, const WordWait& wait);
   Error enqueue(const DeviceWork& work);
@@ -88,7 +88,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void abandon();  // drops what is kept back; nobody waits for it any longer
   // Whether what is kept back may stay so: the stream waits for a word, or for another stream.
   bool isHeldUp();
-  // Returns when no thread is any more giving work that had found the context whole.
+  // Returns when every thread that is giving work, and has found the context unbroken, has given it.
   void settle() { std::lock_guard lock(mutex_); }
 
  private:

@@ -42,7 +42,7 @@ class TextureTable {
   TableObjectRef find(uint64_t handle) const;
   Error remove(uint64_t handle);  // InvalidValue for what is no handle
   void clear();                   // nothing uses it any more
-  // What LaunchState::textures is to be.
+  // The value for LaunchState::textures.
   Error address(uint64_t& out);
 
  private:

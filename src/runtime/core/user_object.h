@@ -1,5 +1,5 @@
-// An object of the program's that lives as long as anything counts on it: the program itself, graphs, and graphs ready
-// to run. Its destructor then runs once.
+// An object of the program's with a count of references: the program's own, those of graphs, and those of executable
+// graphs. When the last reference goes, its destructor runs, once.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The thread that carries kept-back streams on: it runs their host functions and hands the device what comes behind.
+// The thread that serves kept-back streams: it runs their host functions and gives the queues the work behind those.
 #pragma once
 
 #include <condition_variable>

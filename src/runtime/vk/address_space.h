@@ -1,4 +1,4 @@
-// The process's addresses, of which a device's must not equal any: programs tell pointers apart by their numbers.
+// Ranges of the process's addresses: no device address may equal a host pointer, since programs compare both.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Work that the device leaves out, as words of its own memory say.
+// Work that the device skips, as words in its own memory say.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct Memory;
 
 bool canLeaveOutWork(const Device& device);
 
-// Which of several pieces of work are done: the first for a value that is not 0 and the second for 0, or that of the
-// value's number.
+// Which of several pieces of work run: of two, the first for a value that is not 0 and the second for 0; else the one
+// with the value's number.
 struct Condition {
   uint64_t value;       // its address
   uint64_t within = 0;  // the address of a word that is 0 when none is done
@@ -22,7 +22,7 @@ struct Condition {
 };
 void decide(Commands& commands, const Condition& condition);
 
-// Dispatches between the two are left out when the word is 0. What wrote it was recorded before. Transfers by the copy
+// Dispatches between the two are skipped when the word is 0. What wrote it was recorded before. Transfers by the copy
 // engine are never left out.
 void beginIf(Commands& commands, const Memory& words, uint32_t number);
 void endIf(Commands& commands);

@@ -92,11 +92,11 @@ class Device {
   // writes visible to it, and a launch and its wait are 1.5 us shorter (H200).
   bool hostReads() const { return hostReads_.load(std::memory_order_acquire); }
   void hostWillRead();
-  // Whether the host sees all that kernels wrote, once they are done. To be asked before a read; the answer is no
-  // twice, and then until the batches under way have ended.
+  // Whether the host sees all that finished kernels wrote. To be asked before a read. The first two answers are no,
+  // and so are later ones until the batches under way have ended.
   bool hostSeesAll();
 
-  // What runs sees the host's writes until `point` is passed, as far as the device needs help for that.
+  // Until `point` is passed, running kernels see the host's writes. Does nothing on devices that need no help.
   void showHostWrites(const Point& point);
 
   PFN_vkMapMemory2KHR mapMemory2 = nullptr;  // null when the device has no placed mapping

@@ -1,5 +1,5 @@
-// Memory and semaphores that somebody else has made, on another device or in another process, taken over by file
-// descriptors; and ours given away so.
+// Imports memory and semaphores of another device or process by file descriptors, and exports our own in the same
+// way.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mulciber::vk {
 class Device;
 struct PhysicalDevice;
 
-// A VkDeviceMemory of somebody else's. Whoever describes it owns the descriptor: it is not closed here.
+// A VkDeviceMemory of another owner. The caller keeps the descriptor: it is not closed here.
 struct ExternalMemory {
   int descriptor = -1;
   uint64_t size = 0;

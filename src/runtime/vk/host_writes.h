@@ -1,7 +1,7 @@
 // Lets kernels see what the host writes while they run.
 //
-// NVIDIA's device keeps lines of host memory in its L2 cache, and no load of Vulkan's passes that by: whatever scope,
-// order and kind of memory were tried, a kernel that waits for the host reads an old value for ever (docs/runtime.md).
+// NVIDIA's device keeps lines of host memory in its L2 cache, and no load of Vulkan's bypasses that: with every scope,
+// order and kind of memory tried, a kernel that waits for the host reads an old value for ever (docs/runtime.md).
 // The device drops these lines when a queue of another family is given work, even an empty submission. So while a
 // kernel runs that may wait for the host, a thread makes such submissions.
 #pragma once

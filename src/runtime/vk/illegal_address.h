@@ -11,7 +11,7 @@
 
 namespace mulciber::vk {
 
-// To be told of an illegal address: the flag of a device, to be forgotten before that goes.
+// The flag that an illegal address sets, of a device; forgetIllegalAddresses() before the device goes.
 void watchIllegalAddresses(std::atomic<bool>& isLost);
 void forgetIllegalAddresses(std::atomic<bool>& isLost);
 

@@ -39,13 +39,13 @@ class Allocator {
 
   Status allocate(MemoryUse use, uint64_t size, Memory& out);
   Status allocateImage(const VkMemoryRequirements& needed, Memory& out);
-  // Large pieces of memory are kept for the next that asks for about as much, within bounds, and count as free.
+  // The allocator keeps large pieces, within bounds, for the next request of about that size; they count as free.
   void free(const Memory& memory);
-  // Gives the driver back what is kept; allocate() does so itself before it fails. False when there was nothing.
+  // Gives kept memory back to the driver; allocate() does so itself before it fails. False when none was kept.
   bool trim();
 
-  // Where the host reaches the memory, a GPU's own through the bus: small pieces are moved faster so than by the
-  // device. Null where it does not.
+  // The address at which the host reaches the memory, a GPU's own through the bus: the host copies small pieces
+  // faster than the device. Null where the host does not reach it.
   void* window(const Memory& memory);
 
   // Makes memory of the host's own, whole pages, known to the device.

@@ -32,8 +32,8 @@ std::optional<uint32_t> registersOf(std::span<const VkPipelineExecutableStatisti
 
 class Pipeline {
  public:
-  // `cache`: what the driver made of the same description before, or empty; filled with what it makes now when that
-  // is new. Contents the driver does not accept cost a compile and nothing else.
+  // `cache`: the pipeline cache's data of the same description from before, or empty. Replaced by the new data when the
+  // driver has made any. Contents the driver does not accept cost a compile and nothing else.
   static Status create(Device& device, const PipelineDescription& description, std::vector<uint8_t>& cache,
                        std::unique_ptr<Pipeline>& out);
   ~Pipeline();

@@ -49,14 +49,14 @@ struct Position {
   }
 };
 
-// How an engine keeps others from a queue of its own while it uses it: Vulkan wants that.
+// An engine's lock for a queue that it shares: Vulkan forbids two threads to use a queue at once.
 struct QueueLock {
   void (*lock)(void* user) = nullptr;
   void (*unlock)(void* user) = nullptr;
   void* user = nullptr;
 };
 
-// A semaphore that is not ours, and of a timeline the value to wait for or to raise it to.
+// A semaphore of another owner and, for a timeline, the value to wait for or to signal.
 struct SemaphorePoint {
   VkSemaphore semaphore = VK_NULL_HANDLE;
   uint64_t value = 0;
@@ -111,7 +111,7 @@ class Queue {
     return isKnownPassed(value) || (isSubmitted(value) && wentAlone_.load(std::memory_order_acquire) == value);
   }
   Status poll(uint64_t value);  // Ok when passed, NotReady when not; submits nothing
-  // As far as is known without asking the driver, which keeps a thread waiting while another one submits.
+  // Does not ask the driver: that would make the thread wait while another one submits.
   bool isKnownPassed(uint64_t value) const { return completed_.load(std::memory_order_acquire) >= value; }
   Status wait(uint64_t value, WaitMode mode);  // submits first
   // For a timestamp in the batch that ends at `value`: done when that is written, whatever follows it in the batch.

@@ -1,4 +1,4 @@
-// Ranges of device addresses that memory comes and goes in: sparse buffers, and memory to bind to them.
+// Ranges of device addresses to which memory is bound and unbound: sparse buffers, and the memory for them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Where addresses come from: which spaces they may lie in, what they are relative to, and the pointer they began as.
-// Of values in SSA form; the classes are snapshots.
+// For functions in SSA form. The classes are snapshots: later changes of the function do not reach them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Bulk copies, reductions and stores: the thread that starts one does it at once.
+// Bulk copies, reductions and stores: the thread that starts one carries it out itself, at once.
 #pragma once
 
 #include "translator/lower/function_lowering.h"

@@ -1,4 +1,4 @@
-// Binary floating-point formats, and PTX float values as lanes the IR can compute with.
+// Binary floating-point formats, and PTX float values as lanes in types with which the IR can compute.
 #pragma once
 
 #include "translator/lower/arithmetic.h"

@@ -125,7 +125,7 @@ class FunctionLowering {
   void branchIndexed(const ptx::Operand& index, const ptx::TargetList& targets, const ptx::Operand* guard);
   void returnUnder(const ptx::Operand* guard);
 
-  // Refuses the kernel: `what` cannot be translated, because of `why`. Lowering goes on to find more.
+  // Refuses the kernel: `what` cannot be translated, because of `why`. Lowering continues, to find more.
   void refuse(const ptx::Instruction& instruction, std::string_view why);
   void refuse(uint32_t where, std::string_view why);
 

@@ -1,4 +1,4 @@
-// What matrix instructions compute with registers that hold several values: their products, and the sums of those.
+// Arithmetic of matrix instructions on registers that hold several values: products, and sums of products.
 #pragma once
 
 #include "translator/lower/float_formats.h"

@@ -1,5 +1,5 @@
-// Keeps sums with a zero, divisions by one and its magnitude from drivers that make something else of them where they
-// know the zero, and multiply-adds whose product they know from being rounded twice.
+// Some drivers fold operations on a zero that they know, and fold them wrongly. This pass hides such zeros from them
+// and hides products that a driver could compute beforehand, which would round a fused multiply-add twice.
 #pragma once
 
 #include "translator/passes/pass.h"
@@ -16,7 +16,7 @@ class ConstantZeros : public Pass {
   bool run(ir::Function& function, PassContext& context) override;
 };
 
-// Whatever the driver does.
+// Whether or not the driver has the fault.
 bool hideConstantZeros(ir::Function& function);
 
 }  // namespace mulciber::passes

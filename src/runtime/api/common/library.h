@@ -77,7 +77,7 @@ class Library {
   core::Error module(core::Context& context, core::Module*& out, core::JitLog* log = nullptr);
   void unload(core::Context* current);
 
-  // Makes the kernel whatever the library holds: launching tells when it is missing.
+  // Makes the kernel without looking into the library: a launch reports a kernel that is missing.
   Kernel& registerKernel(std::string_view name);
   // NotFound when the library has no such kernel.
   core::Error kernel(std::string_view name, Kernel*& out);
@@ -88,7 +88,7 @@ class Library {
 
  private:
   core::Error read(core::JitLog* log);
-  // What is wrong with the text stays wrong: it is said once, and every later use gets the same error.
+  // An error in the text is reported once; every later use returns the same error.
   core::Error remember(core::Error error);
   core::Error readNames(core::JitLog* log);
 
