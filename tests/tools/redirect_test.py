@@ -79,6 +79,34 @@ def check(what, condition, result):
     print(f"{what}: as it should be")
 
 
+def check_kept(run, at, expected):
+    """What was found in a large file is kept, and counts for that file as it is alone."""
+    large, folder = at / "large.so", at / "cache/mulciber/runtimes"
+    large.write_bytes((at / "stripped.so").read_bytes().ljust(17 << 20, b"\0"))
+    command = str(at / "opener"), str(large)
+    result = run(*command, MULCIBER_CACHE="0")
+    check("no cache", result.stdout == expected and not folder.exists(), result)
+    result = run(*command)
+    check("a large library", result.stdout == expected and len(list(folder.iterdir())) == 1, result)
+    record, = folder.iterdir()
+    kept = record.read_text()
+    result = run(*command)
+    check("a large library, known", result.stdout == expected and record.read_text() == kept, result)
+    lines = kept.splitlines(keepends=True)
+    record.write_text("".join(lines[:3]) + "problem as was kept\nhash cbf29ce484222325\nend\n")
+    result = run(*command)
+    check("what was kept is what counts", "large.so" in result.stderr and "as was kept" in result.stderr, result)
+    for what, text in {"another place": kept.replace(lines[3], f"{int(lines[3].split()[0], 16) + 1:x} {lines[3].split(maxsplit=1)[1]}"),
+                       "a function that is none": kept.replace("cudaMalloc\n", "cudaMellac\n"),
+                       "a cut record": kept[:2000], "an empty record": "", "another file's": kept.replace(lines[1], "1 2 3 4 5\n")}.items():
+        record.write_text(text)
+        result = run(*command)
+        check(f"a large library, with {what}", result.stdout == expected and not result.stderr and record.read_text() == kept, result)
+    os.utime(large, (1, 1))
+    result = run(*command)
+    check("a large library that was touched", result.stdout == expected and record.read_text() != kept, result)
+
+
 def main():
     audit, cc, nvcc = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -102,8 +130,10 @@ def main():
         shutil.copy(at / "library.so", at / "stripped.so")
         build("strip", str(at / "stripped.so"))
 
-        def run(*command, preload=True):
-            environment = dict(os.environ, LD_AUDIT=library, LD_PRELOAD=library if preload else "")
+        def run(*command, preload=True, **variables):
+            environment = dict(os.environ, LD_AUDIT=library, LD_PRELOAD=library if preload else "", XDG_CACHE_HOME=str(at / "cache"),
+                               **variables)
+            environment.pop("MULCIBER_CACHE_DIR", None)
             return subprocess.run(command, env=environment, capture_output=True, text=True)
 
         result = run(str(at / "program"))
@@ -123,6 +153,7 @@ def main():
         check("a stripped program", result.returncode == 0 and result.stdout == EXPECTED + "__cudaUnregisterFatBinary 1\n", result)
         result = run(str(at / "opener"), str(at / "stripped.so"))
         check("a stripped library, opened twice", result.returncode == 0 and result.stdout == once * 2, result)
+        check_kept(run, at, once * 2)
         (at / "swapped").write_bytes(swap((at / "stripped").read_bytes(), b"\0cudaMemcpy3D\0", b"\0cudaMemset3D\0"))
         (at / "swapped").chmod(0o755)
         result = run(str(at / "swapped"))

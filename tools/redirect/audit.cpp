@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compilers.h"
+#include "known_runtimes.h"
 #include "mapped_file.h"
 #include "redirect.h"
 #include "runtime_inside.h"
@@ -150,10 +151,16 @@ void redirectAll(std::vector<RuntimeFunction> functions, uint64_t base, const ch
 
 void inspect(const char* path, uint64_t base, bool isProgram) {
   const MappedFile file(path);
-  if (isProgram) path = program_invocation_name;
   const auto elf = Elf::open(file.bytes());
   if (!elf || elf->machine() != Elf::machineX86_64) return;
-  RuntimeInside inside = runtimeInside(*elf);
+  RuntimeInside inside;
+  if (auto known = knownRuntime(path, *elf, file.bytes())) {
+    inside = std::move(*known);
+  } else {
+    inside = runtimeInside(*elf);
+    rememberRuntime(path, *elf, file.bytes(), inside);
+  }
+  if (isProgram) path = program_invocation_name;
   if (!inside.functions.empty()) return redirectAll(std::move(inside.functions), base, path);
   if (inside.problem.empty()) return;
   constexpr const char* reason =
