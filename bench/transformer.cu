@@ -14,7 +14,9 @@ __device__ float warpSum(float value) {
   return value;
 }
 
-__global__ void embed(float* out, const float* table, int word) { out[threadIdx.x] = table[word * width + threadIdx.x]; }
+__global__ void embed(float* out, const float* table, int word) {
+  out[threadIdx.x] = table[word * width + threadIdx.x];
+}
 
 // One block.
 __global__ void normalize(float* out, const float* in, const float* scale) {
@@ -203,8 +205,9 @@ int main() {
   report("graphs", "  update, host", updated / steps, "us");
   report("graphs", "  launch, host", launched / steps, "us");
   round("step of a transformer, replayed and awaited", replay, true);
-  round("step of a transformer, launches", [&](int position) { model.step(stream, position * 7 % words, position); },
-        false);
+  round(
+      "step of a transformer, launches", [&](int position) { model.step(stream, position * 7 % words, position); },
+      false);
   report("graphs", "kernels of a step", double(nodes), "");
   return 0;
 }
