@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -24,7 +25,16 @@ namespace mulciber::core {
 
 namespace {
 constexpr uint32_t contextFlagMask = 0xFF;  // CU_CTX_FLAGS_MASK
+
+// Mesa's driver for CPUs has one for each processor, 32 at most, or as many as its own variable says.
+uint32_t lavapipeThreads() {
+  constexpr unsigned most = 32;
+  unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, most);
+  if (const char* wanted = std::getenv("LP_NUM_THREADS"))
+    threads = std::clamp(static_cast<unsigned>(std::strtoul(wanted, nullptr, 10)), 1u, most);
+  return threads;
 }
+}  // namespace
 
 Device::Device(int ordinal, const vk::PhysicalDevice& physical, ShaderCache& cache)
     : ordinal_(ordinal), physical_(physical), cache_(cache) {
@@ -63,8 +73,8 @@ DeviceShape Device::shape() const {
   shape.sharedPerBlockOptin = limits.maxComputeSharedMemorySize;
   if (physical_.isCpu()) {
     // A driver thread runs one block at a time. Asking reads files of the system: once, for launches look here.
-    static const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
-    shape.multiprocessors = processors;
+    static const uint32_t threads = lavapipeThreads();
+    shape.multiprocessors = threads;
     shape.threadsPerMultiprocessor = shape.threadsPerBlock;
     shape.blocksPerMultiprocessor = 1;
     shape.sharedPerMultiprocessor = limits.maxComputeSharedMemorySize;

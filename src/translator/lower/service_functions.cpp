@@ -313,6 +313,216 @@ done:
   st.global.u32 [%handle], %value;
   ret;
 }
+
+// Cooperative groups of before CUDA 11, and what libcudadevrt.a makes of them. A handle is the address of the launch's
+// workspace, 0 where the launch is not cooperative. 999 is cudaErrorUnknown.
+.visible .func (.param .b64 handle) __cuda_syscall_CGS_get_intrinsic_handle(.param .b32 scope)
+{
+  .reg .pred %p;
+  .reg .b32 %scope, %low, %high;
+  .reg .b64 %handle;
+
+  ld.param.b32 %scope, [scope];
+  mov.u32 %high, %envreg1;
+  mov.u32 %low, %envreg2;
+  mov.b64 %handle, {%low, %high};
+  setp.ne.u32 %p, %scope, 1;            // cudaCGScopeGrid
+  @%p mov.b64 %handle, 0;
+  st.param.b64 [handle], %handle;
+  ret;
+}
+
+// Called by all threads of each block, or, with bit 0 of the flags, by one whose block waits for it. One thread of each
+// block arrives: the arrivals add up to 2^31, so the last one changes the uppermost bit.
+.visible .func (.param .b32 result) __cuda_syscall_CGS_sync(.param .b64 handle, .param .b32 flags)
+{
+  .reg .pred %p, %isAlone;
+  .reg .b32 %flags, %x, %y, %z, %arrival, %before, %now;
+  .reg .b64 %barrier;
+
+  ld.param.b64 %barrier, [handle];
+  ld.param.b32 %flags, [flags];
+  st.param.b32 [result], 999;
+  setp.eq.u64 %p, %barrier, 0;
+  @%p ret;
+  add.u64 %barrier, %barrier, 4;
+  and.b32 %flags, %flags, 1;
+  setp.ne.u32 %isAlone, %flags, 0;
+  @%isAlone bra arrive;
+  bar.sync 0;
+  mov.u32 %x, %tid.x;
+  mov.u32 %y, %tid.y;
+  mov.u32 %z, %tid.z;
+  or.b32 %x, %x, %y;
+  or.b32 %x, %x, %z;
+  setp.ne.u32 %p, %x, 0;
+  @%p bra arrived;
+
+arrive:
+  mov.u32 %x, %nctaid.x;
+  mov.u32 %y, %nctaid.y;
+  mov.u32 %z, %nctaid.z;
+  mul.lo.u32 %arrival, %x, %y;
+  mul.lo.u32 %arrival, %arrival, %z;
+  sub.u32 %arrival, 0x80000001, %arrival;
+  mov.u32 %x, %ctaid.x;
+  mov.u32 %y, %ctaid.y;
+  mov.u32 %z, %ctaid.z;
+  or.b32 %x, %x, %y;
+  or.b32 %x, %x, %z;
+  setp.ne.u32 %p, %x, 0;
+  @%p mov.b32 %arrival, 1;
+  atom.add.release.gpu.global.u32 %before, [%barrier], %arrival;
+
+look:
+  ld.acquire.gpu.global.u32 %now, [%barrier];
+  xor.b32 %now, %now, %before;
+  setp.ge.s32 %p, %now, 0;
+  @%p bra look;
+
+arrived:
+  st.param.b32 [result], 0;
+  @%isAlone ret;
+  bar.sync 0;
+  ret;
+}
+
+// Of a grid, and of the grids that were launched together, of which there is one: zeros where there is none to tell
+// of. A null pointer takes no number.
+.visible .func (.param .b32 result) __cuda_syscall_CGS_get_size(
+  .param .b64 threads, .param .b64 grids, .param .b64 handle)
+{
+  .reg .pred %p, %isGrid;
+  .reg .b32 %threads, %grids, %factor, %result;
+  .reg .b64 %to, %handle;
+
+  mov.u32 %threads, %ntid.x;
+  mov.u32 %factor, %ntid.y;
+  mul.lo.u32 %threads, %threads, %factor;
+  mov.u32 %factor, %ntid.z;
+  mul.lo.u32 %threads, %threads, %factor;
+  mov.u32 %factor, %nctaid.x;
+  mul.lo.u32 %threads, %threads, %factor;
+  mov.u32 %factor, %nctaid.y;
+  mul.lo.u32 %threads, %threads, %factor;
+  mov.u32 %factor, %nctaid.z;
+  mul.lo.u32 %threads, %threads, %factor;
+  ld.param.b64 %handle, [handle];
+  setp.ne.u64 %isGrid, %handle, 0;
+  selp.b32 %threads, %threads, 0, %isGrid;
+  selp.b32 %grids, 1, 0, %isGrid;
+  ld.param.b64 %to, [threads];
+  setp.ne.u64 %p, %to, 0;
+  @%p st.u32 [%to], %threads;
+  ld.param.b64 %to, [grids];
+  setp.ne.u64 %p, %to, 0;
+  @%p st.u32 [%to], %grids;
+  selp.b32 %result, 0, 999, %isGrid;
+  st.param.b32 [result], %result;
+  ret;
+}
+
+// The rank of the one grid is 1 natively.
+.visible .func (.param .b32 result) __cuda_syscall_CGS_get_rank(
+  .param .b64 thread, .param .b64 grid, .param .b64 handle)
+{
+  .reg .pred %p, %isGrid;
+  .reg .b32 %rank, %grid, %count, %place, %result;
+  .reg .b64 %to, %handle;
+
+  mov.u32 %rank, %ctaid.z;
+  mov.u32 %count, %nctaid.y;
+  mov.u32 %place, %ctaid.y;
+  mad.lo.u32 %rank, %rank, %count, %place;
+  mov.u32 %count, %nctaid.x;
+  mov.u32 %place, %ctaid.x;
+  mad.lo.u32 %rank, %rank, %count, %place;
+  mov.u32 %count, %ntid.z;
+  mov.u32 %place, %tid.z;
+  mad.lo.u32 %rank, %rank, %count, %place;
+  mov.u32 %count, %ntid.y;
+  mov.u32 %place, %tid.y;
+  mad.lo.u32 %rank, %rank, %count, %place;
+  mov.u32 %count, %ntid.x;
+  mov.u32 %place, %tid.x;
+  mad.lo.u32 %rank, %rank, %count, %place;
+  ld.param.b64 %handle, [handle];
+  setp.ne.u64 %isGrid, %handle, 0;
+  selp.b32 %rank, %rank, 0, %isGrid;
+  ld.param.b64 %to, [thread];
+  setp.ne.u64 %p, %to, 0;
+  @%p st.u32 [%to], %rank;
+  selp.b32 %grid, 1, 0, %isGrid;
+  ld.param.b64 %to, [grid];
+  setp.ne.u64 %p, %to, 0;
+  @%p st.u32 [%to], %grid;
+  selp.b32 %result, 0, 999, %isGrid;
+  st.param.b32 [result], %result;
+  ret;
+}
+
+// What a program calls without libcudadevrt.a's PTX, which has it for few targets.
+.visible .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope)
+{
+  .reg .b32 %scope;
+  .reg .b64 %handle;
+
+  ld.param.b32 %scope, [scope];
+  call (%handle), __cuda_syscall_CGS_get_intrinsic_handle, (%scope);
+  st.param.b64 [handle], %handle;
+  ret;
+}
+
+.visible .func (.param .b32 result) cudaCGSynchronize(.param .b64 handle, .param .b32 flags)
+{
+  .reg .b32 %flags, %result;
+  .reg .b64 %handle;
+
+  ld.param.b64 %handle, [handle];
+  ld.param.b32 %flags, [flags];
+  call (%result), __cuda_syscall_CGS_sync, (%handle, %flags);
+  st.param.b32 [result], %result;
+  ret;
+}
+
+.visible .func (.param .b32 result) cudaCGSynchronizeGrid(.param .b64 handle, .param .b32 flags)
+{
+  .reg .b32 %result;
+  .reg .b64 %handle;
+
+  ld.param.b64 %handle, [handle];
+  call (%result), __cuda_syscall_CGS_sync, (%handle, 0);
+  st.param.b32 [result], %result;
+  ret;
+}
+
+.visible .func (.param .b32 result) cudaCGGetSize(.param .b64 threads, .param .b64 grids, .param .b64 handle)
+{
+  .reg .pred %p;
+  .reg .b32 %result;
+  .reg .b64 %threads, %grids, %handle;
+
+  ld.param.b64 %threads, [threads];
+  ld.param.b64 %grids, [grids];
+  ld.param.b64 %handle, [handle];
+  call (%result), __cuda_syscall_CGS_get_size, (%threads, %grids, %handle);
+  st.param.b32 [result], %result;
+  ret;
+}
+
+.visible .func (.param .b32 result) cudaCGGetRank(.param .b64 thread, .param .b64 grid, .param .b64 handle)
+{
+  .reg .pred %p;
+  .reg .b32 %result;
+  .reg .b64 %thread, %grid, %handle;
+
+  ld.param.b64 %thread, [thread];
+  ld.param.b64 %grid, [grid];
+  ld.param.b64 %handle, [handle];
+  call (%result), __cuda_syscall_CGS_get_rank, (%thread, %grid, %handle);
+  st.param.b32 [result], %result;
+  ret;
+}
 )";
 
 const ptx::Module& services() {

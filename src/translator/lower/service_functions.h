@@ -1,4 +1,5 @@
-// Device functions, in PTX, that programs call and no module defines: vprintf, malloc, free, cudaGraphSetConditional.
+// Device functions, in PTX, that programs call and no module defines: vprintf, malloc, free, cudaGraphSetConditional,
+// and those of cooperative groups.
 #pragma once
 
 #include <string_view>

@@ -57,8 +57,21 @@ class Search {
 }  // namespace
 
 bool isProvidedFunction(std::string_view name) {
-  static constexpr std::string_view names[] = {"vprintf",      "malloc",        "free",
-                                               "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
+  static constexpr std::string_view names[] = {"vprintf",
+                                               "malloc",
+                                               "free",
+                                               "__assertfail",
+                                               "__assert_fail",
+                                               "cudaGraphSetConditional",
+                                               "cudaCGGetIntrinsicHandle",
+                                               "cudaCGSynchronize",
+                                               "cudaCGSynchronizeGrid",
+                                               "cudaCGGetSize",
+                                               "cudaCGGetRank",
+                                               "__cuda_syscall_CGS_get_intrinsic_handle",
+                                               "__cuda_syscall_CGS_sync",
+                                               "__cuda_syscall_CGS_get_size",
+                                               "__cuda_syscall_CGS_get_rank"};
   return std::ranges::find(names, name) != std::end(names);
 }
 
