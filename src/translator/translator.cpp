@@ -201,7 +201,8 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     return inStep || waits;
   };
   const bool turns = takeTurns();
-  if (turns || (!target.hasWarps() && usesMatrixUnits(*program))) {
+  // Lowered anew for what the target has become: rounds need memory of their own.
+  if (turns || lanesWait || (!target.hasWarps() && usesMatrixUnits(*program))) {
     if (turns && passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
     program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, turns);
     if (!program) return std::nullopt;

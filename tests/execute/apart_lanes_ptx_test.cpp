@@ -153,6 +153,27 @@ TEST_F(ApartPtx, ALaneProducesForAnother) {
   }
 }
 
+// What a lane waits for passes through functions. The words of rounds lie beside the kernel's own.
+TEST_F(ApartPtx, ALaneWaitsByWhatAFunctionSays) {
+  const std::string functions = R"(.shared .align 8 .u32 cells[64]; .global .align 8 .u32 flags[2];
+    .func (.param .b32 r) look(.param .b64 a) { .reg .b64 %a; .reg .b32 %v; ld.param.u64 %a, [a];
+      ld.volatile.global.u32 %v, [%a]; st.param.b32 [r], %v; ret; }
+    .func (.param .b32 r) same(.param .b32 a) { .reg .b32 %v; ld.param.u32 %v, [a]; st.param.b32 [r], %v; ret; })";
+  for (const char* look :
+       {"call (%r6), look, (%rd1);", "ld.volatile.global.u32 %r7, [%rd1]; call (%r6), same, (%r7);"}) {
+    const std::string body = fmt::format(R"(
+      mov.u64 %rd1, flags; mov.u32 %r8, cells; shl.b32 %r1, %t, 2; add.u32 %r8, %r8, %r1; mul.lo.u32 %r2, %t, 5;
+      st.shared.u32 [%r8], %r2; setp.ne.u32 %p1, %t, 3; @%p1 bra OTHERS;
+    WAIT: {} setp.eq.u32 %p2, %r6, 0; @%p2 bra WAIT; bra MET;
+    OTHERS: setp.eq.u32 %p3, %t, 7; @%p3 st.volatile.global.u32 [%rd1], %t;
+    MET: bar.warp.sync -1; setp.gt.u32 %p4, %t, 3; vote.sync.ballot.b32 %r9, %p4, -1;
+      ld.shared.u32 %r3, [%r8]; add.u32 %r3, %r3, %r9; st.global.u32 [%out], %r3;)",
+                                         look);
+    auto words = wordsOf(body, 1, 32, functions);
+    for (uint32_t t = 0; t < 32; t++) EXPECT_EQ(words[t], t * 5 + 0xFFFF'FFF0) << look << " thread " << t;
+  }
+}
+
 // All take a number of one lock; odd and even lanes have a wait and a release of their own.
 TEST_F(ApartPtx, LanesWaitForTheirTurnInTwoBranches) {
   auto words = wordsOf(R"(

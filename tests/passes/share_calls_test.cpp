@@ -168,16 +168,46 @@ TEST(ShareCalls, CallsWithABarrierBetweenThemKeepBodiesOfTheirOwn) {
   EXPECT_EQ(countOf(ir::print(*program->functions[0]), "switch"), 2u);
 }
 
+std::unique_ptr<ir::Program> callingTwice(const std::string& body) {
+  return test::parseIr("kernel @k { b0: call @f call @f ret } function @f { b0: call @g call @g ret } function @g { " +
+                       body + " }");
+}
+
+// A swap in a loop, which is tried again with what stands in `v0`, until it finds that.
+std::string swapLoop(const std::string& afterSwap) {
+  return "var v0 i32 b0: br b1 b1: %0 = const i64 8 %1 = read i32 v0 %2 = add i32 %1, %1 "
+         "%3 = atomic.cas i32 %0, %1, %2 [global relaxed device align 4] " +
+         afterSwap + " %4 = eq bool %3, %1 br %4, b2, b1 b2: ret";
+}
+
 TEST(ShareCalls, FunctionsInWhichThreadsMeetAreInlined) {
-  for (const char* instruction :
-       {"barrier", "%0 = const i64 8 %1 = const i32 0 %2 = atomic.add i32 %0, %1 [global relaxed device align 4]",
-        "%0 = elect bool", "%0 = const i64 8 %1 = load i32 %0 [global volatile]",
-        "%0 = const i64 8 %1 = const i32 1 %2 = atomic.exchange i32 %0, %1 [global relaxed device align 4]"}) {
-    auto program =
-        test::parseIr(std::string("kernel @k { b0: call @f call @f ret } function @f { b0: call @g call @g ") +
-                      "ret } function @g { b0: " + instruction + " ret }");
-    EXPECT_TRUE(passes::functionsToShare(*program, 0).empty()) << instruction;
+  for (const std::string& body :
+       {std::string("b0: barrier ret"), std::string("b0: %0 = elect bool ret"),
+        std::string("b0: %0 = const i64 8 %1 = load i32 %0 [global volatile] ret"),
+        std::string("b0: %0 = const i64 8 %1 = const i32 0 %2 = atomic.add i32 %0, %1 [global relaxed device align 4] "
+                    "store %0, %2 [global] ret"),
+        std::string("var v0 i32 returns v0 b0: %0 = const i64 8 %1 = const i32 1 "
+                    "%2 = atomic.exchange i32 %0, %1 [global relaxed device align 4] write v0, %2 ret"),
+        swapLoop("")}) {
+    auto program = callingTwice(body);
+    EXPECT_TRUE(passes::functionsToShare(*program, 0).empty()) << body;
     EXPECT_EQ(passes::inlineCalls(*program, 0), "");
+  }
+}
+
+// As sums and maxima of floats are made.
+TEST(ShareCalls, AtomicOperationsThatWaitForNobodyShareABody) {
+  for (const std::string& body :
+       {std::string(
+            "b0: %0 = const i64 8 %1 = const i32 0 %2 = atomic.add i32 %0, %1 [global relaxed device align 4] ret"),
+        std::string("var v0 i32 b0: %0 = const i64 8 %1 = const i32 0 "
+                    "%2 = atomic.exchange i32 %0, %1 [global relaxed device align 4] write v0, %2 ret"),
+        swapLoop("write v0, %3")}) {
+    auto program = callingTwice(body);
+    EXPECT_EQ(passes::functionsToShare(*program, 0).size(), 2u) << body;
+    EXPECT_EQ(passes::inlineCalls(*program, 0), "");
+    EXPECT_EQ(ir::verify(*program->functions[0]), "");
+    EXPECT_EQ(countOf(ir::print(*program->functions[0]), "atomic"), 1u) << body;
   }
 }
 

@@ -117,9 +117,7 @@ bool haveBarriersApart(ir::Function& function) {
 bool hasOrderedLoads(const ir::Program& program) {
   return std::ranges::any_of(program.functions, [](const auto& function) {
     return std::ranges::any_of(function->blocks, [](const Block* block) {
-      return std::ranges::any_of(block->instructions, [](const Instruction* i) {
-        return i->op == Op::Load && (i->memory.isVolatile || i->memory.order != ir::Order::Weak);
-      });
+      return std::ranges::any_of(block->instructions, [](const Instruction* i) { return isOrderedLoad(*i); });
     });
   });
 }

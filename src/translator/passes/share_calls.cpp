@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "translator/ir/builder.h"
 #include "translator/passes/body_copy.h"
+#include "translator/passes/spin_loops.h"
 #include "translator/passes/split_values.h"
 
 namespace mulciber::passes {
@@ -19,14 +21,40 @@ using ir::Op;
 constexpr uint64_t leastShared = 512;
 constexpr uint64_t countless = uint64_t(1) << 40;
 
-// Or may wait for them, as loops around an atomic operation do.
-bool meetsThreads(const Instruction& instruction) {
-  switch (instruction.op) {
-    case Op::Call: return false;
-    case Op::Load: return instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak;
-    default: return ir::isConvergent(instruction.op) || ir::isAtomic(instruction.op);
+// Where threads of a function meet, or may wait for each other, as loops around an atomic operation do.
+class Meetings {
+ public:
+  explicit Meetings(Function& function) {
+    bool hasSwaps = false;
+    std::unordered_set<uint64_t> readVariables(function.returns.begin(), function.returns.end());
+    for (const Block* block : function.blocks)
+      for (const Instruction* instruction : block->instructions) {
+        if (instruction->op == Op::ReadVar) readVariables.insert(instruction->payload);
+        hasSwaps |= instruction->op == Op::AtomicCas;
+      }
+    for (const Block* block : function.blocks) {
+      use(block->terminator.value);
+      for (const Instruction* instruction : block->instructions)
+        if (instruction->op != Op::WriteVar || readVariables.contains(instruction->payload))
+          for (const Instruction* operand : instruction->operands) use(operand);
+    }
+    if (hasSwaps)
+      for (const Instruction* swap : retriedSwaps(function)) usedAtomics_.erase(swap);
   }
-}
+
+  bool areAt(const Instruction& instruction) const {
+    if (instruction.op == Op::Call) return false;
+    if (instruction.op == Op::Load) return isOrderedLoad(instruction);
+    return ir::isAtomic(instruction.op) ? usedAtomics_.contains(&instruction) : ir::isConvergent(instruction.op);
+  }
+
+ private:
+  void use(const Instruction* value) {
+    if (value && ir::isAtomic(value->op)) usedAtomics_.insert(value);
+  }
+
+  std::unordered_set<const Instruction*> usedAtomics_;
+};
 
 struct Facts {
   std::vector<Function*> callees;  // one for each call
@@ -68,13 +96,14 @@ class CallGraph {
   const std::vector<Function*>& calleesFirst() const { return calleesFirst_; }
 
  private:
-  void read(const Function& function) {
+  void read(Function& function) {
     Facts& facts = facts_[&function];
+    const Meetings meetings(function);
     for (const Block* block : function.blocks) {
       facts.size += block->instructions.size() + 1;
       for (const Instruction* instruction : block->instructions) {
         if (instruction->op == Op::Call) facts.callees.push_back(instruction->callee);
-        facts.meetsThreads |= meetsThreads(*instruction);
+        facts.meetsThreads |= meetings.areAt(*instruction);
       }
     }
   }
@@ -119,10 +148,12 @@ std::vector<CallSite> prepare(Function& caller, const Function& callee) {
 // Which calls have to stay apart.
 class Ways {
  public:
-  explicit Ways(const Function& caller) : meets_(caller.blockIdBound()) {
+  explicit Ways(Function& caller) {
+    const Meetings meetings(caller);
+    meets_.resize(caller.blockIdBound());
     for (const Block* block : caller.blocks)
       for (const Instruction* instruction : block->instructions)
-        if (meetsThreads(*instruction)) meets_[block->id] = areAny_ = true;
+        if (meetings.areAt(*instruction)) meets_[block->id] = areAny_ = true;
   }
 
   std::vector<std::vector<CallSite>> group(const std::vector<CallSite>& sites) const {

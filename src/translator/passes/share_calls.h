@@ -17,8 +17,9 @@
 namespace mulciber::passes {
 
 // Which functions of the program are large and called from several places, where inlining all calls would give the
-// kernel more than `limit` instructions: each after those that call it. Never functions in which threads meet or wait
-// for each other (barriers, warp operations, atomic operations, volatile and ordered loads). No function calls itself.
+// kernel more than `limit` instructions: each after those that call it. Never functions in which threads meet or may
+// wait for each other (barriers, warp operations, volatile and ordered loads, atomic operations whose results are used,
+// unless that is a compare-and-swap tried again with what it found). No function calls itself.
 std::vector<ir::Function*> functionsToShare(const ir::Program& program, uint32_t limit);
 
 // Puts the body in place of all calls of `callee` in `caller`, once for those that may share it: threads could wait for

@@ -37,8 +37,7 @@ std::optional<Place> placeOf(const Instruction& access) {
 
 // Compare-and-swap, exchange, or a load that waits for others, such as that of a ticket lock.
 bool takesLock(const Instruction& instruction) {
-  const ir::MemoryAccess& memory = instruction.memory;
-  if (instruction.op == Op::Load) return memory.isVolatile || memory.order != ir::Order::Weak;
+  if (instruction.op == Op::Load) return isOrderedLoad(instruction);
   return instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
 }
 
@@ -67,6 +66,7 @@ bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruct
         if (!isTainted) continue;
         changed |= tainted.insert(instruction).second;
         if (instruction->op == Op::WriteVar) changed |= taintedVariables.insert(instruction->payload).second;
+        for (const ir::VariableId result : instruction->results) changed |= taintedVariables.insert(result).second;
       }
   }
   std::unordered_set<const Block*> inside(body.begin(), body.end());
@@ -337,6 +337,10 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
   return changed;
 }
 
+bool isOrderedLoad(const Instruction& instruction) {
+  return instruction.op == Op::Load && (instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak);
+}
+
 bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads) {
   return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* write) {
     if (!mayReleaseLock(*write)) return false;
@@ -349,7 +353,9 @@ bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads
   });
 }
 
-std::unordered_set<const Instruction*> accessesThatWait(ir::Function& function) {
+// Those of which `isMeant` says so, given the blocks of the innermost loop around them.
+template <class IsMeant>
+std::unordered_set<const Instruction*> accessesInLoops(ir::Function& function, const IsMeant& isMeant) {
   separateEntry(function);
   const LoopForest forest = findLoops(function);
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
@@ -357,10 +363,19 @@ std::unordered_set<const Instruction*> accessesThatWait(ir::Function& function) 
   for (uint32_t loop = 0; loop < bodies.size(); ++loop)
     for (const Block* block : bodies[loop])
       for (const Instruction* instruction : block->instructions)
-        if (takesLock(*instruction) && forest.loopOf(block) == loop && !isRetried(*instruction, bodies[loop]) &&
-            isLeftBy(bodies[loop], {instruction}))
+        if (takesLock(*instruction) && forest.loopOf(block) == loop && isMeant(*instruction, bodies[loop]))
           accesses.insert(instruction);
   return accesses;
+}
+
+std::unordered_set<const Instruction*> accessesThatWait(ir::Function& function) {
+  return accessesInLoops(function, [](const Instruction& access, const std::vector<Block*>& body) {
+    return !isRetried(access, body) && isLeftBy(body, {&access});
+  });
+}
+
+std::unordered_set<const Instruction*> retriedSwaps(ir::Function& function) {
+  return accessesInLoops(function, isRetried);
 }
 
 void extendSpinLoops(ir::Function& function, LoopForest& forest) { SpinLoops(function, forest).run(); }

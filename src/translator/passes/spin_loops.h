@@ -38,6 +38,12 @@ bool joinWaits(ir::Function& function, const LoopForest& forest);
 // innermost loop around them is left. For functions whose values do not cross blocks, or before splitCrossBlockValues.
 std::unordered_set<const ir::Instruction*> accessesThatWait(ir::Function& function);
 
+// The compare-and-swaps that are tried again with what they found: they wait for nobody.
+std::unordered_set<const ir::Instruction*> retriedSwaps(ir::Function& function);
+
+// A load that others' writes may be waited for with: volatile, or ordered.
+bool isOrderedLoad(const ir::Instruction& instruction);
+
 // Whether the block may write what one of the loads waits for: a store that others are to see, or an atomic operation,
 // of the same type in the same space.
 bool mayEndWait(const ir::Block& block, const std::vector<const ir::Instruction*>& loads);

@@ -19,11 +19,16 @@ bool mayBeOfBlock(const Instruction& load, const ir::Program& program) {
   }
 }
 
-// Before those of the accesses that wait which `isMeant` tells.
+// Before those of the accesses that wait which `isMeant` tells. With `inCalls` what a function looks at counts too, as
+// a loop around its call may wait by it.
 template <class IsMeant>
-void yieldBefore(ir::Program& program, const IsMeant& isMeant) {
+void yieldBefore(ir::Program& program, bool inCalls, const IsMeant& isMeant) {
   for (const auto& function : program.functions) {
-    const auto waits = accessesThatWait(*function);
+    auto waits = accessesThatWait(*function);
+    if (inCalls && !function->isKernel)
+      for (const Block* block : function->blocks)
+        for (const Instruction* i : block->instructions)
+          if (isOrderedLoad(*i)) waits.insert(i);
     for (Block* block : function->blocks)
       for (size_t i = 0; i < block->instructions.size(); ++i) {
         const Instruction* access = block->instructions[i];
@@ -46,14 +51,14 @@ bool hasYields(const ir::Program& program) {
 }  // namespace
 
 bool yieldInWaits(ir::Program& program, bool lanesWait) {
-  yieldBefore(program, [&](const Instruction& access) {
+  yieldBefore(program, lanesWait, [&](const Instruction& access) {
     return access.op == Op::Load && (lanesWait || mayBeOfBlock(access, program));
   });
   return hasYields(program);
 }
 
 void yieldInLocks(ir::Program& program) {
-  yieldBefore(program, [](const Instruction& access) { return access.op != Op::Load; });
+  yieldBefore(program, false, [](const Instruction& access) { return access.op != Op::Load; });
 }
 
 }  // namespace mulciber::passes
