@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,14 @@ from output import Output, difference  # noqa: E402
 
 GOOD, BAD = 0.8, 0.5
 LEAST = 1.0  # microseconds: what takes less is the clock's noise
+
+
+class Interrupted(BaseException):
+    pass
+
+
+def interrupt(*_):
+    raise Interrupted
 
 
 class Program:
@@ -184,6 +193,7 @@ def main():
     parser.add_argument("--markdown", help="write the tables to this file")
     arguments = parser.parse_args()
     end = time.monotonic() + arguments.limit
+    signal.signal(signal.SIGTERM, interrupt)
     arguments.mulciber = os.path.abspath(arguments.mulciber)
 
     entries = json.loads(arguments.manifest.read_text())
@@ -193,7 +203,10 @@ def main():
     folder = arguments.folder or arguments.manifest.resolve().parent
     programs = [Program(entry, folder) for entry in entries if not arguments.only or entry["name"] in arguments.only]
     with tempfile.TemporaryDirectory() as scratch:
-        measure(programs, arguments, scratch, end)
+        try:
+            measure(programs, arguments, scratch, end)
+        except Interrupted:
+            print("interrupted: what follows was measured until then", file=sys.stderr)
     results = [program.judge() for program in programs]
     lines = summary(results) + [""] + table(results) + [""] + kernel_table(results)
     print("\n".join(lines + [""] + problems(results)))

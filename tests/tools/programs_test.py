@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCES = pathlib.Path(sys.argv[1]) / "bench" / "programs"
 sys.path.insert(0, str(SOURCES))
@@ -85,6 +86,7 @@ ENTRIES = {
     "failing": "[ -z $OURS ] || exit 3",
     "hanging": "[ -z $OURS ] || exec sleep 60",
     "natively failing": "[ -n \"$OURS\" ] || exit 4",
+    "late": "[ -n \"$OURS\" ] || [ ! -e wait ] || exec sleep 60",
     "unbuilt": "true",
 }
 
@@ -117,6 +119,14 @@ def running(folder):
                                                      "| at least 0.80x | 67 % | 50 % |", "| below 0.50x | 1 | 0 |", "| wrong or failing | | 3 |")], [True] * 5)
     good = subprocess.run([*command, "--only", "level"], capture_output=True, text=True)
     expect("programs that are all right", good.returncode, 0)
+    (folder / "wait").touch()
+    (folder / "out.json").unlink()
+    late = subprocess.Popen([*map(str, command), "--only", "level", "late", "--seconds", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while "programs run" not in late.stderr.readline():
+        pass
+    time.sleep(0.5)
+    late.terminate()
+    expect("what is interrupted tells what it has", ("what follows was measured" in late.communicate()[1], (folder / "out.json").exists()), (True, True))
     unknown = subprocess.run([*command, "--only", "nothing"], capture_output=True, text=True)
     expect("a name that is not there", (unknown.returncode, "not in the manifest: nothing" in unknown.stderr), (2, True))
 
