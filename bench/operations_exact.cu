@@ -1,5 +1,5 @@
 // Operations that Mulciber makes of others, on all operands or some hundred million random ones: the check is a hash of
-// the results' bits. With MULCIBER_EXACT_DENORMALS=1 every one is native's; without, multiply-adds of f32 flush.
+// the results' bits. Every one is native's; with MULCIBER_EXACT_DENORMALS=0 multiply-adds of f32 flush.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

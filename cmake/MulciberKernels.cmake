@@ -5,7 +5,7 @@
 #                 either, the PTX of the same name beside the source is taken.
 #   PROFILES      the devices it is for, best first: JSON files, or names that `mulciber translate` knows
 #   ARCHITECTURE  of CUDA sources; 75 without it
-#   OPTIONS       of `mulciber translate`, such as --exact-denormals
+#   OPTIONS       of `mulciber translate`, such as --flush-denormals
 
 # The compiler of CUDA sources and what it makes PTX with; empty where there is none.
 function(mulciber_find_cuda_compiler architecture)

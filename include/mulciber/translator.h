@@ -31,8 +31,8 @@ std::optional<TargetProfile> profileFromJson(std::string_view json, std::string&
 const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "lavapipe", "nvidia"
 
 struct TranslateOptions {
-  bool exactDenormals = false;  // repair every f32 operation the device would flush; costs speed
-  bool debugInfo = false;       // .loc lines and the names of registers into the SPIR-V
+  bool exactDenormals = true;  // repair every f32 operation the device would flush, which costs speed
+  bool debugInfo = false;      // .loc lines and the names of registers into the SPIR-V
   // Puts shared or private memory into LaunchState::scratch, for launches whose dynamic shared memory or stack is more
   // than the device has. Kernels that need more by themselves always have it there.
   bool sharedInScratch = false, localInScratch = false;

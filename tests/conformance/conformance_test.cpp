@@ -17,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bit for bit means the exact mode. Set before the driver is loaded.
-[[maybe_unused]] const int exactMode = setenv("MULCIBER_EXACT_DENORMALS", "1", 1);
-
 fs::path driverLibrary() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/libcuda.so.1"; }
 
 const std::vector<Case>& cases() {

@@ -18,8 +18,6 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 
 class FmaPtx : public PtxTest {
  protected:
-  FmaPtx() { exactDenormals = true; }
-
   // Four numbers for each thread: ordinary ones whose sums cancel, denormals, and such whose products are.
   static std::vector<float> numbers(std::mt19937_64& random) {
     auto number = [&](int lowest, int highest) {

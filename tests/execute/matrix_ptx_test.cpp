@@ -13,11 +13,6 @@ using conformance::Case;
 
 class MatrixPtx : public PtxTest {
  protected:
-  void SetUp() override {
-    PtxTest::SetUp();
-    exactDenormals = true;
-  }
-
   // One case of every so many forms whose names begin so.
   static std::vector<Case> casesOf(const std::string& prefix, size_t every) {
     std::vector<Case> cases, chosen;

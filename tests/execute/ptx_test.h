@@ -19,7 +19,6 @@ class PtxTest : public ExecuteTest {
     TranslateOptions options;
     options.validate = true;
     options.inlineLimit = inlineLimit;
-    options.exactDenormals = exactDenormals;
     auto kernel = translate(*module, "k", profile, options, diagnostics);
     if (!kernel) skipIfDeviceLacks(diagnostics.toString());
     if (kernel) info = kernel->info;
@@ -104,7 +103,6 @@ class PtxTest : public ExecuteTest {
   KernelInfo info;
   std::vector<uint32_t> spirv;  // of the last kernel
   uint32_t inlineLimit = TranslateOptions().inlineLimit;
-  bool exactDenormals = false;
   uint64_t textureTable = 0;  // its address
 
  private:

@@ -76,7 +76,7 @@ TEST(ArithHalf, RoundsBfloatSumsNextToTies) {
     Snippet snippet("fma.rn.bf16 %d0, %a0, %a1, %a2;", "b16", "b16 b16 b16", device.profile);
     ASSERT_TRUE(snippet.isValid()) << snippet.messages();
     passes::LegalizeFloats pass;
-    snippet.apply(pass, device.profile, device.options);
+    snippet.apply(pass, device.profile);
     for (const Inputs& x : list) {
       const uint64_t got = snippet.run(x, device.model)[0], want = exactHalf(true, FloatOp::Fma, x[0], x[1], x[2]);
       ASSERT_TRUE(got == want || (isNan("bf16", got) && isNan("bf16", want)))

@@ -44,10 +44,8 @@ struct Outcome {
 
 Outcome mulciber(const std::string& arguments) {
   const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "mulciber";
-  // Bit for bit means the exact mode: by default a device may flush the denormals of a fused multiply-add.
   const std::string watch = (mulciber::test::dataFolder().parent_path() / "tools/watch.py").string();
-  const std::string command =
-      "MULCIBER_EXACT_DENORMALS=1 python3 '" + watch + "' '" + program.string() + "' " + arguments + " 2>/dev/null";
+  const std::string command = "python3 '" + watch + "' '" + program.string() + "' " + arguments + " 2>/dev/null";
   Outcome outcome;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return outcome;

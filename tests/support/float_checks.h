@@ -15,7 +15,6 @@ struct Device {
   std::string name;
   TargetProfile profile;
   FloatModel model;
-  TranslateOptions options;
 };
 
 inline const std::vector<Device>& devices() {
@@ -36,7 +35,6 @@ inline const std::vector<Device>& devices() {
     d[2].profile.approximationsFlush32 = d[2].model.approximationsFlush32 = true;
     d[2].model.divisionError = 2;
     d[2].model.fmaKeepsDenormals32 = d[2].model.minMaxKnowsZeros = false;
-    d[2].options.exactDenormals = true;
     d[3].name = "plain";
     d[3].profile = d[1].profile;
     d[3].profile.float64 = d[3].profile.exactDivSqrt32 = d[3].profile.exactDivSqrt64 = false;
@@ -64,7 +62,7 @@ inline bool isNan(const std::string& type, uint64_t v) {
 // Applies what the device needs; what it then does.
 inline FloatModel makeExact(Snippet& snippet, const Device& device) {
   passes::LegalizeFloats pass;
-  snippet.apply(pass, device.profile, device.options);
+  snippet.apply(pass, device.profile);
   FloatModel model = device.model;
   if (!device.profile.denormsByDefault32)
     model.keepsDenormals32 = snippet.program().denormals32 == ir::Denormals::Preserve;

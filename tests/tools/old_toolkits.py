@@ -49,7 +49,7 @@ def main():
                         print(f"{what}: not built\n{built.stdout}{built.stderr}")
                         failed += 1
                         continue
-                    environment = dict(os.environ, MULCIBER_EXACT_DENORMALS="1",
+                    environment = dict(os.environ,
                                        LD_LIBRARY_PATH=f"{toolkit / 'lib64'}:{os.environ.get('LD_LIBRARY_PATH', '')}")
                     ran = subprocess.run([mulciber, "run", str(program)], capture_output=True, text=True,
                                          env=environment)

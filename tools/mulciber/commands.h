@@ -27,7 +27,8 @@ int run(const RunOptions& options);
 struct TranslateOptions {
   std::string input, output, library, kernel, dump;
   std::vector<std::string> profiles;
-  bool asText = false, asJson = false, debugInfo = false, exactDenormals = false;
+  bool asText = false, asJson = false, debugInfo = false;
+  bool exactDenormals = mulciber::TranslateOptions().exactDenormals;
   uint32_t inlineLimit = mulciber::TranslateOptions().inlineLimit;
 };
 int translate(const TranslateOptions& options);

@@ -41,7 +41,7 @@ std::vector<Feature> featuresOf(vk::Device& device) {
   native("double atomic add", profile.atomicFloat64Add, "by compare and swap");
   native("warp operations", profile.hasWarps(), "through shared memory: the device's subgroups are not 32 wide");
   native("float denormals", profile.denormPreserve32 || profile.denormsByDefault32,
-         "flushed to zero; MULCIBER_EXACT_DENORMALS=1 repairs that at a cost");
+         "repaired where the device flushes them to zero; MULCIBER_EXACT_DENORMALS=0 saves its cost");
   native("fused multiply-add", profile.exactFma32, "repaired in software where the device is not exact");
   native("division and square root", profile.exactDivSqrt32, "refined in software to be correctly rounded");
   native("clock()", profile.shaderSubgroupClock, "the device has no shader clock", false);

@@ -100,8 +100,8 @@ int main(int argc, char** argv) {
   translateCommand->add_flag("--json", translateOptions.asJson, "Describe the kernels on standard output, as JSON");
   translateCommand->add_flag("-g,--debug", translateOptions.debugInfo,
                              "Keep the lines of the CUDA source and the names of registers");
-  translateCommand->add_flag("--exact-denormals", translateOptions.exactDenormals,
-                             "Keep float denormals even where the device flushes them");
+  translateCommand->add_flag("!--flush-denormals", translateOptions.exactDenormals,
+                             "Let the device flush float denormals where keeping them costs speed");
   translateCommand->add_option("--inline-limit", translateOptions.inlineLimit,
                                "Instructions a kernel may have with all functions inlined (default: 32768)");
 

@@ -29,8 +29,8 @@ const char* denormals(const TargetProfile& profile) {
   if (profile.denormPreserve32) return "kept: kernels ask the device for that";
   if (profile.denormsByDefault32) return "kept: the device keeps them by itself";
   if (util::environment().exactDenormals)
-    return "kept: the device flushes them, and MULCIBER_EXACT_DENORMALS repairs that";
-  return "flushed by the device in single precision; MULCIBER_EXACT_DENORMALS=1 repairs that at a cost";
+    return "kept: the device flushes them, and that is repaired; MULCIBER_EXACT_DENORMALS=0 saves its cost";
+  return "flushed by the device in single precision, because MULCIBER_EXACT_DENORMALS=0 asks for that";
 }
 
 }  // namespace
