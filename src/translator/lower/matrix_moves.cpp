@@ -64,7 +64,8 @@ class SharedMatrices {
 
   // Where the lane's two values of matrix j are: side by side, or in two rows.
   std::vector<Address> placesOf(unsigned j) {
-    auto row = [&](Value which) { return warp_.shuffle(rows_, b.add(which, b.i32(8 * j))); };
+    // Rows are aligned, which drivers do not know.
+    auto row = [&](Value which) { return b.bitAnd(warp_.shuffle(rows_, b.add(which, b.i32(8 * j))), b.i32(~15u)); };
     auto at = [&](Value begin, Value index, unsigned bytes) {
       return Address{b.add(begin, b.mul(index, b.i32(bytes))), ir::Space::Shared, 1};
     };

@@ -19,6 +19,7 @@
 #include "translator/passes/form.h"
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/lane_addresses.h"
 #include "translator/passes/legalize_floats.h"
 #include "translator/passes/loop_flags.h"
 #include "translator/passes/negated_signs.h"
@@ -79,6 +80,7 @@ constexpr Step steps[] = {
     pass<AddressSpaces>(structured, Form::KnownSpaces),
     pass<Scratch>(resolved),
     pass<Simplify>(structured),
+    pass<LaneAddresses>(resolved),
     pass<AddressOffsets>(resolved),
     pass<ConstantReads>(resolved),
     pass<Divisions>(structured),
