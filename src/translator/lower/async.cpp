@@ -1,10 +1,11 @@
-// Asynchronous copies, which are done at once, and mbarrier objects.
+// Asynchronous copies and mbarrier objects.
 //
 // An mbarrier is a 64-bit word of shared memory, changed by compare and swap:
 //   bits 0..19   arrivals that the phase still waits for
 //   bits 20..39  arrivals of the next phase
 //   bits 40..62  bytes of transactions that are expected, signed
 //   bit 63       the phase's parity
+#include "translator/lower/async_copies.h"
 #include "translator/lower/atomic_locks.h"
 #include "translator/lower/bulk.h"
 #include "translator/lower/families.h"
@@ -166,11 +167,15 @@ void copy(FunctionLowering& f, const ptx::Instruction& instruction) {
   Address destination = f.address(operands[0], ptx::StateSpace::Shared);
   Address source = f.address(operands[1], ptx::StateSpace::Global);
   ir::Type type = bytes == 4 ? ir::I32 : ir::I32.withLanes(static_cast<uint8_t>(bytes / 4));
+  AsyncCopies* copies = f.program().asyncCopies();
+  if (copies) copies->makeRoom();
+  auto bring = [&](ir::Instruction* value) {
+    if (copies) copies->add(destination.value, value);
+    else b.store(destination.value, value, plainAccess(destination, bytes));
+  };
   size_t policies = instruction.has(Mod::L2_cache_hint) ? 1 : 0;
   if (operands.size() <= 3 + policies) {
-    ir::Instruction* loaded = b.load(type, source.value, plainAccess(source, bytes));
-    b.store(destination.value, loaded, plainAccess(destination, bytes));
-    return;
+    return bring(b.load(type, source.value, plainAccess(source, bytes)));
   }
   const ptx::Operand& size = operands[3];
   bool isPredicate = f.registerType(size) == ptx::Type::Pred;
@@ -179,15 +184,24 @@ void copy(FunctionLowering& f, const ptx::Instruction& instruction) {
   std::vector<ir::Instruction*> zeros(type.lanes, b.i32(0));
   b.write(value, type.isVector() ? b.vector(zeros) : zeros[0]);
   loadPart(f, value, type, source, kept);
-  b.store(destination.value, b.read(value), plainAccess(destination, bytes));
+  bring(b.read(value));
 }
 
 void lowerCp(FunctionLowering& f, const ptx::Instruction& instruction) {
   auto has = [&](Mod modifier) { return instruction.has(modifier); };
-  // Copies are done when they are issued: there is nothing to group, to wait for or to fetch ahead.
-  if (has(Mod::commit_group) || has(Mod::wait_group) || has(Mod::wait_all) || has(Mod::prefetch)) return;
+  if (has(Mod::prefetch)) return;
+  const bool isOfGroups = has(Mod::commit_group) || has(Mod::wait_group);
+  if (isOfGroups && has(Mod::bulk)) return;  // bulk copies are done when they are issued
   if (has(Mod::tensor)) return f.refuse(instruction, "copies through tensor maps are not supported");
   if (has(Mod::bulk)) return lowerBulk(f, instruction);
+  AsyncCopies* copies = f.program().asyncCopies();
+  if (isOfGroups) {
+    if (!copies) return;
+    return has(Mod::commit_group) ? copies->commitGroup()
+                                  : copies->waitForGroups(static_cast<uint32_t>(instruction.operands[0].bits));
+  }
+  if (copies && (has(Mod::wait_all) || has(Mod::mbarrier))) copies->waitForAll();
+  if (has(Mod::wait_all)) return;
   if (has(Mod::mbarrier)) {
     // Without .noinc the arrival is added to what the phase waits for: together they change nothing.
     if (!has(Mod::noinc)) return;

@@ -30,6 +30,7 @@ uint32_t FunctionLowering::placeOf(uint32_t where) const { return isService_ ? p
 void FunctionLowering::lowerBody() {
   b.setBlock(b.function().addBlock());
   lowerPrologue();
+  program_.beginAsyncCopies(*this);
   for (const ptx::Statement& statement : function_.body) lowerStatement(statement);
   lowerReturn();
   b.function().removeUnreachableBlocks();

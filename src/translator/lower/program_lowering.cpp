@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mulciber/references.h"
+#include "translator/lower/async_copies.h"
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/operand_walk.h"
 #include "translator/lower/service_functions.h"
@@ -36,6 +37,13 @@ ProgramLowering::ProgramLowering(const ptx::ModuleHolder& module, const ptx::Fun
       diagnostics_(diagnostics),
       graph_(kernel, layout) {
   result_.waits = threadsWait;
+}
+
+ProgramLowering::~ProgramLowering() = default;
+
+void ProgramLowering::beginAsyncCopies(FunctionLowering& lowering) {
+  const std::optional<AsyncCopies::Shape> shape = AsyncCopies::shapeFor(lowering);
+  asyncCopies_ = shape ? std::make_unique<AsyncCopies>(lowering, *shape) : nullptr;
 }
 
 std::optional<ir::Program> ProgramLowering::run() {

@@ -1,6 +1,7 @@
 // Lowers a kernel and every device function it can reach.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -19,11 +20,16 @@ std::optional<ir::Program> lowerKernel(const ptx::ModuleHolder& module, const pt
                                        const ModuleLayout& layout, const TargetProfile& profile,
                                        Diagnostics& diagnostics, bool threadsWait = false);
 
+class AsyncCopies;
+class FunctionLowering;
+
 // What the functions of one program share. FunctionLowering asks it for everything beyond its own function.
 class ProgramLowering {
  public:
   ProgramLowering(const ptx::ModuleHolder& module, const ptx::Function& kernel, const ModuleLayout& layout,
                   const TargetProfile& profile, Diagnostics& diagnostics, bool threadsWait);
+
+  ~ProgramLowering();
 
   std::optional<ir::Program> run();
 
@@ -61,6 +67,10 @@ class ProgramLowering {
   void noteService(std::string_view name);
   void refuse(uint32_t where, std::string_view what, std::string_view why);
 
+  // The copies that the function on which lowering has begun may wait for; null: all are done at once.
+  void beginAsyncCopies(FunctionLowering& lowering);
+  AsyncCopies* asyncCopies() { return asyncCopies_.get(); }
+
  private:
   void noteSourceLines();
   void layOutParameters();
@@ -77,6 +87,7 @@ class ProgramLowering {
   bool failed_ = false;
   bool hasBarrierWords_ = false;
   uint32_t barrierWords_ = 0, reservedShared_ = 0;
+  std::unique_ptr<AsyncCopies> asyncCopies_;
 
   std::unordered_map<const ptx::Variable*, uint32_t> sharedOffsets_, parameterOffsets_;
   std::unordered_map<const ptx::Function*, ir::Function*> functions_;
