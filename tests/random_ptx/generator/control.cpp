@@ -150,6 +150,9 @@ Node statement(Scope& scope, const Place& place) {
   Random& random = scope.random;
   const unsigned kind = random.below(100);
   if (kind < 12 && place.depth < kDeepest) return controlStatement(scope, place);
+  if (kind >= 86 && place.isUniform && !place.mask.empty() && scope.program.threads() % 32 == 0)
+    return matrixStatement(scope, place);
+  if (kind >= 84 && kind < 86 && !scope.isInFunction) return asyncCopies(scope);
   if (kind < 20 && place.isUniform) return random.chance(60) ? barrierStatement(scope) : uniformInstruction(scope);
   if (kind < 30 && !place.mask.empty()) return warpStatement(scope, place);
   if (kind < 34 && place.depth < 2 && place.routine > 0) return callStatement(scope, place);

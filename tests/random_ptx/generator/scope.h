@@ -83,6 +83,10 @@ Address windowAddress(Scope& scope, Space space, unsigned bytes, unsigned alignm
 
 // A vote, match, reduction or shuffle of the lanes in the place's mask; memory that they hand each other.
 Node warpStatement(Scope& scope, const Place& place);
+// A matrix instruction, for places where all threads of the block are and warps are whole; copies into the thread's
+// window that other instructions stand between.
+Node matrixStatement(Scope& scope, const Place& place);
+Node asyncCopies(Scope& scope);
 // A barrier of the block, with a reduction, in two halves, or with values that threads hand each other.
 Node barrierStatement(Scope& scope);
 
