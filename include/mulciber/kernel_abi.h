@@ -51,7 +51,14 @@ constexpr uint64_t scratchThreadBytes(uint32_t localBytes, uint32_t stackCount, 
   return (uint64_t(localBytes) + 31) / 32 * 32 + uint64_t(stackCount) * stackBytes;
 }
 
-enum class KernelError : uint32_t { None = 0, Trap = 1, Assert = 2, OutOfStack = 3, IllegalAddress = 4 };
+enum class KernelError : uint32_t {
+  None = 0,
+  Trap = 1,
+  Assert = 2,
+  OutOfStack = 3,
+  IllegalAddress = 4,
+  Misaligned = 5
+};
 
 // Written once, by the first thread that fails.
 struct ErrorRecord {

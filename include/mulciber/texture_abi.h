@@ -45,15 +45,39 @@ enum TextureFlag : uint32_t {
   LinearFilter = 4,           // between texels
   LinearMipFilter = 8,        // between levels
   Srgb = 16,                  // the first three channels
-  UsesSampler = 32,           // `image` and `sampler` give what CUDA gives; else the shader fetches and filters
 };
 
-struct TextureRecord {
-  uint32_t generation;  // of the handle that is good for this record
+// TextureRecord::sampling, of textures that a sampler of the device reads as CUDA does: `image` and `sampler` give it
+// then, to instructions of the image's own geometry. Linear memory has FetchesWords where its channels have 32 bits,
+// and their number. 0 of others, which shaders read and filter by themselves.
+enum Sampling : uint32_t {
+  ShapeMask = 7,  // ImageShape of `image`
+  IsSampled = 8,
+  IntegerTexels = 16,      // the image's channels are unsigned integers; signed ones are to be extended
+  HasOneLevel = 32,        // the sampler takes texel coordinates, and no level but 0
+  ScalesCoordinates = 64,  // texel coordinates are to be made normalised ones, by `scale` and `shift`
+  HasFourth = 128,         // channel
+  FetchesWords = 1 << 16,
+  // A surface has its `rawShape`, the binary logarithm of a texel's bytes from signShift on, and its number as `image`.
+  IsSurface = 1 << 18,
+  ClampsColumn = 1 << 17,  // the image has more columns: the first coordinate is to lie between scale[0] and scale[1]
+};
+inline constexpr uint32_t channelMask = 7;
+inline constexpr uint32_t signShift = 8, signShiftBits = 5;  // in `sampling`: the bits above a signed channel
+
+struct alignas(16) TextureRecord {
+  uint32_t generation;      // of the handle that is good for this record
+  uint32_t sampling;        // Sampling
+  uint32_t image, sampler;  // in the arrays of descriptors
+  // A texel coordinate x becomes floor(x * fine + half) * scale + shift.
+  float scale[3], fine, shift[3], half;
+
+  uint32_t width, height, depth, layers;  // at least 1 each; a cube has six layers
   TextureKind kind;
-  uint64_t address;                               // Linear, Pitched
-  uint32_t pitch;                                 // bytes from row to row
-  uint32_t width, height, depth, layers, levels;  // at least 1 each; a cube has six layers
+  ImageShape shape;  // as the program made it
+  uint64_t address;  // Linear, Pitched
+  uint32_t pitch;    // bytes from row to row
+  uint32_t levels;   // at least 1
   uint32_t texelBytes;
   ChannelType channelType;
   uint32_t channelBits, channels;
@@ -61,17 +85,15 @@ struct TextureRecord {
   uint32_t addressModes[3];  // AddressMode
   uint32_t border[4];        // the bits of its channels, as those of a texel
   float levelBias, minLevel, maxLevel;
-  uint32_t image, sampler;  // in the arrays of descriptors
-  ImageShape shape;         // of `image`
   uint32_t rawImage, storageImage;
   ImageShape rawShape;
 };
-static_assert(sizeof(TextureRecord) == 128 && offsetof(TextureRecord, border) == 72);
+static_assert(sizeof(TextureRecord) == 160 && offsetof(TextureRecord, border) == 120);
 
 // What LaunchState::textures is the address of.
 struct TextureTable {
   uint32_t count;  // of records
-  uint32_t reserved[31];
+  uint32_t reserved[39];
   // The records follow.
 };
 static_assert(sizeof(TextureTable) == sizeof(TextureRecord));

@@ -59,7 +59,7 @@ TEST_F(Surfaces, AccessesAreAligned) {
   ASSERT_EQ(cuMemcpyHtoD(places, &between, sizeof between), CUDA_SUCCESS);
   void* parameters[] = {&surface.object, &places, &out};
   ASSERT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
   hasFaulted = true;
 }
 

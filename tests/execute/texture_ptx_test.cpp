@@ -125,27 +125,32 @@ TEST_F(TexturePtx, LinearTexelsOfEveryFormat) {
                                {ChannelType::Float, 32, 0},
                                {ChannelType::Float, 16, 0}})
     for (const uint32_t channels : {1u, 2u, 4u}) {
-      const TextureRecord record = linear(texels, count, format.type, format.bits, channels, format.flags);
-      describe(record);
-      const auto words =
-          read("add.s32 %r10, %t, -2;\ntex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r10}];\n", threads);
-      const bool givesFloats = format.type == ChannelType::Float || format.flags != 0;
-      for (uint32_t thread = 0; thread < threads; ++thread)
-        for (uint32_t channel = 0; channel < 4; ++channel) {
-          const bool isInside = thread >= 2 && thread < count + 2;
-          uint32_t expected = 0;
-          if (isInside && channel < channels) {
-            const uint8_t* texel = texels.as<uint8_t>() + (thread - 2) * record.texelBytes;
-            expected = convert(record, fieldOf(texel, format.bits, channel));
+      TextureRecord record = linear(texels, count, format.type, format.bits, channels, format.flags);
+      // Channels of 32 bits have a way of their own.
+      for (const uint32_t sampling : {0u, uint32_t{abi::FetchesWords} | channels}) {
+        if (sampling != 0 && format.bits != 32) continue;
+        record.sampling = sampling;
+        describe(record);
+        const auto words =
+            read("add.s32 %r10, %t, -2;\ntex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r10}];\n", threads);
+        const bool givesFloats = format.type == ChannelType::Float || format.flags != 0;
+        for (uint32_t thread = 0; thread < threads; ++thread)
+          for (uint32_t channel = 0; channel < 4; ++channel) {
+            const bool isInside = thread >= 2 && thread < count + 2;
+            uint32_t expected = 0;
+            if (isInside && channel < channels) {
+              const uint8_t* texel = texels.as<uint8_t>() + (thread - 2) * record.texelBytes;
+              expected = convert(record, fieldOf(texel, format.bits, channel));
+            }
+            const uint32_t got = words[thread * 4 + channel];
+            const bool areNans =
+                givesFloats && std::isnan(std::bit_cast<float>(got)) && std::isnan(std::bit_cast<float>(expected));
+            ASSERT_TRUE(got == expected || areNans)
+                << std::hex << got << " for " << expected << std::dec << ", texel " << int(thread) - 2 << " channel "
+                << channel << " of " << channels << " x " << format.bits << " bits, type " << int(format.type)
+                << (format.flags ? " normalised" : "");
           }
-          const uint32_t got = words[thread * 4 + channel];
-          const bool areNans =
-              givesFloats && std::isnan(std::bit_cast<float>(got)) && std::isnan(std::bit_cast<float>(expected));
-          ASSERT_TRUE(got == expected || areNans)
-              << std::hex << got << " for " << expected << std::dec << ", texel " << int(thread) - 2 << " channel "
-              << channel << " of " << channels << " x " << format.bits << " bits, type " << int(format.type)
-              << (format.flags ? " normalised" : "");
-        }
+      }
     }
 }
 

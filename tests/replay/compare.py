@@ -4,6 +4,7 @@
 usage: compare.py API_REPLAY RECORDED DIFFERENCES          (LD_LIBRARY_PATH names the libraries to test)
        compare.py --files OURS RECORDED DIFFERENCES
        compare.py --step N TEXELS RECORDED DIFFERENCES     (one case of N, of tests/texels)
+       compare.py --only TEXT TEXELS RECORDED DIFFERENCES  (the cases with this text in their names)
 
 DIFFERENCES holds the deliberate ones: a reason on a line that begins with "#", then patterns (regular expressions that
 a case's whole name matches) until the next reason. A pattern that explains nothing is a failure too.
@@ -20,7 +21,7 @@ def read(text):
 
 def main():
     arguments = sys.argv[1:]
-    is_sample = len(arguments) == 5 and arguments[0] == "--step"
+    is_sample = len(arguments) == 5 and arguments[0] in ("--step", "--only")
     if is_sample:
         ours = subprocess.run([arguments[2], *arguments[:2]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     elif len(arguments) == 4 and arguments[0] == "--files":

@@ -8,6 +8,7 @@
 #include "runtime/core/function.h"
 #include "runtime/core/module.h"
 #include "runtime/core/stream.h"
+#include "runtime/core/texture_table.h"
 #include "runtime/vk/device.h"
 #include "util/log.h"
 
@@ -152,13 +153,21 @@ GraphNode* ExecutableGraph::nodeOf(const GraphNode& original) const {
 
 Error ExecutableGraph::plan(const GraphNode*& failed) {
   GraphPlan fresh;
+  isPlannedToFilter_ = context_ && context_->textures().needsFilter();
   TRY(fresh.make(*graph_, context_.get(), failed));
   for (const GraphNode* node : disabled_) fresh.enable(*node, false);
   plan_ = std::move(fresh);
   return Error::Success;
 }
 
-Error ExecutableGraph::prepare() { return context_ ? plan_.record(*context_) : Error::Success; }
+Error ExecutableGraph::prepare() {
+  if (!context_) return Error::Success;
+  if (!isPlannedToFilter_ && context_->textures().needsFilter()) {
+    const GraphNode* failed = nullptr;
+    TRY(plan(failed));
+  }
+  return plan_.record(*context_);
+}
 
 Error ExecutableGraph::upload(Stream& stream) {
   TRY(stream.context().error());

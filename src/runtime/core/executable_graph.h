@@ -99,7 +99,8 @@ class ExecutableGraph {
 
   mutable std::mutex mutex_;
   GraphPlan plan_;
-  MarkerRef last_;  // the end of the last launch
+  bool isPlannedToFilter_ = false;  // its kernels are translated for all textures
+  MarkerRef last_;                  // the end of the last launch
   GraphMemoryUse memory_;
   std::weak_ptr<Stream> lastStream_;
 };

@@ -49,7 +49,7 @@ constexpr uint32_t usualBlockThreads = 256;
 }  // namespace
 
 size_t Function::VariantHash::operator()(const PipelineVariant& variant) const {
-  uint64_t hash = variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ variant.needs.index() << 61;
+  uint64_t hash = variant.dynamicSharedBytes ^ uint64_t(variant.stackBytes) << 32 ^ variant.needs.index() << 60;
   for (const uint32_t size : variant.block) hash = (hash ^ size) * 0x9E3779B97F4A7C15u;
   return hash;
 }
@@ -67,7 +67,8 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
   std::lock_guard lock(translating_);
   if (result.isDone.load(std::memory_order_acquire)) return result;
   vk::Device& vulkan = module_.context().vulkan();
-  const TargetProfile profile = profileOf(module_.context());
+  TargetProfile profile = profileOf(module_.context());
+  profile.samplesLikeCuda &= !needs.filtersTextures;
   TranslateOptions options;
   options.exactDenormals = util::environment().exactDenormals;
   options.debugInfo = util::environment().debugInfo;

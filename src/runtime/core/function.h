@@ -23,11 +23,16 @@ namespace mulciber::core {
 class Module;
 
 // What a launch demands of a translation: shared or private memory in device memory, when the launch has more than the
-// device; no operations of whole warps, when the last warp of each block has fewer than 32 threads.
+// device; no operations of whole warps, when the last warp of each block has fewer than 32 threads; code that filters
+// textures, when there is one that no sampler serves.
 struct LaunchNeeds {
-  bool sharedInScratch = false, localInScratch = false, partialWarps = false;
+  bool sharedInScratch = false, localInScratch = false, partialWarps = false, filtersTextures = false;
   bool operator==(const LaunchNeeds&) const = default;
-  size_t index() const { return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps); }
+  size_t index() const {
+    return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps) +
+           8 * size_t(filtersTextures);
+  }
+  static constexpr size_t count = 16;
 };
 
 // Everything about a launch that the pipeline depends on.
@@ -92,7 +97,7 @@ class Function {
   Module& module_;
   const std::string name_;
   std::mutex translating_;
-  Translation translations_[8];  // by LaunchNeeds::index
+  Translation translations_[LaunchNeeds::count];  // by LaunchNeeds::index
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
   std::atomic<uint32_t> registers_{0};  // 0: not asked yet

@@ -25,7 +25,7 @@ struct Header {
   XXH128_hash_t contents;
 };
 
-LaunchNeeds needsAt(size_t index) { return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0}; }
+LaunchNeeds needsAt(size_t index) { return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0}; }
 
 // One list of fields for both directions.
 template <typename Archive, typename Data>
@@ -87,17 +87,20 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
     for (const std::string& name : names) {
       Places places;
       places.fill(notThere);
-      bool usesMatrixUnits = false;
-      for (size_t index = 0; index < needsCount; ++index) {
+      bool usesMatrixUnits = false, samples = false;
+      for (size_t index = 0; index < LaunchNeeds::count; ++index) {
         const LaunchNeeds needs = needsAt(index);
-        if (needs.partialWarps && !usesMatrixUnits) continue;
+        if ((needs.partialWarps && !usesMatrixUnits) || (needs.filtersTextures && !samples)) continue;
         TranslateOptions one = options;
         one.sharedInScratch = needs.sharedInScratch;
         one.localInScratch = needs.localInScratch;
         one.partialWarps = needs.partialWarps;
-        const auto kernel = translate(module, name, profile, one, diagnostics);
+        TargetProfile target = profile;
+        target.samplesLikeCuda &= !needs.filtersTextures;
+        const auto kernel = translate(module, name, target, one, diagnostics);
         if (!kernel) return {};
         usesMatrixUnits |= kernel->info.usesMatrixUnits;
+        samples |= kernel->info.usesTextures && profile.samplesLikeCuda;
         const auto [place, isNew] = placeOf.try_emplace(writeKernel(*kernel), static_cast<uint32_t>(records.size()));
         if (isNew) records.push_back(place->first);
         places[index] = place->second;
@@ -190,7 +193,7 @@ std::vector<std::string> KernelArchive::kernelNames() const {
 
 bool KernelArchive::kernel(std::string_view name, size_t needs, Kernel& out) const {
   const auto found = kernels_.find(name);
-  if (found == kernels_.end() || needs >= needsCount) return false;
+  if (found == kernels_.end() || needs >= LaunchNeeds::count) return false;
   const uint32_t place = found->second[needs];
   return place < records_.size() && readKernel(records_[place], out);
 }

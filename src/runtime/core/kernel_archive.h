@@ -15,6 +15,7 @@
 #include "mulciber/references.h"
 #include "mulciber/translator.h"
 #include "runtime/core/error.h"
+#include "runtime/core/function.h"
 
 namespace mulciber::core {
 
@@ -38,8 +39,7 @@ class KernelArchive {
   bool kernel(std::string_view name, size_t needs, Kernel& out) const;
 
  private:
-  static constexpr size_t needsCount = 8;
-  using Places = std::array<uint32_t, needsCount>;  // of the records
+  using Places = std::array<uint32_t, LaunchNeeds::count>;  // of the records
 
   bool readContents(std::span<const uint8_t> bytes, const TargetProfile& device, std::string& problem);
 

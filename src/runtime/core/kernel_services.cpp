@@ -163,6 +163,7 @@ Error KernelServices::reportError() {
   const Error error = kind == abi::KernelError::Assert           ? Error::Assert
                       : kind == abi::KernelError::OutOfStack     ? Error::HardwareStackError
                       : kind == abi::KernelError::IllegalAddress ? Error::IllegalAddress
+                      : kind == abi::KernelError::Misaligned     ? Error::MisalignedAddress
                                                                  : Error::LaunchFailed;
   if (!reported_) {
     reported_ = true;

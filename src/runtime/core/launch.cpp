@@ -11,6 +11,7 @@
 #include "runtime/core/function.h"
 #include "runtime/core/module.h"
 #include "runtime/core/stream.h"
+#include "runtime/core/texture_table.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/illegal_address.h"
 #include "runtime/vk/pipeline.h"
@@ -47,16 +48,18 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   return Error::Success;
 }
 
-// Takes the kernel as it is when what the device has too little of lies in scratch, and for blocks of whole warps or
-// not.
-Error chooseTranslation(const Launch& launch, Function& function, const TargetProfile& profile,
-                        PipelineVariant& variant, const KernelInfo*& kernel) {
+// Takes the kernel as it is when what the device has too little of lies in scratch, for blocks of whole warps or not,
+// and for the textures that there are.
+Error chooseTranslation(const Launch& launch, Function& function, Context& context, PipelineVariant& variant,
+                        const KernelInfo*& kernel) {
+  const TargetProfile& profile = context.vulkan().profile();
   const uint64_t shared = uint64_t(kernel->dynamicSharedOffset) + launch.dynamicSharedBytes;
   const uint64_t local = abi::scratchThreadBytes(kernel->localBytes, kernel->stackCount, variant.stackBytes);
   const uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
   variant.needs = {shared > profile.maxSharedBytes && !kernel->sharedInScratch,
                    local > profile.maxLocalBytes && !kernel->localInScratch,
-                   threads % 32 != 0 && kernel->usesMatrixUnits};
+                   threads % 32 != 0 && kernel->usesMatrixUnits,
+                   kernel->usesTextures && profile.samplesLikeCuda && context.textures().needsFilter()};
   return variant.needs == LaunchNeeds{} ? Error::Success : function.info(kernel, nullptr, variant.needs);
 }
 
@@ -159,7 +162,7 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
     TRY(context.limit(Limit::StackSize, limit));
     variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 31) / 32 * 32;
   }
-  TRY(chooseTranslation(launch, function, context.vulkan().profile(), variant, kernel));
+  TRY(chooseTranslation(launch, function, context, variant, kernel));
   TRY(function.pipeline(variant, out.pipeline));
   out.kernel = kernel;
   out.services = &context.services();

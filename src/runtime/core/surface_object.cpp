@@ -1,6 +1,7 @@
 #include "runtime/core/surface_object.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "runtime/core/array_view.h"
 #include "runtime/core/context.h"
@@ -72,7 +73,9 @@ Error SurfaceObject::describe(abi::TextureRecord& record) {
   if (const auto status = array_->image()->view(shape, view); status != vk::Status::Ok) return errorFrom(status);
   const auto status = context_.vulkan().descriptors()->number(vk::Descriptors::Kind::Storage, view, number_);
   hasNumber_ = status == vk::Status::Ok;
-  record.storageImage = number_;
+  record.storageImage = record.image = number_;
+  record.sampling = abi::IsSurface | static_cast<uint32_t>(record.rawShape) |
+                    static_cast<uint32_t>(std::countr_zero(record.texelBytes)) << abi::signShift;
   return errorFrom(status);
 }
 

@@ -7,6 +7,8 @@
 #include "runtime/core/array_view.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
+#include "runtime/core/platform.h"
+#include "runtime/vk/aliased_plane.h"
 #include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
 #include "util/log.h"
@@ -142,15 +144,16 @@ Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) 
   return Error::Success;
 }
 
-Error TextureObject::describeMemory(abi::TextureRecord& record) const {
+Error TextureObject::describeMemory(abi::TextureRecord& record, const Texels& texels) {
   const TextureDescription& asked = description_;
   if (asked.address == 0 || asked.address % addressAlignment != 0 || asked.hasView) return Error::InvalidValue;
   record.address = asked.address;
   if (asked.resource == TextureDescription::Resource::Linear) {
-    const uint64_t texels = asked.bytes / record.texelBytes;
-    if (texels > mostTexels) return Error::InvalidValue;
+    const uint64_t width = asked.bytes / record.texelBytes;
+    if (width > mostTexels) return Error::InvalidValue;
     record.kind = abi::TextureKind::Linear;
-    record.width = static_cast<uint32_t>(texels);
+    record.width = static_cast<uint32_t>(width);
+    if (texels.bits == 32) record.sampling = abi::FetchesWords | texels.channels;
     // What lies outside is zero, whatever the program asks for.
     std::ranges::fill(record.addressModes, static_cast<uint32_t>(abi::AddressMode::Border));
     std::ranges::fill(record.border, 0);
@@ -165,6 +168,46 @@ Error TextureObject::describeMemory(abi::TextureRecord& record) const {
   record.width = static_cast<uint32_t>(asked.width == 0 ? mostColumns : asked.width);
   record.height = std::max(static_cast<uint32_t>(asked.height), 1u);
   record.pitch = static_cast<uint32_t>(asked.pitch);
+  record.shape = ImageShape::Plane;
+  return context_.vulkan().profile().samplesLikeCuda ? describePlane(record, texels) : Error::Success;
+}
+
+// An image over the same memory, where the driver lays planes out in the same way: samplers take no addresses.
+Error TextureObject::describePlane(abi::TextureRecord& record, const Texels& texels) {
+  const uint64_t lastRow = uint64_t{record.pitch} * (record.height - 1);
+  const AllocationRef allocation =
+      Platform::get().memory().find(record.address, lastRow + uint64_t{record.width} * record.texelBytes);
+  if (!allocation || allocation->context.lock().get() != &context_ ||
+      allocation->memory.address != allocation->deviceAddress)
+    return Error::Success;
+  vk::ImageShape shape;
+  shape.format = sampledFormat(record, texels);
+  shape.width = record.width;
+  shape.height = record.height;
+  shape.elementBytes = record.texelBytes;
+  shape.isStorage = false;
+  vk::Memory memory = allocation->memory;
+  memory.offset += allocation->offsetOf(record.address);
+  vk::Device& vulkan = context_.vulkan();
+  vk::Status made = vk::planeOver(vulkan, memory, shape, record.pitch, image_);
+  // With all that lies between the rows it may be a plane that the driver would make.
+  const bool mayBeWider = !description_.hasNormalizedCoordinates && record.pitch % record.texelBytes == 0 &&
+                          record.addressModes[0] == static_cast<uint32_t>(abi::AddressMode::Clamp);
+  const bool isWider = made == vk::Status::Unsupported && mayBeWider;
+  if (isWider) {
+    shape.width = record.pitch / record.texelBytes;
+    made = vk::planeOver(vulkan, memory, shape, record.pitch, image_);
+  }
+  if (made != vk::Status::Ok) return Error::Success;
+  vk::Image::ViewShape view{};
+  view.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+  view.levels = view.layers = 1;
+  view.format = shape.format;
+  TRY(chooseSampler(record, texels, view));
+  if (!isWider || record.sampling == 0) return Error::Success;
+  record.sampling |= abi::ClampsColumn;
+  record.scale[0] = (record.flags & abi::LinearFilter) != 0 ? 0.5f : 0.f;
+  record.scale[1] = static_cast<float>(record.width) - 0.5f;
   return Error::Success;
 }
 
@@ -223,37 +266,52 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   return chooseSampler(record, texels, view);
 }
 
+// What samplers convert texels from.
+VkFormat TextureObject::sampledFormat(const abi::TextureRecord& record, const Texels& texels) const {
+  if ((record.flags & abi::ReadsNormalized) == 0)
+    return texels.type == ChannelType::Float ? description_.format->element : rawFormat(texels.bits, texels.channels);
+  const bool isSrgb = (record.flags & abi::Srgb) != 0 && description_.format->normalized == VK_FORMAT_R8G8B8A8_UNORM;
+  return isSrgb ? VK_FORMAT_R8G8B8A8_SRGB : description_.format->normalized;
+}
+
 // Where a sampler of the device gives what CUDA gives.
 Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& texels, vk::Image::ViewShape view) {
   const bool isPlain = record.shape == ImageShape::Line || record.shape == ImageShape::Plane;
   const bool isCube = record.shape == ImageShape::Cube || record.shape == ImageShape::Cubes;
   const bool filters = (record.flags & abi::LinearFilter) != 0;
   const bool isNormalized = (record.flags & abi::ReadsNormalized) != 0;
+  const bool isInteger = texels.type != ChannelType::Float && !isNormalized;
   const bool hasBorder =
       std::ranges::find(record.addressModes, uint32_t(abi::AddressMode::Border)) != std::end(record.addressModes);
   if (!context_.vulkan().profile().samplesLikeCuda) return Error::Success;
-  if (texels.type != ChannelType::Float && !isNormalized) return Error::Success;
-  if (!description_.hasNormalizedCoordinates && !isPlain) return Error::Success;
-  if (hasBorder && std::ranges::any_of(record.border, [](uint32_t channel) { return channel != 0; }))
-    return Error::Success;
+  const bool hasColor = hasBorder && std::ranges::any_of(record.border, [](uint32_t channel) { return channel != 0; });
+  const vk::PhysicalDevice& physical = context_.vulkan().physical();
+  if (hasColor && !vk::Descriptors::haveBorderColors(physical)) return Error::Success;
   // To CUDA a line is a plane of one row, which lies at the edge of its border.
   if (record.shape == ImageShape::Line && filters &&
       record.addressModes[1] == static_cast<uint32_t>(abi::AddressMode::Border))
     return Error::Success;
-  // Vulkan filters across the edges of a cube.
-  if (isCube && filters && !description_.isSeamless) return Error::Success;
+  // Vulkan filters across the edges of a cube unless it is told otherwise.
+  const bool hasSeams = isCube && filters && !description_.isSeamless;
+  if (hasSeams && !vk::Descriptors::haveSeams(physical)) return Error::Success;
   if (description_.hasView && description_.view.format != 0) return Error::Success;
+  const bool hasTexelCoordinates = !description_.hasNormalizedCoordinates;
+  if (hasTexelCoordinates && !isPlain && !scaleCoordinates(record)) return Error::Success;
   view.type = viewType(record.shape);
-  view.format = isNormalized ? description_.format->normalized : description_.format->element;
-  if ((record.flags & abi::Srgb) != 0) {
-    if (view.format != VK_FORMAT_R8G8B8A8_UNORM) return Error::Success;
-    view.format = VK_FORMAT_R8G8B8A8_SRGB;
-  }
+  view.format = sampledFormat(record, texels);
+  if ((record.flags & abi::Srgb) != 0 && view.format != VK_FORMAT_R8G8B8A8_SRGB) return Error::Success;
   TRY(number(view, record.image));
   vk::SamplerDescription sampler;
   sampler.filter = filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
   for (int i = 0; i < 3; ++i) sampler.address[i] = addressMode(record.addressModes[i]);
-  sampler.hasTexelCoordinates = !description_.hasNormalizedCoordinates;
+  sampler.hasTexelCoordinates = hasTexelCoordinates && isPlain;
+  sampler.hasSeams = hasSeams;
+  if (isInteger) sampler.border = VK_BORDER_COLOR_INT_TRANSPARENT_BLACK;
+  if (hasColor) {
+    sampler.border = isInteger ? VK_BORDER_COLOR_INT_CUSTOM_EXT : VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
+    for (int i = 0; i < 4; ++i)
+      sampler.borderBits[i] = isInteger ? record.border[i] : std::bit_cast<uint32_t>(description_.border[i]);
+  }
   if (!sampler.hasTexelCoordinates) {
     sampler.mipFilter =
         (record.flags & abi::LinearMipFilter) != 0 ? VK_SAMPLER_MIPMAP_MODE_LINEAR : VK_SAMPLER_MIPMAP_MODE_NEAREST;
@@ -264,8 +322,30 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   }
   if (const auto status = context_.vulkan().descriptors()->sampler(sampler, record.sampler); status != vk::Status::Ok)
     return errorFrom(status);
-  record.flags |= abi::UsesSampler;
+  record.sampling = static_cast<uint32_t>(record.shape) | abi::IsSampled;
+  if (texels.channels == 4) record.sampling |= abi::HasFourth;
+  if (isInteger) record.sampling |= abi::IntegerTexels;
+  if (isInteger && texels.type == ChannelType::Signed) record.sampling |= (32 - texels.bits) << abi::signShift;
+  if (sampler.hasTexelCoordinates) record.sampling |= abi::HasOneLevel;
+  else if (hasTexelCoordinates) record.sampling |= abi::ScalesCoordinates;
   return Error::Success;
+}
+
+// NVIDIA's samplers take 21 bits behind the point of a normalised coordinate: with half of the last one more than the
+// quotient has, a product with the size comes to lie in the 256th of a texel that was meant. False for large sizes.
+bool TextureObject::scaleCoordinates(abi::TextureRecord& record) {
+  constexpr uint32_t mostTexelsOfEdge = 4096;
+  const bool filters = (record.flags & abi::LinearFilter) != 0;
+  const uint32_t sizes[] = {record.width, record.height, record.depth};
+  for (int i = 0; i < 3; ++i) {
+    if (sizes[i] > mostTexelsOfEdge) return false;
+    const auto size = static_cast<float>(sizes[i]);
+    record.scale[i] = filters ? 1 / (256 * size) : 1 / size;
+    record.shift[i] = filters ? 0x1p-22f : 0.5f / size;
+  }
+  record.fine = filters ? 256.f : 1.f;
+  record.half = filters ? 0.5f : 0.f;
+  return true;
 }
 
 Error TextureObject::describe(abi::TextureRecord& record) {
@@ -274,7 +354,7 @@ Error TextureObject::describe(abi::TextureRecord& record) {
   TRY(describeTexels(record, texels));
   const bool isMemory = description_.resource == TextureDescription::Resource::Linear ||
                         description_.resource == TextureDescription::Resource::Pitched;
-  return isMemory ? describeMemory(record) : describeImage(record, texels);
+  return isMemory ? describeMemory(record, texels) : describeImage(record, texels);
 }
 
 Error createTexture(Context& context, const TextureDescription& description, uint64_t& handle) {

@@ -52,15 +52,18 @@ class TextureObject : public TableObject {
   };
   Error texelsOf(Texels& out) const;
   Error describeTexels(abi::TextureRecord& record, Texels& texels) const;
-  Error describeMemory(abi::TextureRecord& record) const;
+  Error describeMemory(abi::TextureRecord& record, const Texels& texels);
+  Error describePlane(abi::TextureRecord& record, const Texels& texels);
   Error describeImage(abi::TextureRecord& record, const Texels& texels);
   Error chooseSampler(abi::TextureRecord& record, const Texels& texels, vk::Image::ViewShape view);
+  VkFormat sampledFormat(const abi::TextureRecord& record, const Texels& texels) const;
+  static bool scaleCoordinates(abi::TextureRecord& record);
   Error number(const vk::Image::ViewShape& view, uint32_t& out);
 
   Context& context_;
   const TextureDescription description_;
-  std::shared_ptr<vk::Image> image_;
-  std::vector<uint32_t> numbers_;  // of views
+  std::shared_ptr<vk::Image> image_;  // null for memory that no sampler reaches
+  std::vector<uint32_t> numbers_;     // of views
 };
 
 Error createTexture(Context& context, const TextureDescription& description, uint64_t& handle);

@@ -11,8 +11,16 @@
 namespace mulciber::core {
 
 namespace {
+
 constexpr size_t firstCount = 1024;  // of records
+
+// Linear memory is read at integers alone, which no sampler does.
+bool isFiltered(const abi::TextureRecord& record) {
+  const bool isSampled = (record.sampling & abi::IsSampled) != 0;
+  return !isSampled && (record.kind == abi::TextureKind::Image || record.kind == abi::TextureKind::Pitched);
 }
+
+}  // namespace
 
 TextureTable::~TextureTable() {
   vk::Allocator& allocator = context_.vulkan().allocator();
@@ -91,6 +99,7 @@ Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
       gone.push_back(std::move(slot.object));
       slot.object = nullptr;
       slot.isLeaving = false;
+      if (isFiltered(slot.record)) --filtered_;
       slot.record = {};
       write(number);
       free_.push_back(number);
@@ -109,6 +118,7 @@ Error TextureTable::add(abi::TextureRecord record, TableObjectRef object, uint64
   Slot& slot = slots_[number];
   record.generation = ++slot.uses;
   slot.record = record;
+  if (isFiltered(record)) ++filtered_;
   slot.object = std::move(object);
   write(number);
   handle = abi::textureHandle(number, record.generation);

@@ -44,6 +44,8 @@ class TextureTable {
   void clear();                   // nothing uses it any more
   // The value for LaunchState::textures.
   Error address(uint64_t& out);
+  // Whether there is a texture that no sampler reads as CUDA does (texture_abi.h).
+  bool needsFilter() const { return filtered_.load(std::memory_order_acquire) != 0; }
 
  private:
   struct Slot {
@@ -74,6 +76,7 @@ class TextureTable {
   std::vector<vk::Memory> old_;
   uint8_t* host_ = nullptr;  // the table, where the host writes it
   std::atomic<uint64_t> address_{0};
+  std::atomic<uint32_t> filtered_{0};  // records of textures that samplers do not serve
 };
 
 }  // namespace mulciber::core

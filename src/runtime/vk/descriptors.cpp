@@ -42,6 +42,15 @@ bool Descriptors::areSupported(const PhysicalDevice& physical) {
          features.shaderStorageImageArrayNonUniformIndexing;
 }
 
+bool Descriptors::haveBorderColors(const PhysicalDevice& physical) {
+  return physical.borderColors.customBorderColors == VK_TRUE &&
+         physical.borderColors.customBorderColorWithoutFormat == VK_TRUE;
+}
+
+bool Descriptors::haveSeams(const PhysicalDevice& physical) {
+  return physical.seamedCubes.nonSeamlessCubeMap == VK_TRUE;
+}
+
 Status Descriptors::create(Device& device, VkDescriptorSetLayout constants, std::unique_ptr<Descriptors>& out) {
   std::unique_ptr<Descriptors> made(new Descriptors(device));
   TRY(made->createLayout(constants));
@@ -196,6 +205,12 @@ Status Descriptors::sampler(const SamplerDescription& description, uint32_t& out
   info.maxLod = description.maxLevel;
   info.borderColor = description.border;
   info.unnormalizedCoordinates = description.hasTexelCoordinates ? VK_TRUE : VK_FALSE;
+  if (description.hasSeams) info.flags |= VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT;
+  VkSamplerCustomBorderColorCreateInfoEXT border{};
+  border.sType = VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT;
+  std::ranges::copy(description.borderBits, border.customBorderColor.uint32);
+  if (description.border == VK_BORDER_COLOR_FLOAT_CUSTOM_EXT || description.border == VK_BORDER_COLOR_INT_CUSTOM_EXT)
+    info.pNext = &border;
   VkSampler made = VK_NULL_HANDLE;
   TRY(device_.status(device_.api().vkCreateSampler(device_.handle(), &info, device_.callbacks(), &made),
                      "creating a sampler"));

@@ -23,14 +23,18 @@ struct SamplerDescription {
   VkSamplerMipmapMode mipFilter = VK_SAMPLER_MIPMAP_MODE_NEAREST;
   VkSamplerAddressMode address[3] = {};
   VkBorderColor border = VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
+  uint32_t borderBits[4] = {};  // of custom colours: floats or integers
   float levelBias = 0, minLevel = 0, maxLevel = 0, anisotropy = 1;
   bool hasTexelCoordinates = false;
+  bool hasSeams = false;  // of cubes: filters stay on one face
   auto operator<=>(const SamplerDescription&) const = default;
 };
 
 class Descriptors {
  public:
   static bool areSupported(const PhysicalDevice& physical);
+  static bool haveBorderColors(const PhysicalDevice& physical);
+  static bool haveSeams(const PhysicalDevice& physical);
   // `constants`: the layout of the set before, which all pipelines have.
   static Status create(Device& device, VkDescriptorSetLayout constants, std::unique_ptr<Descriptors>& out);
   ~Descriptors();

@@ -31,6 +31,8 @@ TYPE(VkPhysicalDeviceCooperativeMatrixFeaturesKHR, COOPERATIVE_MATRIX_FEATURES_K
 TYPE(VkPhysicalDeviceShaderBfloat16FeaturesKHR, SHADER_BFLOAT16_FEATURES_KHR)
 TYPE(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR, PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR)
 TYPE(VkPhysicalDeviceConditionalRenderingFeaturesEXT, CONDITIONAL_RENDERING_FEATURES_EXT)
+TYPE(VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT, NON_SEAMLESS_CUBE_MAP_FEATURES_EXT)
+TYPE(VkPhysicalDeviceCustomBorderColorFeaturesEXT, CUSTOM_BORDER_COLOR_FEATURES_EXT)
 #undef TYPE
 
 // Without the structure that it lies in.
@@ -81,7 +83,10 @@ constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_KHR_pipeline_executable_properties",
                                             "VK_KHR_map_memory2",
                                             "VK_EXT_map_memory_placed",
-                                            "VK_EXT_conditional_rendering"};
+                                            "VK_EXT_conditional_rendering",
+                                            "VK_EXT_image_drm_format_modifier",
+                                            "VK_EXT_non_seamless_cube_map",
+                                            "VK_EXT_custom_border_color"};
 
 VkBool32& switchIn(void* structure, const FeatureSwitch& which) {
   return *reinterpret_cast<VkBool32*>(static_cast<char*>(structure) + which.offset);

@@ -46,6 +46,8 @@ struct PhysicalDevice {
   VkPhysicalDeviceShaderBfloat16FeaturesKHR brainFloats{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executableProperties{};
   VkPhysicalDeviceConditionalRenderingFeaturesEXT conditionalRendering{};
+  VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT seamedCubes{};
+  VkPhysicalDeviceCustomBorderColorFeaturesEXT borderColors{};
 
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;

@@ -51,7 +51,7 @@ void Allocator::free(const Memory& memory) {
                       return other.get() != &chunk && other->use == chunk.use && !other->isImported &&
                              other->size == chunk.size && other->isEmpty();
                     });
-  if (!keep) state.drop(&chunk);
+  if (!keep && chunk.isUnseen()) state.drop(&chunk);
 }
 
 bool Allocator::trim() {

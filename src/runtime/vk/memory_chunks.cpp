@@ -121,6 +121,7 @@ void Allocator::State::destroy(Chunk& chunk) {
     return;
   }
   const VolkDeviceTable& api = device.api();
+  chunk.planes->all.clear();
   if (chunk.host || chunk.window) api.vkUnmapMemory(device.handle(), chunk.memory);
   if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, device.callbacks());
   if (chunk.memory != VK_NULL_HANDLE) {
@@ -227,7 +228,7 @@ void Allocator::State::drop(Chunk* chunk) {
 bool Allocator::State::dropEmpty() {
   std::vector<Chunk*> empty;
   for (const auto& chunk : chunks)
-    if (!chunk->isImported && chunk->isEmpty()) empty.push_back(chunk.get());
+    if (!chunk->isImported && chunk->isEmpty() && chunk->isUnseen()) empty.push_back(chunk.get());
   for (Chunk* chunk : empty) drop(chunk);
   return !empty.empty();
 }
@@ -289,7 +290,7 @@ void Allocator::State::trimKept(const Chunk& emptied) {
     uint64_t kept = 0;
     Chunk* oldest = nullptr;
     for (const auto& chunk : chunks) {
-      if (!isKept(*chunk) || chunk->heap != emptied.heap || chunk->use != emptied.use) continue;
+      if (!isKept(*chunk) || !chunk->isUnseen() || chunk->heap != emptied.heap || chunk->use != emptied.use) continue;
       kept += chunk->size;
       if (!oldest || chunk->emptySince < oldest->emptySince) oldest = chunk.get();
     }

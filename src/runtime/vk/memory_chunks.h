@@ -9,9 +9,20 @@
 
 #include "runtime/vk/device.h"
 #include "runtime/vk/free_ranges.h"
+#include "runtime/vk/image.h"
 #include "runtime/vk/memory.h"
 
 namespace mulciber::vk {
+
+// Images over a chunk's memory: planeOver().
+struct Planes {
+  struct One {
+    uint64_t offset, rowBytes;
+    std::shared_ptr<Image> image;
+  };
+  std::mutex mutex;
+  std::vector<One> all;
+};
 
 // One VkDeviceMemory, with one buffer over all of it unless it is for images.
 struct Chunk {
@@ -28,8 +39,15 @@ struct Chunk {
   std::shared_ptr<const void> owner;  // of a buffer that is not ours
   uint64_t emptySince = 0;            // the allocator's count of frees when it became empty
 
+  std::unique_ptr<Planes> planes = std::make_unique<Planes>();
+
   FreeRanges free;
   bool isEmpty() const { return free.isAll(size); }
+  // By nobody any more, so that it may go.
+  bool isUnseen() const {
+    std::lock_guard lock(planes->mutex);
+    return std::ranges::all_of(planes->all, [](const Planes::One& plane) { return plane.image.use_count() == 1; });
+  }
 };
 
 constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }

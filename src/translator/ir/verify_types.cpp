@@ -107,13 +107,18 @@ std::string checkImage(const Instruction& instruction) {
   const bool samples = instruction.op == Op::ImageSample;
   const Type coordinate = samples ? F32 : I32;
   const auto& operands = instruction.operands;
-  const size_t first = samples ? 3 : 2;
-  if (operands.size() != first + coordinateCount(shape)) return "has the coordinates of its shape";
+  const bool isLayered =
+      shape == abi::ImageShape::Lines || shape == abi::ImageShape::Planes || shape == abi::ImageShape::Cubes;
+  const size_t numbers = samples ? 2 : 1, coordinates = coordinateCount(shape);
+  const size_t levels = operands.size() - std::min(operands.size(), numbers + coordinates);  // or two gradients
+  if (levels != 1 && !(samples && levels == 2 * (coordinates - (isLayered ? 1 : 0))))
+    return "has the coordinates of its shape";
   if (!samples && (shape == abi::ImageShape::Cube || shape == abi::ImageShape::Cubes)) return "fetches no cube";
   if (!isInt32(operands[0]) || (samples && !isInt32(operands[1]))) return "takes the number of an image as i32";
-  for (size_t i = first - 1; i < operands.size(); ++i)
+  for (size_t i = numbers; i < operands.size(); ++i)
     if (operands[i]->type != coordinate) return "takes a level and coordinates of type " + toString(coordinate);
-  return instruction.type == coordinate.withLanes(4) ? "" : "gives four channels";
+  const bool givesFour = instruction.type == I32.withLanes(4) || (samples && instruction.type == F32.withLanes(4));
+  return givesFour ? "" : "gives four channels";
 }
 
 std::string checkInteger(const Instruction& instruction) {

@@ -1,4 +1,6 @@
 // suld, sust and sured: the forms of the instructions. How a surface is reached is in surface_access.h.
+#include <algorithm>
+
 #include "translator/lower/surface_access.h"
 #include "translator/lower/surface_texel.h"
 #include "translator/lower/texture_query.h"
@@ -58,8 +60,21 @@ void lowerSuld(FunctionLowering& f, const ptx::Instruction& instruction) {
   const ptx::Operand& brackets = instruction.operands[1];
   const TextureRecord record(f, textureHandle(f, brackets.elements[0]));
   const Vector vector = vectorOf(instruction);
-  SurfaceAccess access(f, record, placeOf(f, instruction, brackets), boundaryOf(instruction), vector.bytes());
-  const Words words = access.read();
+  const SurfacePlace place = placeOf(f, instruction, brackets);
+  const SurfaceBoundary boundary = boundaryOf(instruction);
+  std::vector<ir::VariableId> variables(std::max(vector.bytes() / 4, 1u));
+  for (ir::VariableId& variable : variables) variable = b.function().addVariable(ir::I32, "word");
+  auto take = [&](auto&& access) {
+    const Words read = access.read();
+    for (size_t i = 0; i < read.size(); ++i) b.write(variables[i], read[i]);
+  };
+  f.beginIf(ExactSurface::isExact(f, record, place, vector.bytes()));
+  take(ExactSurface(f, record, place, boundary, vector.bytes()));
+  f.beginElse();
+  take(SurfaceAccess(f, record, place, boundary, vector.bytes()));
+  f.endIf();
+  Words words;
+  for (const ir::VariableId variable : variables) words.push_back(b.read(variable));
   std::vector<Value> parts;
   for (unsigned i = 0; i < vector.count; ++i) {
     const unsigned bit = i * vector.bits;
@@ -98,10 +113,18 @@ void lowerSust(FunctionLowering& f, const ptx::Instruction& instruction) {
   const ptx::Operand& brackets = instruction.operands[0];
   const TextureRecord record(f, textureHandle(f, brackets.elements[0]));
   const Vector vector = vectorOf(instruction);
-  SurfaceAccess access(f, record, placeOf(f, instruction, brackets), boundaryOf(instruction), vector.bytes());
+  const SurfacePlace place = placeOf(f, instruction, brackets);
+  const SurfaceBoundary boundary = boundaryOf(instruction);
   const Words words = wordsOf(f.b, f.value(instruction.operands[1], vector.type()), vector);
-  if (instruction.has(Mod::p)) access.writeTexel(surfaceTexel(f, record, words));
-  else access.write(words);
+  if (instruction.has(Mod::p)) {
+    SurfaceAccess(f, record, place, boundary, vector.bytes()).writeTexel(surfaceTexel(f, record, words));
+    return;
+  }
+  f.beginIf(ExactSurface::isExact(f, record, place, vector.bytes()));
+  ExactSurface(f, record, place, boundary, vector.bytes()).write(words);
+  f.beginElse();
+  SurfaceAccess(f, record, place, boundary, vector.bytes()).write(words);
+  f.endIf();
 }
 
 struct Reduction {

@@ -41,7 +41,7 @@ void SurfaceAccess::locate(SurfaceBoundary boundary) {
     if (bytes_ > 1) isInside_ = b_.bitAnd(isInside_, b_.compare(Op::ULe, b_.i32(bytes_), rowBytes));
     if (bytes_ > 1) {
       f_.beginIf(b_.compare(Op::INe, b_.bitAnd(place_.x, b_.i32(bytes_ - 1)), b_.i32(0)));
-      f_.fail(KernelFault::IllegalAddress);
+      f_.fail(KernelFault::Misaligned);
       f_.endIf();
     }
     limit(place_.x, b_.bitAnd(b_.sub(rowBytes, b_.i32(bytes_)), b_.i32(~(bytes_ - 1))));

@@ -21,6 +21,28 @@ struct SurfacePlace {
 
 enum class SurfaceBoundary { Trap, Clamp, Zero };
 
+// The texel behind an access that takes exactly one, as most do: little code beside that of the others.
+class ExactSurface {
+ public:
+  // Whether the access is one of these.
+  static Value isExact(FunctionLowering& f, const TextureRecord& record, const SurfacePlace& place, unsigned bytes);
+
+  ExactSurface(FunctionLowering& f, const TextureRecord& record, const SurfacePlace& place, SurfaceBoundary boundary,
+               unsigned bytes);
+  Words read();  // zeros beyond the surface
+  void write(const Words& words);
+
+ private:
+  std::vector<Value> coordinates() const;
+
+  FunctionLowering& f_;
+  ir::Builder& b_;
+  const TextureRecord& record_;
+  SurfacePlace place_;
+  const unsigned bytes_;
+  Value isInside_;
+};
+
 class SurfaceAccess {
  public:
   // `bytes` at once: 1, 2, 4, 8 or 16; of formatted accesses it is the texel that counts. Beyond the surface the thread

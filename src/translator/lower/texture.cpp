@@ -1,4 +1,7 @@
 // tex and tld4: the forms of the instructions. How a texture is read is in texture_filter.h.
+#include <algorithm>
+#include <iterator>
+
 #include "translator/lower/texture_filter.h"
 #include "translator/lower/texture_query.h"
 
@@ -76,35 +79,131 @@ Value levelOfGradients(FunctionLowering& f, const TextureRecord& record, const p
   return b.binary(Op::FMul, b.unary(Op::FLog2, longest), b.f32(0.5f));
 }
 
-// By the device's own sampler where the record says that this gives what CUDA gives.
-Channels sampleOrFilter(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
+// Texel coordinates for a sampler of normalised ones, of which it makes the same 256ths of a texel again.
+std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
+  ir::Builder& b = f.b;
+  const Value scale = record.numbers(offsetof(abi::TextureRecord, scale)),
+              shift = record.numbers(offsetof(abi::TextureRecord, shift));
+  constexpr ir::FloatControl plain{.flush = true};
+  const Value isScaled = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ScalesCoordinates)), b.i32(0));
+  std::vector<Value> result;
+  for (unsigned i = 0; i < sample.coordinates.size(); ++i) {
+    const Value x = sample.coordinates[i];
+    const Value place = b.unary(Op::FFloor, b.floating(Op::Fma, plain, {x, b.extract(scale, 3), b.extract(shift, 3)}));
+    result.push_back(
+        b.select(isScaled, b.floating(Op::Fma, plain, {place, b.extract(scale, i), b.extract(shift, i)}), x));
+  }
+  return result;
+}
+
+// Of planes whose rows have more columns than the texture: their samplers know no end of it.
+std::vector<Value> clamped(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
+  ir::Builder& b = f.b;
+  const ir::VariableId column = b.function().addVariable(ir::F32, "column");
+  b.write(column, sample.coordinates[0]);
+  f.beginIf(b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ClampsColumn)), b.i32(0)));
+  const Value bounds = record.numbers(offsetof(abi::TextureRecord, scale));
+  const Value atLeast = b.binary(Op::FMax, sample.coordinates[0], b.extract(bounds, 0));
+  b.write(column, b.binary(Op::FMin, atLeast, b.extract(bounds, 1)));
+  f.endIf();
+  return {b.read(column), sample.coordinates[1]};
+}
+
+// By the sampler that the record names, of texels of that type.
+Channels sampled(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample,
+                 const std::vector<Value>& gradients, ir::Type texel) {
+  ir::Builder& b = f.b;
+  Value level = b.f32(0);
+  if (sample.level && gradients.empty()) {
+    const Value hasOne = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasOneLevel)), b.i32(0));
+    level = b.select(hasOne, level, sample.level);
+  }
+  std::vector<Value> operands = {record.image(), record.sampler()};
+  if (gradients.empty()) operands.push_back(level);
+  operands.insert(operands.end(), gradients.begin(), gradients.end());
+  const TextureGeometry& geometry = sample.geometry;
+  const bool mayBeScaled = !geometry.isCube && (geometry.isLayered || geometry.dimensions == 3);
+  const bool isPlane = geometry.sampled() == ImageShape::Plane;
+  const std::vector<Value> coordinates = mayBeScaled ? scaled(f, record, sample)
+                                         : isPlane   ? clamped(f, record, sample)
+                                                     : sample.coordinates;
+  operands.insert(operands.end(), coordinates.begin(), coordinates.end());
+  if (sample.layer) operands.push_back(b.convert(Op::UToF, ir::F32, sample.layer));
+  Value all = b.emit(Op::ImageSample, texel.withLanes(4), {}, static_cast<uint32_t>(geometry.sampled()));
+  all->operands = std::move(operands);
+  Channels result;
+  for (unsigned i = 0; i < 4; ++i) result[i] = b.bitcast(ir::I32, b.extract(all, i));
+  // A fourth channel that the texture has not is one to Vulkan, and zero to CUDA.
+  const Value hasFourth = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasFourth)), b.i32(0));
+  result[3] = b.select(hasFourth, result[3], b.i32(0));
+  if (texel == ir::F32) return result;
+  const Value shift =
+      b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::signShift), b.i32(abi::signShiftBits)});
+  for (Value& channel : result) channel = b.ashr(b.shl(channel, shift), shift);
+  return result;
+}
+
+// By the device's own samplers where they give what CUDA's give. The runtime then sees to it that there is no texture
+// which they do not serve, or translates again without them.
+Channels sampleOrFilter(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample,
+                        const std::vector<Value>& gradients, bool wantsIntegers) {
   ir::Builder& b = f.b;
   if (!f.profile().samplesLikeCuda || !sample.offsets.empty()) return TextureFilter(f, record, sample).sample();
   std::array<ir::VariableId, 4> results;
   for (ir::VariableId& result : results) result = b.function().addVariable(ir::I32, "channel");
-  const auto shape = static_cast<uint32_t>(sample.geometry.sampled());
-  const Value hasShape = b.compare(Op::IEq, record.word(offsetof(abi::TextureRecord, shape)), b.i32(shape));
-  const Value usesSampler = b.bitAnd(record.isKind(abi::TextureKind::Image), record.flag(abi::UsesSampler));
-  f.beginIf(b.bitAnd(usesSampler, hasShape));
-  // Samplers of texel coordinates know one level.
-  Value level = b.f32(0);
-  if (sample.level) level = b.select(record.flag(abi::NormalizedCoordinates), sample.level, level);
-  std::vector<Value> operands = {record.word(offsetof(abi::TextureRecord, image)),
-                                 record.word(offsetof(abi::TextureRecord, sampler)), level};
-  operands.insert(operands.end(), sample.coordinates.begin(), sample.coordinates.end());
-  if (sample.layer) operands.push_back(b.convert(Op::UToF, ir::F32, sample.layer));
-  Value sampled = b.emit(Op::ImageSample, ir::F32.withLanes(4), {}, shape);
-  sampled->operands = std::move(operands);
-  // A fourth channel that the texture has not is one to Vulkan, and zero to CUDA.
-  const Value hasFourth = b.compare(Op::IEq, record.word(offsetof(abi::TextureRecord, channels)), b.i32(4));
-  for (unsigned i = 0; i < 4; ++i) {
-    Value channel = b.bitcast(ir::I32, b.extract(sampled, i));
-    b.write(results[i], i < 3 ? channel : b.select(hasFourth, channel, b.i32(0)));
-  }
-  f.beginElse();
-  const Channels filtered = TextureFilter(f, record, sample).sample();
-  for (unsigned i = 0; i < 4; ++i) b.write(results[i], filtered[i]);
+  const auto write = [&](const Channels& channels) {
+    for (unsigned i = 0; i < 4; ++i) b.write(results[i], channels[i]);
+  };
+  const auto shape = static_cast<uint32_t>(sample.geometry.sampled()) | abi::IsSampled;
+  const Value key = b.bitAnd(record.sampling(), b.i32(abi::ShapeMask | abi::IsSampled | abi::IntegerTexels));
+  const auto sampleIf = [&](bool hasIntegers) {
+    f.beginIf(b.compare(Op::IEq, key, b.i32(hasIntegers ? shape | abi::IntegerTexels : shape)));
+    write(sampled(f, record, sample, gradients, hasIntegers ? ir::I32 : ir::F32));
+    f.beginElse();
+  };
+  sampleIf(wantsIntegers);
+  sampleIf(!wantsIntegers);
+  // What is no object any more gives zeros, and an image of another geometry is refused.
+  f.beginIf(b.bitNot(record.isKind(abi::TextureKind::None)));
+  f.fail(KernelFault::Trap);
   f.endIf();
+  const Value zero = b.i32(0);
+  write({zero, zero, zero, zero});
+  f.endIf();
+  f.endIf();
+  return {b.read(results[0]), b.read(results[1]), b.read(results[2]), b.read(results[3])};
+}
+
+// Of linear memory, whose channels mostly have 32 bits and are read as they are.
+Channels fetch(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
+  ir::Builder& b = f.b;
+  const TextureGeometry& geometry = sample.geometry;
+  const auto read = [&] { return TextureFilter(f, record, sample).texel(); };
+  if (geometry.dimensions != 1 || geometry.isLayered || sample.level || !sample.offsets.empty()) return read();
+  std::array<ir::VariableId, 4> results;
+  for (ir::VariableId& result : results) {
+    result = b.function().addVariable(ir::I32, "channel");
+    b.write(result, b.i32(0));
+  }
+  const Value x = sample.coordinates[0];
+  const Value isInside = b.compare(Op::ULt, x, record.word(offsetof(abi::TextureRecord, width)));
+  const Value key = b.bitAnd(record.sampling(), b.i32(abi::FetchesWords | abi::channelMask));
+  constexpr uint32_t counts[] = {1, 4, 2};  // the commonest first
+  for (const uint32_t count : counts) {
+    f.beginIf(b.compare(Op::IEq, key, b.i32(abi::FetchesWords | count)));
+    f.beginIf(isInside);
+    ir::MemoryAccess access;
+    access.space = ir::Space::Global;
+    access.alignment = static_cast<uint8_t>(4 * count);
+    const Value offset = b.mul(b.convert(Op::ZExt, ir::I64, x), b.i64(4 * count));
+    const Value words = b.load(ir::I32.withLanes(static_cast<uint8_t>(count)), b.add(record.address(), offset), access);
+    for (uint32_t i = 0; i < count; ++i) b.write(results[i], count == 1 ? words : b.extract(words, i));
+    f.endIf();
+    f.beginElse();
+  }
+  const Channels others = read();
+  for (unsigned i = 0; i < 4; ++i) b.write(results[i], others[i]);
+  for (size_t i = 0; i < std::size(counts); ++i) f.endIf();
   return {b.read(results[0]), b.read(results[1]), b.read(results[2]), b.read(results[3])};
 }
 
@@ -137,8 +236,16 @@ void lowerTex(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (!readPlace(f, instruction, coordinate, fixedOperands, sample)) return;
   const TextureRecord record(f, textureHandle(f, instruction.operands[1].elements[0]));
   if (hasLevel) sample.level = f.value(instruction.operands[2], coordinate);
-  if (hasGradients) sample.level = levelOfGradients(f, record, instruction, sample.geometry.dimensions);
-  const Channels channels = isInteger ? TextureFilter(f, record, sample).texel() : sampleOrFilter(f, record, sample);
+  std::vector<Value> gradients;
+  if (hasGradients) {
+    sample.level = levelOfGradients(f, record, instruction, sample.geometry.dimensions);
+    for (const size_t which : {size_t{2}, size_t{3}})
+      std::ranges::copy(elements(f, instruction.operands[which], 0, sample.geometry.dimensions, ir::F32),
+                        std::back_inserter(gradients));
+  }
+  const bool wantsIntegers = instruction.types[0] == ptx::Type::S32 || instruction.types[0] == ptx::Type::U32;
+  const Channels channels =
+      isInteger ? fetch(f, record, sample) : sampleOrFilter(f, record, sample, gradients, wantsIntegers);
   writeChannels(f, instruction, channels);
 }
 

@@ -24,7 +24,12 @@ TextureRecord::TextureRecord(FunctionLowering& f, Value handle) : f_(f) {
   Value offset = b.mul(b.convert(ir::Op::ZExt, ir::I64, number), b.i64(sizeof(abi::TextureRecord)));
   record_ = b.add(b.add(table, b.i64(sizeof(abi::TextureTable))), offset);
   Value generation = b.convert(ir::Op::Trunc, ir::I32, b.lshr(handle, b.i32(32)));
-  Value isLive = b.compare(ir::Op::IEq, word(offsetof(abi::TextureRecord, generation)), generation);
+  static_assert(offsetof(abi::TextureRecord, generation) == 0 && offsetof(abi::TextureRecord, sampler) == 12);
+  Value first = field(ir::I32.withLanes(4), 0);
+  Value isLive = b.compare(ir::Op::IEq, b.extract(first, 0), generation);
+  sampling_ = b.select(isLive, b.extract(first, 1), b.i32(0));
+  image_ = b.extract(first, 2);
+  sampler_ = b.extract(first, 3);
   constexpr auto none = static_cast<uint32_t>(abi::TextureKind::None);
   kind_ = b.select(isLive, word(offsetof(abi::TextureRecord, kind)), b.i32(none));
   flags_ = word(offsetof(abi::TextureRecord, flags));
@@ -34,6 +39,11 @@ Value TextureRecord::field(ir::Type type, size_t offset) const {
   return readOnly(f_.b, type, f_.b.add(record_, f_.b.i64(offset)));
 }
 
+Value TextureRecord::numbers(size_t offset) const { return field(ir::F32.withLanes(4), offset); }
+Value TextureRecord::extents() const {
+  static_assert(offsetof(abi::TextureRecord, layers) == offsetof(abi::TextureRecord, width) + 12);
+  return field(ir::I32.withLanes(4), offsetof(abi::TextureRecord, width));
+}
 Value TextureRecord::word(size_t offset) const { return field(ir::I32, offset); }
 Value TextureRecord::number(size_t offset) const { return field(ir::F32, offset); }
 Value TextureRecord::address() const { return field(ir::I64, offsetof(abi::TextureRecord, address)); }

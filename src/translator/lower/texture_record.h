@@ -14,6 +14,12 @@ class TextureRecord {
   TextureRecord(FunctionLowering& f, Value handle);
 
   Value kind() const { return kind_; }
+  // 0 where there is no object, else as the record has it; and the numbers beside it.
+  Value sampling() const { return sampling_; }
+  Value image() const { return image_; }
+  Value sampler() const { return sampler_; }
+  Value numbers(size_t offset) const;  // <4 x f32>
+  Value extents() const;               // <4 x i32>: width, height, depth and layers
   Value isKind(abi::TextureKind kind) const;
   Value word(size_t offset) const;          // i32
   Value number(size_t offset) const;        // f32
@@ -24,7 +30,7 @@ class TextureRecord {
   Value field(ir::Type type, size_t offset) const;
 
   FunctionLowering& f_;
-  Value record_, kind_, flags_;
+  Value record_, sampling_, image_, sampler_, kind_, flags_;
 };
 
 }  // namespace mulciber::lower

@@ -54,13 +54,16 @@ Id descriptor(Emitter& e, uint32_t binding, Id type, std::string_view name, Id n
   return loaded;
 }
 
-// The operands from `first` on, as one value of their type.
-Id coordinates(Emitter& e, const ir::Instruction& i, unsigned first) {
-  const auto count = static_cast<uint8_t>(ir::coordinateCount(static_cast<ImageShape>(i.payload)));
+// `count` operands from `first` on, as one value of their type.
+Id together(Emitter& e, const ir::Instruction& i, size_t first, size_t count) {
   if (count == 1) return e.operand(i, first);
   std::vector<Id> parts;
-  for (unsigned n = 0; n < count; ++n) parts.push_back(e.operand(i, first + n));
-  return e.construct(i.operands[first]->type.withLanes(count), parts);
+  for (size_t n = 0; n < count; ++n) parts.push_back(e.operand(i, first + n));
+  return e.construct(i.operands[first]->type.withLanes(static_cast<uint8_t>(count)), parts);
+}
+
+Id coordinates(Emitter& e, const ir::Instruction& i, size_t first) {
+  return together(e, i, first, ir::coordinateCount(static_cast<ImageShape>(i.payload)));
 }
 
 // Of storage images, with the scope at which other threads see what is written.
@@ -143,7 +146,12 @@ Id emitImage(Emitter& e, const ir::Instruction& i) {
   const Id sampler = descriptor(e, abi::samplerBinding, e.module.samplerType(), "samplers", e.operand(i, 1));
   const Id both = e.module.emit(spv::Op::OpSampledImage, e.module.sampledImageType(type), {image, sampler});
   e.module.decorate(both, spv::Decoration::NonUniform);
-  return e.op(spv::Op::OpImageSampleExplicitLod, i.type, {both, coordinates(e, i, 3), lod, e.operand(i, 2)});
+  const size_t first = i.operands.size() - ir::coordinateCount(shape), gradient = (first - 2) / 2;
+  const Id place = coordinates(e, i, first);
+  if (gradient == 0) return e.op(spv::Op::OpImageSampleExplicitLod, i.type, {both, place, lod, e.operand(i, 2)});
+  return e.op(spv::Op::OpImageSampleExplicitLod, i.type,
+              {both, place, static_cast<uint32_t>(spv::ImageOperandsMask::Grad), together(e, i, 2, gradient),
+               together(e, i, 2 + gradient, gradient)});
 }
 
 }  // namespace mulciber::spirv
