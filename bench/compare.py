@@ -18,7 +18,7 @@ import time
 
 from chart import chart
 
-GROUPS = ["streaming", "numeric", "integer", "irregular", "matrices", "libraries"]  # of kernels
+GROUPS = ["streaming", "numeric", "integer", "irregular", "matrices", "textures", "libraries"]  # of kernels
 # Of single operations, without goals: they show where to look. All else is overhead.
 OPERATIONS = ["integer operations", "floating-point operations", "memory operations", "control operations",
               "exact operations"]

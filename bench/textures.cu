@@ -121,7 +121,7 @@ void perCall(const char* name, const std::function<void()>& work) {
     for (int i = 0; i < 10; ++i) work();
     times.push_back((microseconds() - start) / 10);
   }
-  report("textures", name, median(times), "us");
+  report("overhead", name, median(times), "us");
 }
 
 }  // namespace
@@ -148,34 +148,44 @@ int main(int argc, char** argv) {
     const auto inTexels = texture(ofFloats, Linear), normalized = texture(ofFloats, Linear | Normalized | Wrap);
     const auto fractions = texture(ofBytes, Linear | Fractions), point = texture(ofFloats, 0);
     const auto integers = texture(ofBytes, 0);
-    suite.run(name("scaling floats, texel coordinates").c_str(),
-              [=] { scale<<<grid, block>>>(inTexels, out, size, size, 0.77f, 0.61f); }, check);
-    suite.run(name("scaling floats, normalized, wrap").c_str(),
-              [=] { scale<<<grid, block>>>(normalized, out, size, size, 1.3f / size, 0.61f / size); }, check);
-    suite.run(name("scaling 4 bytes as fractions").c_str(),
-              [=] { scale<<<grid, block>>>(fractions, wide, size, size, 0.77f, 0.61f); }, checkWide);
-    suite.run(name("point reads").c_str(), [=] { scale<<<grid, block>>>(point, out, size, size, 0.77f, 0.61f); }, check);
-    suite.run(name("point reads of 4 bytes").c_str(),
-              [=] { scale<<<grid, block>>>(integers, reinterpret_cast<uchar4*>(out), size, size, 0.77f, 0.61f); }, check);
-    suite.run(name("convolution of rows, point").c_str(),
-              [=] { convolve<true><<<grid, block>>>(point, out, size, size); }, check);
-    suite.run(name("convolution of columns, point").c_str(),
-              [=] { convolve<false><<<grid, block>>>(point, out, size, size); }, check);
+    suite.run(
+        name("scaling floats, texel coordinates").c_str(),
+        [=] { scale<<<grid, block>>>(inTexels, out, size, size, 0.77f, 0.61f); }, check);
+    suite.run(
+        name("scaling floats, normalized, wrap").c_str(),
+        [=] { scale<<<grid, block>>>(normalized, out, size, size, 1.3f / size, 0.61f / size); }, check);
+    suite.run(
+        name("scaling 4 bytes as fractions").c_str(),
+        [=] { scale<<<grid, block>>>(fractions, wide, size, size, 0.77f, 0.61f); }, checkWide);
+    suite.run(
+        name("point reads").c_str(), [=] { scale<<<grid, block>>>(point, out, size, size, 0.77f, 0.61f); }, check);
+    suite.run(
+        name("point reads of 4 bytes").c_str(),
+        [=] { scale<<<grid, block>>>(integers, reinterpret_cast<uchar4*>(out), size, size, 0.77f, 0.61f); }, check);
+    suite.run(
+        name("convolution of rows, point").c_str(), [=] { convolve<true><<<grid, block>>>(point, out, size, size); },
+        check);
+    suite.run(
+        name("convolution of columns, point").c_str(),
+        [=] { convolve<false><<<grid, block>>>(point, out, size, size); }, check);
   }
 
   const cudaResourceDesc ofVolume = volume(edge, edge, edge, floats, 0);
   const auto marched = texture(ofVolume, Linear | Normalized), marchedInTexels = texture(ofVolume, Linear);
-  suite.run("ray marching, 64 steps, normalized", [=] { march<<<grid, block>>>(marched, out, size, size, 1); }, check);
-  suite.run("ray marching, 64 steps, texel coordinates",
-            [=] { march<<<grid, block>>>(marchedInTexels, out, size, size, float(edge)); }, check);
+  suite.run(
+      "ray marching, 64 steps, normalized", [=] { march<<<grid, block>>>(marched, out, size, size, 1); }, check);
+  suite.run(
+      "ray marching, 64 steps, texel coordinates",
+      [=] { march<<<grid, block>>>(marchedInTexels, out, size, size, float(edge)); }, check);
   const int side = size / 2;
   const cudaResourceDesc ofLayers = volume(side, side, layers, floats, cudaArrayLayered);
   const auto layersLinear = texture(ofLayers, Linear), layersPoint = texture(ofLayers, 0);
   const dim3 smallGrid((side + 31) / 32, (side + 7) / 8);
-  suite.run("layered reads, linear, texel coordinates",
-            [=] { readLayers<<<smallGrid, block>>>(layersLinear, out, side, side, layers); }, check);
-  suite.run("layered reads, point", [=] { readLayers<<<smallGrid, block>>>(layersPoint, out, side, side, layers); },
-            check);
+  suite.run(
+      "layered reads, linear, texel coordinates",
+      [=] { readLayers<<<smallGrid, block>>>(layersLinear, out, side, side, layers); }, check);
+  suite.run(
+      "layered reads, point", [=] { readLayers<<<smallGrid, block>>>(layersPoint, out, side, side, layers); }, check);
 
   cudaResourceDesc row{};
   row.resType = cudaResourceTypeLinear;
@@ -185,8 +195,9 @@ int main(int argc, char** argv) {
   const auto line = texture(row, 0);
   auto* const indices = deviceArray<int>(texels);
   makeIndices<<<unsigned(texels + 255) / 256, 256>>>(indices, int(texels));
-  suite.run("tex1Dfetch gather", [=] { gather<<<unsigned(texels + 255) / 256, 256>>>(line, indices, out, int(texels)); },
-            check);
+  suite.run(
+      "tex1Dfetch gather", [=] { gather<<<unsigned(texels + 255) / 256, 256>>>(line, indices, out, int(texels)); },
+      check);
 
   const cudaResourceDesc written = image(Array, size, size, floats), writtenBytes = image(Array, size, size, bytes);
   cudaSurfaceObject_t surface, surfaceOfBytes;
@@ -194,15 +205,19 @@ int main(int argc, char** argv) {
   CHECK(cudaCreateSurfaceObject(&surfaceOfBytes, &writtenBytes));
   const auto checkArray = [&](const cudaResourceDesc& resource) {
     return [=] {
-      CHECK(cudaMemcpy2DFromArray(out, size * 4, resource.res.array.array, 0, 0, size * 4, size, cudaMemcpyDeviceToDevice));
+      CHECK(cudaMemcpy2DFromArray(out, size * 4, resource.res.array.array, 0, 0, size * 4, size,
+                                  cudaMemcpyDeviceToDevice));
       return check();
     };
   };
-  suite.run("surface writes of floats", [=] { writeSurface<<<grid, block>>>(surface, floats, size, size); },
-            checkArray(written));
-  suite.run("surface reads of floats", [=] { readSurface<<<grid, block>>>(surface, out, size, size); }, check);
-  suite.run("surface writes of 4 bytes", [=] { writeSurface<<<grid, block>>>(surfaceOfBytes, bytes, size, size); },
-            checkArray(writtenBytes));
+  suite.run(
+      "surface writes of floats", [=] { writeSurface<<<grid, block>>>(surface, floats, size, size); },
+      checkArray(written));
+  suite.run(
+      "surface reads of floats", [=] { readSurface<<<grid, block>>>(surface, out, size, size); }, check);
+  suite.run(
+      "surface writes of 4 bytes", [=] { writeSurface<<<grid, block>>>(surfaceOfBytes, bytes, size, size); },
+      checkArray(writtenBytes));
 
   const size_t rowBytes = size * sizeof(float);
   float* pinned;
@@ -214,9 +229,8 @@ int main(int argc, char** argv) {
     CHECK(cudaMemcpy2DToArray(array, 0, 0, pinned, rowBytes, rowBytes, size, cudaMemcpyHostToDevice));
     CHECK(cudaDeviceSynchronize());
   });
-  perCall("download of 16 MiB, pinned", [=] {
-    CHECK(cudaMemcpy2DFromArray(pinned, rowBytes, array, 0, 0, rowBytes, size, cudaMemcpyDeviceToHost));
-  });
+  perCall("download of 16 MiB, pinned",
+          [=] { CHECK(cudaMemcpy2DFromArray(pinned, rowBytes, array, 0, 0, rowBytes, size, cudaMemcpyDeviceToHost)); });
   perCall("upload of 16 MiB, pageable", [&] {
     CHECK(cudaMemcpy2DToArray(array, 0, 0, pageable.data(), rowBytes, rowBytes, size, cudaMemcpyHostToDevice));
     CHECK(cudaDeviceSynchronize());
@@ -227,7 +241,8 @@ int main(int argc, char** argv) {
   });
 
   const cudaResourceDesc pitched = image(Pitched, size, size, floats);
-  perCall("creating and destroying a texture, array", [&] { CHECK(cudaDestroyTextureObject(texture(written, Linear))); });
+  perCall("creating and destroying a texture, array",
+          [&] { CHECK(cudaDestroyTextureObject(texture(written, Linear))); });
   perCall("creating and destroying a texture, pitched",
           [&] { CHECK(cudaDestroyTextureObject(texture(pitched, Linear))); });
   perCall("creating and destroying a surface", [&] {

@@ -99,7 +99,6 @@ Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
       gone.push_back(std::move(slot.object));
       slot.object = nullptr;
       slot.isLeaving = false;
-      if (isFiltered(slot.record)) --filtered_;
       slot.record = {};
       write(number);
       free_.push_back(number);
@@ -143,6 +142,7 @@ Error TextureTable::remove(uint64_t handle) {
   if (!slotOf(handle)) return Error::InvalidValue;
   const auto number = static_cast<uint32_t>(handle);
   slots_[number].isLeaving = true;
+  if (isFiltered(slots_[number].record)) --filtered_;  // launches from now on do not meet it
   removed_.push_back(number);
   return Error::Success;
 }

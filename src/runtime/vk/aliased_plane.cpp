@@ -10,8 +10,8 @@ namespace mulciber::vk {
 
 namespace {
 
-constexpr size_t mostPlanes = 256;         // of a chunk, beyond which those go that nobody holds
-constexpr uint64_t linearModifier = 0;     // DRM_FORMAT_MOD_LINEAR
+constexpr size_t mostPlanes = 256;      // of a chunk, beyond which those go that nobody holds
+constexpr uint64_t linearModifier = 0;  // DRM_FORMAT_MOD_LINEAR
 
 bool areEqual(const ImageShape& a, const ImageShape& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height;
@@ -138,6 +138,8 @@ Status create(Device& device, const Creation& creation, const Memory& memory, co
 Status planeOver(Device& device, const Memory& memory, const ImageShape& shape, uint64_t rowBytes,
                  std::shared_ptr<Image>& out) {
   Chunk* const chunk = memory.chunk;
+  // Planes go with their chunk, while the allocator is locked: not where images wait for a time without work.
+  if (device.workarounds().has(Workaround::ImagesBetweenKernels)) return Status::Unsupported;
   if (!chunk || chunk->isImported || chunk->memory == VK_NULL_HANDLE) return Status::Unsupported;
   std::vector<Planes::One>& planes = chunk->planes->all;
   {

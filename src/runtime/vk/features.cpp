@@ -84,9 +84,7 @@ constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_KHR_map_memory2",
                                             "VK_EXT_map_memory_placed",
                                             "VK_EXT_conditional_rendering",
-                                            "VK_EXT_image_drm_format_modifier",
-                                            "VK_EXT_non_seamless_cube_map",
-                                            "VK_EXT_custom_border_color"};
+                                            "VK_EXT_image_drm_format_modifier"};
 
 VkBool32& switchIn(void* structure, const FeatureSwitch& which) {
   return *reinterpret_cast<VkBool32*>(static_cast<char*>(structure) + which.offset);
