@@ -327,6 +327,31 @@ TEST_F(AddressesPtx, IndexedVariables) {
   }
 }
 
+// Lavapipe's compiler takes what push constants hold at a thread's own place for the same in all threads once an
+// address is made of it. Few parameters: many come in a buffer anyway.
+TEST_F(AddressesPtx, AddressesMadeOfParametersAtAPlaceOfTheThreads) {
+  const std::string text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 table[16] = {100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115};
+.visible .entry k(.param .u64 out, .param .align 16 .b8 numbers[64]) {
+  .reg .b32 %r<5>; .reg .b64 %d<5>;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %d1, %r1, 4, %d1; ld.global.u32 %r2, [%d1];
+  mov.b64 %d3, numbers; mad.wide.u32 %d3, %r2, 4, %d3; ld.param.b32 %r3, [%d3];
+  mov.u64 %d4, table; mad.wide.u32 %d4, %r3, 4, %d4; ld.global.u32 %r4, [%d4];
+  st.global.u32 [%d1], %r4; ret;
+})";
+  Buffer out(*device, threads * 4);
+  for (uint32_t t = 0; t < threads; ++t) out.as<uint32_t>()[t] = t * 7 % 16;
+  Launch launch;
+  launch.block[0] = threads;
+  launch.add(out.address());
+  for (uint32_t i = 0; i < 16; i += 2) launch.add(uint64_t{(i * 5 + 3) % 16} | uint64_t{((i + 1) * 5 + 3) % 16} << 32);
+  runPtx(text, launch, device->profile());
+  for (uint32_t t = 0; t < threads; ++t)
+    EXPECT_EQ(out.as<uint32_t>()[t], 100 + (t * 7 % 16 * 5 + 3) % 16) << "thread " << t;
+}
+
 // A register and a number as one operand: their sum in the register's width.
 TEST_F(AddressesPtx, RegistersPlusNumbers) {
   const auto found = results(R"(

@@ -75,7 +75,7 @@ class MemoryEmitter {
   Id pushBlock_ = 0, pushVariable_ = 0, parameterAddress_ = 0;
   std::map<unsigned, Id> pushValues_;
   std::vector<PushMember> pushMembers_;
-  bool parametersAreWords_ = false;
+  bool parametersAreWords_ = false, parametersInBuffer_ = false;
 };
 
 // Memory-model operands

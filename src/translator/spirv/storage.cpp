@@ -8,6 +8,16 @@
 namespace mulciber::spirv {
 namespace {
 
+// Whether the kernel reads parameters at places that it computes.
+bool computesParameterPlaces(const ir::Program& program) {
+  if (program.hasGenericParam) return true;
+  for (const auto& function : program.functions)
+    for (const ir::Block* block : function->blocks)
+      for (const ir::Instruction* i : block->instructions)
+        if (i->op == ir::Op::Load && i->memory.space == ir::Space::Param && !i->operands[0]->isConstant()) return true;
+  return false;
+}
+
 uint32_t keyOf(ir::Type type) { return static_cast<uint32_t>(type.kind) << 16 | uint32_t{type.bits} << 8 | type.lanes; }
 
 // The push constants' header as struct members: offset and size of each.
@@ -24,7 +34,8 @@ constexpr unsigned headerMembers = std::size(header);
 }  // namespace
 
 bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile) {
-  return abi::parameterOffset + program.parameterBytes > profile.maxPushConstants;
+  return abi::parameterOffset + program.parameterBytes > profile.maxPushConstants ||
+         (profile.readsParametersUniformly && computesParameterPlaces(program));
 }
 
 uint32_t constantBlockBytes(const ir::Program& program) {
@@ -218,7 +229,8 @@ void MemoryEmitter::declarePushConstants() {
       }
     }
   }
-  if (parametersInBuffer(e_.program, e_.profile)) {
+  parametersInBuffer_ = parametersInBuffer(e_.program, e_.profile);
+  if (parametersInBuffer_) {
     add(abi::parameterOffset, 8);
   } else if (parametersAreWords_) {
     uint32_t words = std::max(1u, (e_.program.parameterBytes + 3) / 4);
