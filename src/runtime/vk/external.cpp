@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -31,9 +33,21 @@ std::vector<uint32_t> typesToTry(const Device& device, uint32_t allowed) {
   return types;
 }
 
+// The driver did not take over the copy of a descriptor. Vulkan says that it is ours then; Mesa's driver for processors
+// has closed it, and another thread may have opened something else under its number since.
+void closeCopy(int copy, int descriptor) {
+  struct stat one {
+  }, other{};
+  if (fstat(copy, &one) == 0 && fstat(descriptor, &other) == 0 && one.st_dev == other.st_dev &&
+      one.st_ino == other.st_ino)
+    close(copy);
+}
+
 // `next`: what else the allocation is to have, of structures for VkMemoryAllocateInfo.
 Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allowed, const void* next,
                     VkDeviceMemory& out) {
+  static std::mutex oneCopy;  // so that a number that was closed is no copy that another import has made
+  const std::lock_guard lock(oneCopy);
   for (const uint32_t type : typesToTry(device, allowed)) {
     VkImportMemoryFdInfoKHR import{};
     import.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
@@ -49,7 +63,7 @@ Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allow
     const VkResult result = device.api().vkAllocateMemory(device.handle(), &info, device.callbacks(), &out);
     if (result == VK_SUCCESS) return Status::Ok;
     out = VK_NULL_HANDLE;
-    close(import.fd);
+    closeCopy(import.fd, memory.descriptor);
     if (result == VK_ERROR_DEVICE_LOST) return device.status(result, "importing memory");
     // For memory of another type NVIDIA's driver says that memory has run out, or takes it; on an H200 what it took
     // held what it should.
