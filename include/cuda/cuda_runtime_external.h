@@ -4,7 +4,6 @@
 
 // clang-format off
 typedef struct CUexternalMemory_st* cudaExternalMemory_t;
-typedef struct CUexternalSemaphore_st* cudaExternalSemaphore_t;
 enum cudaExternalMemoryHandleType {
   cudaExternalMemoryHandleTypeOpaqueFd = 1, cudaExternalMemoryHandleTypeOpaqueWin32 = 2,
   cudaExternalMemoryHandleTypeOpaqueWin32Kmt = 3, cudaExternalMemoryHandleTypeD3D12Heap = 4,

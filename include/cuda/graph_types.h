@@ -141,6 +141,29 @@ struct cudaMemAllocNodeParamsV2 {
 struct cudaMemFreeNodeParams {
   void* dptr;
 };
+typedef struct CUexternalSemaphore_st* cudaExternalSemaphore_t;
+struct cudaExternalSemaphoreSignalParams;
+struct cudaExternalSemaphoreWaitParams;
+struct cudaExternalSemaphoreSignalNodeParams {
+  cudaExternalSemaphore_t* extSemArray;
+  const struct cudaExternalSemaphoreSignalParams* paramsArray;
+  unsigned int numExtSems;
+};
+struct cudaExternalSemaphoreSignalNodeParamsV2 {
+  cudaExternalSemaphore_t* extSemArray;
+  const struct cudaExternalSemaphoreSignalParams* paramsArray;
+  unsigned int numExtSems;
+};
+struct cudaExternalSemaphoreWaitNodeParams {
+  cudaExternalSemaphore_t* extSemArray;
+  const struct cudaExternalSemaphoreWaitParams* paramsArray;
+  unsigned int numExtSems;
+};
+struct cudaExternalSemaphoreWaitNodeParamsV2 {
+  cudaExternalSemaphore_t* extSemArray;
+  const struct cudaExternalSemaphoreWaitParams* paramsArray;
+  unsigned int numExtSems;
+};
 struct cudaConditionalNodeParams {
   cudaGraphConditionalHandle handle;
   enum cudaGraphConditionalNodeType type;
@@ -159,6 +182,8 @@ struct cudaGraphNodeParams {
     struct cudaChildGraphNodeParams graph;
     struct cudaEventWaitNodeParams eventWait;
     struct cudaEventRecordNodeParams eventRecord;
+    struct cudaExternalSemaphoreSignalNodeParamsV2 extSemSignal;
+    struct cudaExternalSemaphoreWaitNodeParamsV2 extSemWait;
     struct cudaMemAllocNodeParamsV2 alloc;
     struct cudaMemFreeNodeParams free;
     struct cudaConditionalNodeParams conditional;

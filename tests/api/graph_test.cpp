@@ -399,6 +399,26 @@ TEST_F(Graphs, UpdatesChangeLaterLaunchesOnly) {  // GRF-12, GRF-13
   EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
 }
 
+TEST_F(Graphs, UpdatesFollowTheOrderOfTheNodesThatAreLeft) {
+  const auto build = [&](float last) {
+    const CUgraphNode gone = addScale(100), one = addScale(2);
+    addScale(last, {one});
+    EXPECT_EQ(cuGraphDestroyNode(gone), CUDA_SUCCESS);
+  };
+  build(3);
+  const CUgraphExec executable = instantiated();
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 6);
+  ASSERT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  build(5);
+  CUgraphExecUpdateResultInfo told{};
+  ASSERT_EQ(cuGraphExecUpdate(executable, graph, &told), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 60);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
 TEST_F(Graphs, NewParametersLeaveAttributesAsTheyAre) {  // GRF-15
   const CUgraphNode node = addScale(2);
   CUkernelNodeAttrValue value{}, told{};

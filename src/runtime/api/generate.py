@@ -21,7 +21,6 @@ MISSING = [
      "attribute `MULTICAST_SUPPORTED` is 0"),
     ("`*Ipc*`, `*ShareableHandle`, `*ExportPointer`, `*ImportPointer`", "nothing is shared between processes (docs/runtime.md)",
      "`IPC_EVENT_SUPPORTED` and the attributes of handle types are 0"),
-    ("`*Graph*ExternalSemaphores*`", "graphs have no nodes of these kinds yet (docs/graphs.md)", "adding one answers so"),
     ("`cuMemMapArrayAsync`", "arrays without memory of their own are not there", "`SPARSE_CUDA_ARRAY_SUPPORTED` is 0"),
     ("`*Graphics*`, `*GL*`, `*EGL*`, `*VDPAU*`, `*NvSci*`", "of other interfaces only memory and semaphores are taken, by file "
      "descriptors (docs/runtime.md)", "registering one answers so"),

@@ -22,6 +22,7 @@ class ConditionalValue {
 
   // What programs and kernels call it: its address, to which cudaGraphSetConditional writes.
   uint64_t handle() const { return memory_.address; }
+  const vk::Memory& memory() const { return memory_; }
   Context* context() const { return context_; }
   const std::optional<uint32_t>& first() const { return first_; }
 

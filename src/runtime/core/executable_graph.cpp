@@ -210,6 +210,18 @@ void gatherWait(const EventWaitNode& node, Stream& stream, const RecordedEvents&
   else out.emplace_back(WaitForMarker{marker});
 }
 
+// Behind a loop's list those for two, four and eight times as many runs before the host looks.
+void addLongerRuns(std::vector<std::shared_ptr<const OperationList>>& lists) {
+  constexpr uint32_t doublings = 3;
+  for (uint32_t i = 0; i < doublings; ++i) {
+    auto twice = std::make_shared<OperationList>();
+    const auto& once = lists.back()->operations;
+    twice->operations.assign(once.begin(), once.end() - 1);  // without its look
+    twice->operations.insert(twice->operations.end(), once.begin(), once.end());
+    lists.push_back(std::move(twice));
+  }
+}
+
 Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, Stream& stream, RecordedEvents& recorded,
                    std::vector<Operation>& out) {
   const bool isLoop = choice.node->kind == ConditionalKind::While;
@@ -220,8 +232,12 @@ Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, S
     if (isLoop) list->operations.emplace_back(DeviceWork{choice.look});
     lists.push_back(std::move(list));
   }
-  const auto choose = [lists = std::move(lists), kind = choice.node->kind](uint32_t word) {
-    const uint32_t number = chosenBody(kind, word);
+  if (choice.isRepeatable) addLongerRuns(lists);
+  // A loop that goes on gets more runs each time.
+  const auto choose = [lists = std::move(lists), kind = choice.node->kind, longer = 0u](uint32_t word) mutable {
+    uint32_t number = chosenBody(kind, word);
+    if (kind == ConditionalKind::While && number == 0)
+      number = std::min(longer++, static_cast<uint32_t>(lists.size()) - 1);
     return number < lists.size() ? lists[number] : nullptr;
   };
   out.emplace_back(Decision{choice.word, node.kept, choose, isLoop});
@@ -248,6 +264,10 @@ Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, st
       out.emplace_back(*word);
     } else if (const auto* wait = std::get_if<EventWaitNode>(&node.work)) {
       gatherWait(*wait, stream, recorded, out);
+    } else if (const auto* signal = std::get_if<SemaphoreSignalNode>(&node.work)) {
+      error = signalOperations(stream.context(), *signal, out);
+    } else if (const auto* semaphores = std::get_if<SemaphoreWaitNode>(&node.work)) {
+      error = waitOperations(stream.context(), *semaphores, out);
     } else if (const auto* choice = std::get_if<PlannedNode::Choice>(&node.work)) {
       error = gatherChoice(node, *choice, stream, recorded, out);
     }

@@ -78,14 +78,18 @@ class ExecutableGraph {
   };
   // Takes the parameters of a graph of the same shape; all of them, or none.
   Error update(const Graph& graph, Update& out);
+  struct Changes {
+    std::vector<std::pair<GraphNode*, NodeParameters>> nodes;
+    std::vector<std::pair<GraphNode*, const KernelNode*>> relaunches;  // other arguments and other grids at most
+  };
 
  private:
   ExecutableGraph(GraphRef graph, uint64_t flags) : graph_(std::move(graph)), flags_(flags) {}
   static bool canBeDisabled(const GraphNode& node) { return node.type() <= NodeType::Fill; }
-  using Changes = std::vector<std::pair<GraphNode*, NodeParameters>>;
 
   Error prepare();
   Error apply(Changes changes);
+  Error apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes);
   Error plan(const GraphNode*& failed);
   GraphNode* nodeOf(const GraphNode& original) const;
   void gatherNodes(const Graph& graph);

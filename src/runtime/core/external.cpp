@@ -69,14 +69,6 @@ Error refuseDevice(const char* what, const char* extension, const Device& device
   return Error::NotSupported;
 }
 
-Error find(const ExternalSemaphoreUse& use, std::shared_ptr<vk::ImportedSemaphore>& out) {
-  ExternalSemaphoreRef semaphore;
-  TRY(findExternalSemaphore(use.semaphore, semaphore));
-  if (use.flags != 0) return Error::InvalidValue;
-  out = semaphore->imported();
-  return Error::Success;
-}
-
 }  // namespace
 
 ExternalMemory::ExternalMemory(Context& context, const ExternalMemoryDescription& description)
@@ -154,29 +146,63 @@ Error destroyExternalSemaphore(ExternalSemaphore* semaphore) {
   return Error::InvalidHandle;
 }
 
-Error signal(Stream& stream, std::span<const ExternalSemaphoreUse> uses) {
-  if (const CaptureRef capture = stream.capture()) return capture->refuse("a signal of an external semaphore");
-  std::vector<Operation> operations;
-  for (const ExternalSemaphoreUse& use : uses) {
-    std::shared_ptr<vk::ImportedSemaphore> semaphore;
-    TRY(find(use, semaphore));
-    SemaphoreExchange exchange;
-    exchange.signals.push_back({semaphore->handle(), use.value});
-    exchange.owner = std::move(semaphore);
-    operations.emplace_back(std::move(exchange));
+Error findSemaphores(ExternalSemaphoreUses& uses) {
+  for (size_t i = 0; i < uses.handles.size(); ++i) {
+    ExternalSemaphoreRef semaphore;
+    TRY(findExternalSemaphore(uses.handles[i], semaphore));
+    if (uses.parameters[i].flags != 0) return Error::InvalidValue;
+    uses.semaphores.push_back(semaphore->imported());
   }
+  return Error::Success;
+}
+
+namespace {
+
+template <class Make>
+Error makeOperations(const Context& context, const ExternalSemaphoreUses& uses, std::vector<Operation>& out,
+                     Make&& make) {
+  for (size_t i = 0; i < uses.semaphores.size(); ++i) {
+    const auto& semaphore = uses.semaphores[i];
+    if (&semaphore->device() != &context.vulkan()) return Error::InvalidHandle;
+    out.emplace_back(make(semaphore, uses.parameters[i].value));
+  }
+  return Error::Success;
+}
+
+}  // namespace
+
+Error signalOperations(const Context& context, const ExternalSemaphoreUses& uses, std::vector<Operation>& out) {
+  return makeOperations(context, uses, out, [](const auto& semaphore, uint64_t value) {
+    return SemaphoreExchange{{}, {{semaphore->handle(), value}}, semaphore};
+  });
+}
+
+Error waitOperations(const Context& context, const ExternalSemaphoreUses& uses, std::vector<Operation>& out) {
+  return makeOperations(context, uses, out, [](const auto& semaphore, uint64_t value) {
+    return WaitForSemaphore{semaphore, value};
+  });
+}
+
+namespace {
+
+template <class Node>
+Error give(Stream& stream, ExternalSemaphoreUses uses,
+           Error (*makeOperations)(const Context&, const ExternalSemaphoreUses&, std::vector<Operation>&)) {
+  TRY(findSemaphores(uses));
+  std::vector<Operation> operations;
+  TRY(makeOperations(stream.context(), uses, operations));
+  if (const CaptureRef capture = stream.capture()) return capture->add(stream, Node{std::move(uses)});
   return stream.enqueue(std::move(operations));
 }
 
-Error wait(Stream& stream, std::span<const ExternalSemaphoreUse> uses) {
-  if (const CaptureRef capture = stream.capture()) return capture->refuse("a wait for an external semaphore");
-  std::vector<Operation> operations;
-  for (const ExternalSemaphoreUse& use : uses) {
-    WaitForSemaphore wait{nullptr, use.value};
-    TRY(find(use, wait.semaphore));
-    operations.emplace_back(std::move(wait));
-  }
-  return stream.enqueue(std::move(operations));
+}  // namespace
+
+Error signal(Stream& stream, ExternalSemaphoreUses uses) {
+  return give<SemaphoreSignalNode>(stream, std::move(uses), signalOperations);
+}
+
+Error wait(Stream& stream, ExternalSemaphoreUses uses) {
+  return give<SemaphoreWaitNode>(stream, std::move(uses), waitOperations);
 }
 
 }  // namespace mulciber::core

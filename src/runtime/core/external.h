@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "runtime/core/error.h"
+#include "runtime/core/operation.h"
 #include "runtime/vk/external.h"
 
 namespace mulciber::core {
@@ -88,13 +89,27 @@ Error destroyExternalMemory(ExternalMemory* memory);
 Error importSemaphore(Context& context, const ExternalSemaphoreDescription& description, ExternalSemaphore*& out);
 Error destroyExternalSemaphore(ExternalSemaphore* semaphore);
 
-// One of those that a call waits for or signals. `value` is a timeline's.
-struct ExternalSemaphoreUse {
-  ExternalSemaphore* semaphore;
-  uint64_t value;
-  uint32_t flags;
+// As CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS and CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS have it. `value` is a timeline's.
+struct ExternalSemaphoreParameters {
+  uint64_t value = 0;
+  uint64_t ofOtherKinds[8] = {};
+  uint32_t flags = 0;
+  uint32_t reserved[17] = {};
 };
-Error signal(Stream& stream, std::span<const ExternalSemaphoreUse> uses);
-Error wait(Stream& stream, std::span<const ExternalSemaphoreUse> uses);
+
+// Those that a call or a node signals or waits for, one after the other.
+struct ExternalSemaphoreUses {
+  std::vector<ExternalSemaphore*> handles;  // as the program gave them, to be told back
+  std::vector<ExternalSemaphoreParameters> parameters;
+  std::vector<std::shared_ptr<vk::ImportedSemaphore>> semaphores;
+};
+// Finds the semaphores behind the handles. InvalidHandle for what is none, InvalidValue for flags.
+Error findSemaphores(ExternalSemaphoreUses& uses);
+
+Error signal(Stream& stream, ExternalSemaphoreUses uses);
+Error wait(Stream& stream, ExternalSemaphoreUses uses);
+// What the work of a stream of the context becomes. InvalidHandle for semaphores that another device imported.
+Error signalOperations(const Context& context, const ExternalSemaphoreUses& uses, std::vector<Operation>& out);
+Error waitOperations(const Context& context, const ExternalSemaphoreUses& uses, std::vector<Operation>& out);
 
 }  // namespace mulciber::core

@@ -29,7 +29,8 @@ GraphNode::GraphNode(Graph& graph, NodeParameters parameters)
 void** GraphNode::argumentPointers() {
   auto& kernel = std::get<KernelNode>(parameters_);
   argumentPointers_.clear();
-  for (const uint32_t offset : kernel.argumentOffsets) argumentPointers_.push_back(kernel.arguments.data() + offset);
+  for (const auto& parameter : kernel.info->parameters)
+    argumentPointers_.push_back(kernel.arguments.data() + parameter.offset);
   return argumentPointers_.data();
 }
 
@@ -53,8 +54,7 @@ Error describe(Function& function, const Launch& launch, const Arguments& argume
   TRY(function.info(kernel));
   out.arguments.assign(kernel->parameterBytes, 0);
   TRY(gather(*kernel, arguments, out.arguments.data()));
-  out.argumentOffsets.clear();
-  for (const auto& parameter : kernel->parameters) out.argumentOffsets.push_back(parameter.offset);
+  out.info = kernel;
   out.function = &function;
   out.module = function.module().shared_from_this();
   out.launch = launch;
@@ -86,6 +86,7 @@ GraphNode& Graph::append(NodeParameters parameters) {
   const NodeType type = typeOf(parameters);
   hasMemory_ |= type == NodeType::Allocation || type == NodeType::Free;
   nodes_.push_back(std::make_shared<GraphNode>(*this, std::move(parameters)));
+  nodes_.back()->place_ = nodes_.size() - 1;
   adopt(*nodes_.back());
   return *graphNodes().add(nodes_.back());
 }
@@ -219,7 +220,7 @@ Error Graph::remove(GraphNode& node) {
   for (const Edge& edge : node.dependents_) edge.node->dependencies_.erase(edgeTo(edge.node->dependencies_, node));
   for (const GraphRef& child : node.graphs()) graphs().remove(child.get());
   graphNodes().remove(&node);
-  nodes_.erase(place);
+  for (auto moved = nodes_.erase(place); moved != nodes_.end(); ++moved) --(*moved)->place_;
   return Error::Success;
 }
 
@@ -230,6 +231,12 @@ Error Graph::set(GraphNode& node, NodeParameters parameters) {
     std::ranges::replace(root().values_, node.as<ConditionalNode>()->value, conditional->value);
   node.parameters_ = std::move(parameters);
   return Error::Success;
+}
+
+void Graph::relaunch(GraphNode& node, const KernelNode& next) {
+  auto& kernel = std::get<KernelNode>(node.parameters_);
+  kernel.launch = next.launch;
+  kernel.arguments = next.arguments;
 }
 
 Error Graph::connect(GraphNode& from, GraphNode& to, const EdgeData& data) {

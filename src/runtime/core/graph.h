@@ -25,8 +25,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // A node after those it depends on. InvalidValue when one is of another graph or named twice, and for a node that
   // frees what a node of this graph, or of the allocating one, frees already. A conditional node gets its graphs.
   Error add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out);
-  Error remove(GraphNode& node);                          // and its edges. NotSupported in a graph with memory
-  Error set(GraphNode& node, NodeParameters parameters);  // of the same type; memory nodes stay as they are
+  Error remove(GraphNode& node);                           // and its edges. NotSupported in a graph with memory
+  Error set(GraphNode& node, NodeParameters parameters);   // of the same type; memory nodes stay as they are
+  void relaunch(GraphNode& node, const KernelNode& next);  // of the same kernel: takes the launch and the arguments
   // InvalidValue for an edge that is there already, from a node to itself, or to or from another graph. Edges may form
   // a cycle until the graph is instantiated.
   Error connect(GraphNode& from, GraphNode& to, const EdgeData& data);

@@ -14,7 +14,7 @@ namespace mulciber::core {
 namespace {
 
 // A loop's runs before the host first looks, and between its later looks; fewer where a run has many nodes.
-constexpr uint32_t firstRuns = 8, moreRuns = 64, mostNodes = 1024;
+constexpr uint32_t firstRuns = 8, moreRuns = 32, mostNodes = 1024;
 
 uint32_t runsOf(const Graph& body, uint32_t wanted) {
   const auto nodes = static_cast<uint32_t>(body.nodes().size());
@@ -58,6 +58,19 @@ bool canBeLeftOut(const Graph& graph) {
 bool isDecidedOnDevice(const ConditionalNode& node) {
   return vk::canLeaveOutWork(node.context->vulkan()) &&
          std::ranges::all_of(node.bodies, [](const GraphRef& body) { return canBeLeftOut(*body); });
+}
+
+// Whether the value itself may say what the device leaves out: the only dispatch that it says it of may change it, and
+// Vulkan does not say when the device looks at it again.
+bool isOneDispatch(const ConditionalNode& node, Context& context) {
+  if (node.bodies.size() != 1 || node.kind == ConditionalKind::Switch) return false;
+  const auto& nodes = node.bodies.front()->nodes();
+  const auto* const kernel = nodes.size() == 1 ? nodes.front()->as<KernelNode>() : nullptr;
+  KernelLaunch launch;
+  return kernel &&
+         prepare(*kernel->function, kernel->launch, {nullptr, kernel->arguments.data(), kernel->arguments.size()},
+                 context, launch) == Error::Success &&
+         launch.isOneDispatch();
 }
 
 Error allocate(Context& context, vk::MemoryUse use, uint64_t bytes, vk::Memory& out,
@@ -119,6 +132,13 @@ Error GraphPlan::addConditional(const GraphNode& node, std::vector<uint32_t> bef
 Error GraphPlan::addGuarded(const ConditionalNode& node, const std::vector<uint32_t>& before, Context& context,
                             const GraphNode*& failed, std::vector<uint32_t>& ends) {
   const auto count = static_cast<uint32_t>(node.bodies.size());
+  if (!guard_ && isOneDispatch(node, context)) {
+    guard_ = {node.value->memory(), 0, /*isValue=*/true};
+    ends.clear();
+    const Error error = add(*node.bodies.front(), before, &context, failed, ends);
+    guard_.reset();
+    return error;
+  }
   PlannedNode::Guard guard{{}, 0};
   TRY(allocate(context, vk::MemoryUse::Device, count * sizeof(uint32_t), guard.words, kept_));
   const std::optional<PlannedNode::Guard> outer = std::exchange(guard_, std::nullopt);
@@ -161,7 +181,8 @@ Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, 
   PlannedNode::Choice choice{&conditional,
                              {},
                              {{word.address, conditional.value->handle(), sizeof(uint32_t)}, /*hostReads=*/true},
-                             static_cast<const uint32_t*>(word.host)};
+                             static_cast<const uint32_t*>(word.host),
+                             conditional.kind == ConditionalKind::While && isDecidedOnDevice(conditional)};
   for (size_t i = 0; i < conditional.bodies.size(); ++i) {
     choice.bodies.push_back(std::make_shared<GraphPlan>());
     if (const Error error = choice.bodies.back()->makeBody(conditional, i, &context, failed, kept_);

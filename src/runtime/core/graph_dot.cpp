@@ -37,6 +37,12 @@ Label labelOf(const ChildGraphNode& node) { return {"GRAPH", fmt::format("{} nod
 Label labelOf(const EmptyNode&) { return {"EMPTY", ""}; }
 Label labelOf(const EventWaitNode& node) { return {"EVENT_WAIT", fmt::format("{}", fmt::ptr(node.event.get()))}; }
 Label labelOf(const EventRecordNode& node) { return {"EVENT_RECORD", fmt::format("{}", fmt::ptr(node.event.get()))}; }
+Label labelOf(const SemaphoreSignalNode& node) {
+  return {"EXT_SEMAS_SIGNAL", fmt::format("{} semaphores", node.semaphores.size())};
+}
+Label labelOf(const SemaphoreWaitNode& node) {
+  return {"EXT_SEMAS_WAIT", fmt::format("{} semaphores", node.semaphores.size())};
+}
 Label labelOf(const AllocationNode& node) {
   return {"MEM_ALLOC", fmt::format("{} bytes at {:#x}", node.bytes, node.memory->address())};
 }

@@ -13,6 +13,7 @@
 #include "runtime/core/copy.h"
 #include "runtime/core/error.h"
 #include "runtime/core/event.h"
+#include "runtime/core/external.h"
 #include "runtime/core/graph_memory.h"
 #include "runtime/core/launch.h"
 
@@ -33,6 +34,8 @@ enum class NodeType : int {  // as CUgraphNodeType numbers them
   Empty = 5,
   EventWait = 6,
   EventRecord = 7,
+  SemaphoreSignal = 8,
+  SemaphoreWait = 9,
   Allocation = 10,
   Free = 11,
   MemoryOperations = 12,
@@ -48,9 +51,9 @@ struct KernelNode {
   std::shared_ptr<Module> module;  // the function's
   const void* handle = nullptr;    // what the program calls the kernel
   Launch launch;
-  std::vector<uint8_t> arguments;         // as the kernel lays them out
-  std::vector<uint32_t> argumentOffsets;  // of each
-  Attributes attributes;                  // hints, kept to be told back
+  const KernelInfo* info = nullptr;  // says where each argument lies
+  std::vector<uint8_t> arguments;    // as the kernel lays them out
+  Attributes attributes;             // hints, kept to be told back
 };
 
 struct CopyNode {
@@ -88,6 +91,15 @@ struct EventWaitNode {
 struct EventRecordNode {
   static constexpr NodeType type = NodeType::EventRecord;
   EventRef event;
+};
+
+// Semaphores of other interfaces.
+struct SemaphoreSignalNode : ExternalSemaphoreUses {
+  static constexpr NodeType type = NodeType::SemaphoreSignal;
+};
+
+struct SemaphoreWaitNode : ExternalSemaphoreUses {
+  static constexpr NodeType type = NodeType::SemaphoreWait;
 };
 
 struct AllocationNode {
@@ -130,7 +142,8 @@ inline uint32_t chosenBody(ConditionalKind kind, uint32_t value) {
 }
 
 using NodeParameters = std::variant<KernelNode, CopyNode, FillNode, HostNode, ChildGraphNode, EmptyNode, EventWaitNode,
-                                    EventRecordNode, AllocationNode, FreeNode, MemoryOperationsNode, ConditionalNode>;
+                                    EventRecordNode, SemaphoreSignalNode, SemaphoreWaitNode, AllocationNode, FreeNode,
+                                    MemoryOperationsNode, ConditionalNode>;
 
 inline NodeType typeOf(const NodeParameters& parameters) {
   return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::type; }, parameters);
@@ -177,12 +190,14 @@ class GraphNode {
   // Unique in the process; a node of a clone also knows that of the node it was cloned from.
   uint64_t id() const { return id_; }
   uint64_t originalId() const { return originalId_; }
+  size_t place() const { return place_; }  // among the nodes of its graph
 
  private:
   friend class Graph;
   Graph& graph_;
   const uint64_t id_;
   uint64_t originalId_ = 0;
+  size_t place_ = 0;
   NodeParameters parameters_;
   std::vector<Edge> dependencies_, dependents_;
   std::vector<void*> argumentPointers_;

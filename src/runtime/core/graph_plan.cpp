@@ -14,6 +14,8 @@ namespace mulciber::core {
 
 namespace {
 
+constexpr size_t mostSpares = 8;
+
 Error launchOf(const KernelNode& kernel, Context& context, DeviceWork& out) {
   Arguments arguments;
   arguments.packed = kernel.arguments.data();
@@ -85,6 +87,10 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
     parts.emplace_back(*record);
   } else if (const auto* wait = node.as<EventWaitNode>()) {
     parts.emplace_back(*wait);
+  } else if (const auto* signal = node.as<SemaphoreSignalNode>()) {
+    parts.emplace_back(*signal);
+  } else if (const auto* semaphores = node.as<SemaphoreWaitNode>()) {
+    parts.emplace_back(*semaphores);
   } else if (const auto* words = node.as<MemoryOperationsNode>()) {
     error = prepareOperations(*words, parts);
   } else if (node.as<ConditionalNode>()) {
@@ -181,21 +187,55 @@ void GraphPlan::schedule() {
 Error GraphPlan::update(const std::vector<const GraphNode*>& kernels, Context& context) {
   std::vector<DeviceWork> works(kernels.size());
   for (size_t i = 0; i < kernels.size(); ++i) TRY(launchOf(*kernels[i]->as<KernelNode>(), context, works[i]));
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (!std::get<KernelLaunch>(works[i]).isOneDispatch() && isGuardedByValue(*kernels[i])) return Error::NotSupported;
   for (size_t i = 0; i < kernels.size(); ++i) replace(*kernels[i], works[i]);
   return Error::Success;
 }
 
 // Plans of what the host chooses.
-template <class Body>
-void GraphPlan::forEachBody(Body&& body) {
-  if (!hasChoices_) return;
-  for (const PlannedNode& node : nodes_)
+template <class Plan, class Body>
+void GraphPlan::forEachBody(Plan& plan, Body&& body) {
+  if (!plan.hasChoices_) return;
+  for (const PlannedNode& node : plan.nodes_)
     if (const auto* choice = std::get_if<PlannedNode::Choice>(&node.work))
-      for (const auto& plan : choice->bodies) body(*plan);
+      for (const auto& inner : choice->bodies) body(*inner);
+}
+
+bool GraphPlan::isGuardedByValue(const GraphNode& node) const {
+  bool is = false;
+  forEachBody(*this, [&](const GraphPlan& body) { is = is || body.isGuardedByValue(node); });
+  if (const auto found = places_.find(&node); found != places_.end()) {
+    const auto& guard = nodes_[found->second.front().first].guard;
+    is = is || (guard && guard->isValue);
+  }
+  return is;
+}
+
+// All places of a node have the same launch: what one of them takes, they all take.
+bool GraphPlan::canRelaunch(const GraphNode& node, const KernelNode& next) const {
+  bool can = true;
+  forEachBody(*this, [&](const GraphPlan& body) { can = can && body.canRelaunch(node, next); });
+  const auto found = places_.find(&node);
+  if (!can || found == places_.end()) return can;
+  const PlannedNode& planned = nodes_[found->second.front().first];
+  if (planned.guard && planned.guard->isValue && next.launch.grid[0] > KernelLaunch::mostBlocks) return false;
+  return std::get<KernelLaunch>(std::get<DeviceWork>(planned.work)).canRelaunch();
+}
+
+void GraphPlan::relaunch(const GraphNode& node, const KernelNode& next) {
+  forEachBody(*this, [&](GraphPlan& body) { body.relaunch(node, next); });
+  const auto found = places_.find(&node);
+  if (found == places_.end()) return;
+  for (const Ends place : found->second) {
+    auto& work = std::get<DeviceWork>(nodes_[place.first].work);
+    std::get<KernelLaunch>(work).relaunch(next.launch.grid, next.arguments);
+    steps_[stepOf_[place.first]].isRecorded = false;
+  }
 }
 
 void GraphPlan::replace(const GraphNode& node, const DeviceWork& work) {
-  forEachBody([&](GraphPlan& body) { body.replace(node, work); });
+  forEachBody(*this, [&](GraphPlan& body) { body.replace(node, work); });
   const auto found = places_.find(&node);
   if (found == places_.end()) return;
   for (const Ends place : found->second) {
@@ -205,7 +245,7 @@ void GraphPlan::replace(const GraphNode& node, const DeviceWork& work) {
 }
 
 void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
-  forEachBody([&](GraphPlan& body) { body.enable(node, isEnabled); });
+  forEachBody(*this, [&](GraphPlan& body) { body.enable(node, isEnabled); });
   const auto found = places_.find(&node);
   if (found == places_.end()) return;
   for (const Ends ends : found->second)
@@ -216,8 +256,13 @@ void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
 }
 
 Error GraphPlan::record(Context& context) {
+  Epochs epochs;
   for (PlannedStep& step : steps_) {
-    if (!step.isOnHost && !step.isRecorded) TRY(record(step, context));
+    if (!step.isOnHost && !step.isRecorded) {
+      epochs.resize(nodes_.size());
+      TRY(record(step, context, epochs));
+      for (const uint32_t node : step.nodes) epochs[node] = 0;
+    }
     if (!step.isOnHost) continue;
     if (const auto* choice = std::get_if<PlannedNode::Choice>(&nodes_[step.nodes.front()].work))
       for (const auto& body : choice->bodies)
@@ -228,14 +273,16 @@ Error GraphPlan::record(Context& context) {
 
 // A node comes after the last epoch in which something it depends on was recorded, and all after the given one.
 template <class RecordLaunch>
-vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Commands& commands,
-                             std::unordered_map<uint32_t, uint64_t>& epochs, RecordLaunch&& recordLaunch) const {
+vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Commands& commands, Epochs& epochs,
+                             RecordLaunch&& recordLaunch) const {
   for (const auto& kept : kept_) commands.keep(kept);
+  const vk::Pipeline* pipeline = nullptr;
   const PlannedNode::Guard* guard = nullptr;
   // What follows the beginning comes after all before: true then.
   const auto guardBy = [&](const PlannedNode::Guard* next) {
-    if (guard && next && guard->address() == next->address()) return false;
+    if (guard && next && guard->address() == next->address() && !next->isValue) return false;
     if (guard) vk::endIf(commands);
+    if (guard && guard->isValue && !next) vk::letSetConditions(commands);
     if (next) vk::beginIf(commands, next->words, next->number);
     guard = next;
     return next != nullptr;
@@ -243,8 +290,7 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
   for (const uint32_t i : step.nodes) {
     const PlannedNode& node = nodes_[i];
     uint64_t epoch = after;
-    for (const uint32_t dependency : node.dependencies)
-      if (const auto found = epochs.find(dependency); found != epochs.end()) epoch = std::max(epoch, found->second);
+    for (const uint32_t dependency : node.dependencies) epoch = std::max(epoch, epochs[dependency]);
     const auto* work = std::get_if<DeviceWork>(&node.work);
     if (const auto* condition = std::get_if<PlannedNode::Decide>(&node.work)) {
       guardBy(nullptr);
@@ -256,7 +302,8 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
       TRY(launch ? recordLaunch(*launch) : core::record(*work, commands));
       epoch = commands.hazards().epoch;
       if (node.kept) commands.keep(node.kept);
-      if (launch) commands.keep(launch->pipeline);
+      if (launch && launch->pipeline.get() != pipeline) commands.keep(launch->pipeline);
+      if (launch) pipeline = launch->pipeline.get();
     }
     epochs[i] = epoch;
   }
@@ -264,15 +311,37 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
   return vk::Status::Ok;
 }
 
-Error GraphPlan::record(PlannedStep& step, Context& context) {
-  vk::Device& vulkan = context.vulkan();
+// They come back once the plan has recorded others and the last of their runs is over.
+Error GraphPlan::takeCommands(vk::Device& device, std::shared_ptr<vk::Commands>& out) {
   std::unique_ptr<vk::Commands> commands;
-  vk::Status status = vk::Commands::create(vulkan, vulkan.queue(0).family(), vk::Commands::Kind::Reusable, commands);
-  if (status == vk::Status::Ok) status = commands->begin({});
+  {
+    const std::lock_guard lock(spares_->mutex);
+    if (!spares_->commands.empty()) {
+      commands = std::move(spares_->commands.back());
+      spares_->commands.pop_back();
+    }
+  }
+  if (!commands)
+    TRY(errorFrom(vk::Commands::create(device, device.queue(0).family(), vk::Commands::Kind::Reusable, commands)));
+  out = {commands.release(), [spares = std::weak_ptr(spares_)](vk::Commands* done) {
+           std::unique_ptr<vk::Commands> owned(done);
+           const auto kept = spares.lock();
+           if (!kept) return;
+           owned->reset();
+           const std::lock_guard lock(kept->mutex);
+           if (kept->commands.size() < mostSpares) kept->commands.push_back(std::move(owned));
+         }};
+  return Error::Success;
+}
+
+Error GraphPlan::record(PlannedStep& step, Context& context, Epochs& epochs) {
+  vk::Device& vulkan = context.vulkan();
+  std::shared_ptr<vk::Commands> commands;
+  TRY(takeCommands(vulkan, commands));
+  vk::Status status = commands->begin({});
   if (status != vk::Status::Ok) return errorFrom(status);
   auto recorded = std::make_shared<RecordedWork>();
   recorded->services = &context.services();
-  std::unordered_map<uint32_t, uint64_t> epochs;
   status = record(step, 0, *commands, epochs, [&](const KernelLaunch& launch) {
     recorded->usesPrintf |= launch.kernel->usesPrintf;
     recorded->readsHostWrites |= launch.kernel->readsHostWrites;
@@ -307,6 +376,7 @@ std::string whyNotRecorded(const PlannedNode& node) {
   if (type == NodeType::Allocation || type == NodeType::Free) return "a node that allocates or frees memory";
   if (std::holds_alternative<EventRecordNode>(node.work)) return "the record of an event";
   if (std::holds_alternative<EventWaitNode>(node.work)) return "the wait for an event";
+  if (type == NodeType::SemaphoreSignal || type == NodeType::SemaphoreWait) return "an external semaphore";
   if (std::holds_alternative<WaitForWord>(node.work)) return "the wait for a value in memory";
   if (node.isOnHost()) return "a copy that the host takes part in";
   const auto* work = std::get_if<DeviceWork>(&node.work);
@@ -334,7 +404,7 @@ Error GraphPlan::record(vk::Commands& commands, uint64_t after, std::string& ref
   for (const PlannedNode& node : nodes_)
     if (node.isEnabled)
       if (refused = whyNotRecorded(node); !refused.empty()) return Error::NotSupported;
-  std::unordered_map<uint32_t, uint64_t> epochs;
+  Epochs epochs(nodes_.size());
   vk::Status status = vk::Status::Ok;
   for (const PlannedStep& step : steps_)
     if (status == vk::Status::Ok && !step.isOnHost)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -31,15 +32,18 @@ struct PlannedNode {
     std::vector<std::shared_ptr<GraphPlan>> bodies;
     DeviceCopy look;  // writes the word for the host
     const uint32_t* word;
+    bool isRepeatable;  // a loop's runs after its end are left out: the plan may run several times before a look
   };
   // The device writes which of the nodes behind it are done.
   using Decide = vk::Condition;
-  using Work = std::variant<Nothing, DeviceWork, HostPart, EventRecordNode, EventWaitNode, WaitForWord, Choice, Decide>;
+  using Work = std::variant<Nothing, DeviceWork, HostPart, EventRecordNode, EventWaitNode, SemaphoreSignalNode,
+                            SemaphoreWaitNode, WaitForWord, Choice, Decide>;
 
   // The word that says whether the node is done.
   struct Guard {
     vk::Memory words;
     uint32_t number;
+    bool isValue = false;  // it is the condition itself
     uint64_t address() const { return words.address + uint64_t{number} * sizeof(uint32_t); }
   };
 
@@ -51,7 +55,8 @@ struct PlannedNode {
   std::optional<Guard> guard;
 
   bool isWait() const {
-    return std::holds_alternative<EventWaitNode>(work) || std::holds_alternative<WaitForWord>(work);
+    return std::holds_alternative<EventWaitNode>(work) || std::holds_alternative<SemaphoreWaitNode>(work) ||
+           std::holds_alternative<WaitForWord>(work);
   }
   bool isOnHost() const {
     return !std::holds_alternative<Nothing>(work) && !std::holds_alternative<DeviceWork>(work) &&
@@ -79,8 +84,12 @@ class GraphPlan {
 
   const std::vector<PlannedNode>& nodes() const { return nodes_; }
   const std::vector<PlannedStep>& steps() const { return steps_; }
-  // Takes the new parameters of kernel nodes: of all of them, or of none. The rest of the plan stays.
+  // Takes the new parameters of kernel nodes: of all of them, or of none. The rest of the plan stays. NotSupported
+  // where it cannot stay.
   Error update(const std::vector<const GraphNode*>& kernels, Context& context);
+  // The same for another grid and other arguments of one node, where the recorded launch needs nothing else for them.
+  bool canRelaunch(const GraphNode& node, const KernelNode& next) const;
+  void relaunch(const GraphNode& node, const KernelNode& next);
   void enable(const GraphNode& node, bool isEnabled);
 
  private:
@@ -104,15 +113,25 @@ class GraphPlan {
             std::vector<uint32_t>& ends);
   Error add(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed, Ends& out);
   uint32_t append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies);
+  bool isGuardedByValue(const GraphNode& node) const;
   void replace(const GraphNode& node, const DeviceWork& work);
-  template <class Body>
-  void forEachBody(Body&& body);
+  template <class Plan, class Body>
+  static void forEachBody(Plan& plan, Body&& body);
   void schedule();
-  Error record(PlannedStep& step, Context& context);
+  using Epochs = std::vector<uint64_t>;  // in which each node was recorded; 0 for those that were not
   template <class RecordLaunch>
-  vk::Status record(const PlannedStep& step, uint64_t after, vk::Commands& commands,
-                    std::unordered_map<uint32_t, uint64_t>& epochs, RecordLaunch&& recordLaunch) const;
+  vk::Status record(const PlannedStep& step, uint64_t after, vk::Commands& commands, Epochs& epochs,
+                    RecordLaunch&& recordLaunch) const;
+  Error record(PlannedStep& step, Context& context, Epochs& epochs);
 
+  // Command buffers that were recorded before and have run: what one takes of the driver is dear to get anew.
+  struct Spares {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<vk::Commands>> commands;
+  };
+  Error takeCommands(vk::Device& device, std::shared_ptr<vk::Commands>& out);
+
+  std::shared_ptr<Spares> spares_ = std::make_shared<Spares>();
   std::vector<PlannedNode> nodes_;
   std::vector<PlannedStep> steps_;
   std::vector<uint32_t> stepOf_;                                    // of each node

@@ -1,5 +1,6 @@
 // What may change in a graph that is ready to run, and how it changes.
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 
 #include "runtime/core/context.h"
@@ -38,6 +39,10 @@ bool isSame(const HostNode& one, const HostNode& other) {
 
 bool isSame(const EventWaitNode& one, const EventWaitNode& other) { return one.event == other.event; }
 bool isSame(const EventRecordNode& one, const EventRecordNode& other) { return one.event == other.event; }
+bool isSame(const ExternalSemaphoreUses& one, const ExternalSemaphoreUses& other) {
+  const auto isValue = [](const auto& first, const auto& second) { return first.value == second.value; };
+  return one.semaphores == other.semaphores && std::ranges::equal(one.parameters, other.parameters, isValue);
+}
 bool isSame(const EmptyNode&, const EmptyNode&) { return true; }
 bool isSame(const MemoryOperationsNode& one, const MemoryOperationsNode& other) {
   return one.context == other.context && one.given == other.given;
@@ -47,6 +52,13 @@ bool isSame(const FreeNode& one, const FreeNode& other) { return one.memory == o
 
 // Their graphs are compared on their own.
 bool isSame(const ConditionalNode& one, const ConditionalNode& other) { return one.value == other.value; }
+
+// Whether a recorded launch stays as it is but for its grid and its arguments.
+bool isRelaunch(const KernelNode& one, const KernelNode& other) {
+  return one.function == other.function && std::ranges::equal(one.launch.block, other.launch.block) &&
+         one.launch.dynamicSharedBytes == other.launch.dynamicSharedBytes && !one.launch.isCooperative &&
+         !other.launch.isCooperative && one.function->module().referenceCount() == 0;
+}
 
 UpdateResult check(const KernelNode& one, const KernelNode& other) {
   if (&one.function->module().context() != &other.function->module().context())
@@ -99,7 +111,12 @@ UpdateResult check(const Node&, const Node&) {
   return UpdateResult::Success;
 }
 
-using Changes = std::vector<std::pair<GraphNode*, NodeParameters>>;
+template <std::derived_from<ExternalSemaphoreUses> Node>
+UpdateResult check(const Node& one, const Node& other) {
+  return one.semaphores.size() == other.semaphores.size() ? UpdateResult::Success : UpdateResult::ParametersChanged;
+}
+
+using Changes = ExecutableGraph::Changes;
 using Update = ExecutableGraph::Update;
 
 Update compare(const Graph& own, const Graph& given, Changes& changes);
@@ -117,7 +134,7 @@ Update compare(GraphNode& own, const ConditionalNode& now, const GraphNode& give
   if (isSame(now, next)) return {};
   ConditionalNode changed = next;
   changed.bodies = now.bodies;
-  changes.emplace_back(&own, std::move(changed));
+  changes.nodes.emplace_back(&own, std::move(changed));
   return {};
 }
 
@@ -134,25 +151,21 @@ Update compare(GraphNode& own, const GraphNode& given, Changes& changes) {
           if (isSame(now, next)) return {};
           const UpdateResult result = check(now, next);
           if (result != UpdateResult::Success) return {result, &given, nullptr};
-          changes.emplace_back(&own, next);
+          if constexpr (std::is_same_v<Node, KernelNode>)
+            if (isRelaunch(now, next) && now.attributes == next.attributes) {
+              changes.relaunches.emplace_back(&own, &next);
+              return {};
+            }
+          changes.nodes.emplace_back(&own, next);
           return {};
         }
       },
       own.parameters());
 }
 
-using Places = std::unordered_map<const GraphNode*, size_t>;
-
-Places placesOf(const Graph& graph) {
-  Places places;
-  for (const auto& node : graph.nodes()) places.emplace(node.get(), places.size());
-  return places;
-}
-
 // Nodes are paired in the order in which they were made.
 Update compare(const Graph& own, const Graph& given, Changes& changes) {
   if (own.nodes().size() != given.nodes().size()) return {UpdateResult::TopologyChanged, nullptr, nullptr};
-  const Places ownPlaces = placesOf(own), givenPlaces = placesOf(given);
   for (size_t i = 0; i < own.nodes().size(); ++i) {
     GraphNode& node = *own.nodes()[i];
     const GraphNode& other = *given.nodes()[i];
@@ -161,7 +174,7 @@ Update compare(const Graph& own, const Graph& given, Changes& changes) {
     if (edges.size() != other.dependencies().size()) return {UpdateResult::TopologyChanged, &other, nullptr};
     for (const Edge& edge : other.dependencies()) {
       const auto isIt = [&](const Edge& one) {
-        return ownPlaces.at(one.node) == givenPlaces.at(edge.node) && one.data == edge.data;
+        return one.node->place() == edge.node->place() && one.data == edge.data;
       };
       if (std::ranges::none_of(edges, isIt)) return {UpdateResult::TopologyChanged, &other, edge.node};
     }
@@ -173,6 +186,21 @@ Update compare(const Graph& own, const Graph& given, Changes& changes) {
 
 // Kernels change in their place; all else may change which steps there are.
 Error ExecutableGraph::apply(Changes changes) {
+  std::erase_if(changes.relaunches, [&](const auto& change) {
+    if (plan_.canRelaunch(*change.first, *change.second)) return false;
+    changes.nodes.emplace_back(change.first, *change.second);
+    return true;
+  });
+  TRY(apply(changes.nodes));
+  for (const auto& [node, next] : changes.relaunches) {
+    plan_.relaunch(*node, *next);
+    node->graph().relaunch(*node, *next);
+  }
+  return Error::Success;
+}
+
+Error ExecutableGraph::apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes) {
+  if (changes.empty()) return Error::Success;
   std::vector<const GraphNode*> kernels;
   for (auto& [node, parameters] : changes) {
     kernels.push_back(node);
@@ -182,7 +210,8 @@ Error ExecutableGraph::apply(Changes changes) {
   const GraphNode* failed = nullptr;
   const bool areKernels =
       std::ranges::all_of(kernels, [](const auto* node) { return node->type() == NodeType::Kernel; });
-  const Error error = areKernels ? plan_.update(kernels, *context_) : plan(failed);
+  Error error = areKernels ? plan_.update(kernels, *context_) : Error::NotSupported;
+  if (error == Error::NotSupported) error = plan(failed);
   if (error != Error::Success)
     for (auto& [node, parameters] : changes) (void)node->graph().set(*node, std::move(parameters));
   return error;
@@ -193,7 +222,6 @@ Error ExecutableGraph::update(const Graph& graph, Update& out) {
   Changes changes;
   out = compare(*graph_, graph, changes);
   if (out.result != UpdateResult::Success) return Error::GraphExecUpdateFailure;
-  if (changes.empty()) return Error::Success;
   if (apply(std::move(changes)) == Error::Success) return Error::Success;
   out.result = UpdateResult::Failed;
   return Error::GraphExecUpdateFailure;
@@ -204,6 +232,12 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters parameters)
   GraphNode* const node = nodeOf(original);
   if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;
   if (node->type() == NodeType::Conditional) return Error::NotSupported;
+  if (const auto* next = std::get_if<KernelNode>(&parameters);
+      next && isRelaunch(*node->as<KernelNode>(), *next) && plan_.canRelaunch(*node, *next)) {
+    plan_.relaunch(*node, *next);
+    node->graph().relaunch(*node, *next);
+    return Error::Success;
+  }
   keepAttributes(*node, parameters);
   const bool isAllowed = std::visit(
       [&]<class Node>(const Node& now) {
@@ -214,7 +248,7 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters parameters)
       node->parameters());
   if (!isAllowed) return Error::InvalidValue;
   Changes changes;
-  changes.emplace_back(node, std::move(parameters));
+  changes.nodes.emplace_back(node, std::move(parameters));
   return apply(std::move(changes));
 }
 
@@ -225,7 +259,7 @@ Error ExecutableGraph::setChild(const GraphNode& original, const Graph& graph) {
   if (!child) return Error::InvalidValue;
   Changes changes;
   if (compare(*child->graph, graph, changes).result != UpdateResult::Success) return Error::GraphExecUpdateFailure;
-  return changes.empty() ? Error::Success : apply(std::move(changes));
+  return apply(std::move(changes));
 }
 
 Error ExecutableGraph::enable(const GraphNode& original, bool isEnabled) {

@@ -131,6 +131,15 @@ vk::Status KernelLaunch::record(vk::Commands& commands) const {
   return vk::Status::Ok;
 }
 
+bool KernelLaunch::canRelaunch() const { return !parameters && !ownMemory.memory && kernel->stackCount == 0; }
+
+void KernelLaunch::relaunch(const uint32_t (&grid)[3], const std::vector<uint8_t>& arguments) {
+  (void)gather(*kernel, {nullptr, arguments.data(), arguments.size()}, push + abi::parameterOffset);
+  std::copy_n(grid, 3, groups);
+  std::copy_n(grid, 3, piece);
+  std::memcpy(push + offsetof(abi::PushHeader, gridDim), grid, sizeof(groups));
+}
+
 vk::Status KernelLaunch::recordPieces(vk::Commands& commands, uint8_t* filled) const {
   commands.keep(ownMemory.memory);
   if (isCooperative) TRY(services->prepareGridWorkspace(ownMemory, commands));

@@ -55,6 +55,14 @@ struct KernelLaunch {
 
   vk::Status record(vk::Commands& commands) const;
 
+  // Whether nothing but what the launch carries with it depends on its grid and its arguments. They may be replaced
+  // then by others of the same kernel, laid out as the kernel has them.
+  bool canRelaunch() const;
+  void relaunch(const uint32_t (&grid)[3], const std::vector<uint8_t>& arguments);
+  // Of one grid on any device: launches with scratch run in pieces, and grids may be too wide.
+  static constexpr uint32_t mostBlocks = 65535;
+  bool isOneDispatch() const { return !ownMemory.memory && groups[0] <= mostBlocks; }
+
  private:
   vk::Status recordPieces(vk::Commands& commands, uint8_t* push) const;
 };

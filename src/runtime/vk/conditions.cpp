@@ -45,8 +45,10 @@ void decide(Commands& commands, const Condition& condition) {
   commands.dispatch(commands.device().builtins().decide(), &push, sizeof(push), {1, 1, 1});
 }
 
+void letSetConditions(Commands& commands) { barrier(commands, conditions, 0, shaders, 0); }
+
 void beginIf(Commands& commands, const Memory& words, uint32_t number) {
-  barrier(commands, shaders, VK_ACCESS_2_SHADER_WRITE_BIT, shaders | conditions,
+  barrier(commands, shaders | conditions, VK_ACCESS_2_SHADER_WRITE_BIT, shaders | conditions,
           shaderAccess | VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT);
   VkConditionalRenderingBeginInfoEXT info{};
   info.sType = VK_STRUCTURE_TYPE_CONDITIONAL_RENDERING_BEGIN_INFO_EXT;

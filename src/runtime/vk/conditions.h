@@ -26,5 +26,7 @@ void decide(Commands& commands, const Condition& condition);
 // engine are never left out.
 void beginIf(Commands& commands, const Memory& words, uint32_t number);
 void endIf(Commands& commands);
+// What is recorded next may write the words that were read so far.
+void letSetConditions(Commands& commands);
 
 }  // namespace mulciber::vk

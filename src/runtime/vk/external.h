@@ -41,6 +41,7 @@ class ImportedSemaphore {
   ImportedSemaphore& operator=(const ImportedSemaphore&) = delete;
 
   VkSemaphore handle() const { return handle_; }
+  Device& device() const { return *device_; }
   bool isTimeline() const { return isTimeline_; }
   // Whether a wait for the value takes no time. Of a binary semaphore nothing can be seen beforehand: its signal has
   // been submitted, as Vulkan wants it, and the answer is yes.

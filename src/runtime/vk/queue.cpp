@@ -153,7 +153,17 @@ Status Queue::run(std::shared_ptr<Commands> commands, Position& position) {
     open_->commands->reset();
     free_.push_back(std::move(open_));
   }
-  return submitAll();
+  if (!hasWorkAhead()) return submitAll();
+  // The device has more than one piece of work to do: there is time to submit several at once.
+  if (closed_.size() >= threshold_) return submitGroup();
+  staysAhead_ = true;
+  return startWatching();
+}
+
+// Whether more than one batch has been submitted and has not run.
+bool Queue::hasWorkAhead() {
+  const uint64_t submitted = submitted_.load(std::memory_order_acquire);
+  return submitted > 1 && !stopping_ && !util::isProcessEnding() && poll(submitted - 1) == Status::NotReady;
 }
 
 Status Queue::exchange(Position& position, std::span<const SemaphorePoint> waits,
@@ -181,11 +191,17 @@ Status Queue::appended() {
     threshold_ = firstThreshold;
     return submitAll();
   }
-  if (commands >= threshold_ || closed_.size() >= threshold_) {
-    const auto most = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().maxBatch, 1, 65536));
-    threshold_ = std::min(threshold_ * 2, most);
-    return submitAll();
-  }
+  if (commands >= threshold_ || closed_.size() >= threshold_) return submitGroup();
+  return startWatching();
+}
+
+Status Queue::submitGroup() {
+  const auto most = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().maxBatch, 1, 65536));
+  threshold_ = std::min(threshold_ * 2, most);
+  return submitAll();
+}
+
+Status Queue::startWatching() {
   if (!watching_) {
     watching_ = true;
     if (!watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
@@ -203,7 +219,7 @@ void Queue::watch() {
       wake_.wait(lock);
       continue;
     }
-    const uint64_t value = submitted_.load(std::memory_order_acquire);
+    const uint64_t value = submitted_.load(std::memory_order_acquire) - (staysAhead_ ? 1 : 0);
     lock.unlock();
     util::Inside inside;
     const Status waited = inside ? waitSemaphore(value, sliceNanoseconds) : Status::Ended;
@@ -221,6 +237,7 @@ Status Queue::submitAll() {
 }
 
 Status Queue::submitClosed() {
+  staysAhead_ = false;
   if (closed_.empty()) return Status::Ok;
   if (device_.isLost()) return Status::DeviceLost;
   std::vector<VkSubmitInfo2> submits;

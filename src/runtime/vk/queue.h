@@ -139,6 +139,9 @@ class Queue {
   Status begin(Position& position);
   bool hasOpenCommands() const { return open_ && open_->commands->count() != 0; }
   Status appended();
+  bool hasWorkAhead();
+  Status submitGroup();
+  Status startWatching();
   Status openBatch();
   Status closeBatch();
   Status submitClosed();
@@ -172,6 +175,7 @@ class Queue {
   std::condition_variable wake_;
   std::thread watcher_;
   bool watching_ = false, stopping_ = false;
+  bool staysAhead_ = false;  // what is kept back is submitted before the last of what was submitted has run
 };
 
 }  // namespace mulciber::vk

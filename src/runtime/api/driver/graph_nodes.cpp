@@ -1,6 +1,7 @@
 // Nodes of graphs: making them, and what they do.
 #include "runtime/api/common/graphs.h"
 
+#include "runtime/api/common/external.h"
 #include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/stream_calls.h"
 #include "runtime/api/driver/driver.h"
@@ -28,7 +29,11 @@ template <class Parameters, class... Context>
 ReadParameters reading(const Parameters* given, Context... context) {
   return [=](core::NodeParameters& out) {
     if (!given) return Error::InvalidValue;
-    if constexpr (requires { given->paramArray; }) return readBatch(*given, out);
+    if constexpr (std::is_same_v<Parameters, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1>)
+      return readSemaphores<core::SemaphoreSignalNode>(*given, out);
+    else if constexpr (std::is_same_v<Parameters, CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1>)
+      return readSemaphores<core::SemaphoreWaitNode>(*given, out);
+    else if constexpr (requires { given->paramArray; }) return readBatch(*given, out);
     else if constexpr (requires { given->func; }) return readKernel(newer(*given), out);
     else if constexpr (requires { given->WidthInBytes; }) return readCopy(*given, context..., out);
     else if constexpr (requires { given->elementSize; }) return readFill(*given, context..., out);
@@ -100,6 +105,14 @@ CUresult getEvent(CUgraphNode handle, CUevent* out, const char* call = __builtin
   return guarded([&] {
     return withNodeOf<Node>(handle,
                             [&](const Node& node) { return give(out, reinterpret_cast<CUevent>(node.event.get())); });
+  });
+}
+
+template <class Node, class Out>
+CUresult getSemaphores(CUgraphNode handle, Out* out, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
+  return guarded([&] {
+    return describeNode<Node>(handle, out, [](const Node& node, Out& told) { writeSemaphores(node, told); });
   });
 }
 
@@ -236,6 +249,36 @@ CUDA_API(CUresult, cuGraphEventWaitNodeSetEvent)(CUgraphNode node, CUevent event
 }
 CUDA_API(CUresult, cuGraphExecEventWaitNodeSetEvent)(CUgraphExec graph, CUgraphNode node, CUevent event) {
   return set(graph, node, reading(core::NodeType::EventWait, event));
+}
+
+CUDA_API(CUresult, cuGraphAddExternalSemaphoresSignalNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+ const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(CUresult, cuGraphExternalSemaphoresSignalNodeGetParams)
+(CUgraphNode node, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1* out) {
+  return getSemaphores<core::SemaphoreSignalNode>(node, out);
+}
+CUDA_API(CUresult, cuGraphExternalSemaphoresSignalNodeSetParams)
+(CUgraphNode node, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1* p) { return set(node, reading(p)); }
+CUDA_API(CUresult, cuGraphExecExternalSemaphoresSignalNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1* p) {
+  return set(graph, node, reading(p));
+}
+
+CUDA_API(CUresult, cuGraphAddExternalSemaphoresWaitNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+ const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(CUresult, cuGraphExternalSemaphoresWaitNodeGetParams)
+(CUgraphNode node, CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* out) { return getSemaphores<core::SemaphoreWaitNode>(node, out); }
+CUDA_API(CUresult, cuGraphExternalSemaphoresWaitNodeSetParams)
+(CUgraphNode node, const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* p) { return set(node, reading(p)); }
+CUDA_API(CUresult, cuGraphExecExternalSemaphoresWaitNodeSetParams)
+(CUgraphExec graph, CUgraphNode node, const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* p) {
+  return set(graph, node, reading(p));
 }
 
 CUDA_API(CUresult, cuGraphAddMemAllocNode)

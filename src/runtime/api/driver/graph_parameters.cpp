@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/api/common/external.h"
 #include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/driver/copy_box.h"
@@ -93,8 +94,8 @@ Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
       const auto& m = given.memOp;
       return readBatch({m.ctx, m.count, m.paramArray, m.flags}, out);
     }
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return Error::NotSupported;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: return readSemaphores<core::SemaphoreSignalNode>(given.extSemSignal, out);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return readSemaphores<core::SemaphoreWaitNode>(given.extSemWait, out);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
       const auto& c = given.conditional;
       const auto isSet = [](int word) { return word != 0; };

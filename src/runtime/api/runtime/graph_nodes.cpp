@@ -1,4 +1,5 @@
 // Nodes of graphs: making them, and what they do. cudaGraphAddNode, which changed, stands in versioned_graph.cpp.
+#include "runtime/api/common/external.h"
 #include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/stream_calls.h"
 #include "runtime/api/runtime/copy_box.h"
@@ -15,7 +16,11 @@ template <class Parameters>
 ReadParameters reading(const Parameters* given) {
   return [=](core::NodeParameters& out) {
     if (!given) return Error::InvalidValue;
-    if constexpr (requires { given->func; }) return readKernel(*given, out);
+    if constexpr (std::is_same_v<Parameters, cudaExternalSemaphoreSignalNodeParams>)
+      return readSemaphores<core::SemaphoreSignalNode>(*given, out);
+    else if constexpr (std::is_same_v<Parameters, cudaExternalSemaphoreWaitNodeParams>)
+      return readSemaphores<core::SemaphoreWaitNode>(*given, out);
+    else if constexpr (requires { given->func; }) return readKernel(*given, out);
     else if constexpr (requires { given->extent; }) return readCopy(*given, out);
     else if constexpr (requires { given->elementSize; }) return readFill(*given, out);
     else return readHost(given->fn, given->userData, out);
@@ -58,6 +63,14 @@ cudaError_t getEvent(cudaGraphNode_t handle, cudaEvent_t* out, const char* call 
   return guarded([&] {
     return withNodeOf<Node>(
         handle, [&](const Node& node) { return give(out, reinterpret_cast<cudaEvent_t>(node.event.get())); });
+  });
+}
+
+template <class Node, class Out>
+cudaError_t getSemaphores(cudaGraphNode_t handle, Out* out, const char* call = __builtin_FUNCTION()) {
+  const core::ApiSpan span(call);
+  return guarded([&] {
+    return describeNode<Node>(handle, out, [](const Node& node, Out& told) { writeSemaphores(node, told); });
   });
 }
 
@@ -234,6 +247,38 @@ CUDA_API(cudaError_t, cudaGraphEventWaitNodeSetEvent)(cudaGraphNode_t node, cuda
 CUDA_API(cudaError_t, cudaGraphExecEventWaitNodeSetEvent)
 (cudaGraphExec_t graph, cudaGraphNode_t node, cudaEvent_t event) {
   return set(graph, node, reading(core::NodeType::EventWait, event));
+}
+
+CUDA_API(cudaError_t, cudaGraphAddExternalSemaphoresSignalNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ const cudaExternalSemaphoreSignalNodeParams* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphExternalSemaphoresSignalNodeGetParams)
+(cudaGraphNode_t node, cudaExternalSemaphoreSignalNodeParams* out) {
+  return getSemaphores<core::SemaphoreSignalNode>(node, out);
+}
+CUDA_API(cudaError_t, cudaGraphExternalSemaphoresSignalNodeSetParams)
+(cudaGraphNode_t node, const cudaExternalSemaphoreSignalNodeParams* p) { return set(node, reading(p)); }
+CUDA_API(cudaError_t, cudaGraphExecExternalSemaphoresSignalNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaExternalSemaphoreSignalNodeParams* p) {
+  return set(graph, node, reading(p));
+}
+
+CUDA_API(cudaError_t, cudaGraphAddExternalSemaphoresWaitNode)
+(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+ const cudaExternalSemaphoreWaitNodeParams* p) {
+  return add(out, graph, {dependencies, nullptr, count}, reading(p));
+}
+CUDA_API(cudaError_t, cudaGraphExternalSemaphoresWaitNodeGetParams)
+(cudaGraphNode_t node, cudaExternalSemaphoreWaitNodeParams* out) {
+  return getSemaphores<core::SemaphoreWaitNode>(node, out);
+}
+CUDA_API(cudaError_t, cudaGraphExternalSemaphoresWaitNodeSetParams)
+(cudaGraphNode_t node, const cudaExternalSemaphoreWaitNodeParams* p) { return set(node, reading(p)); }
+CUDA_API(cudaError_t, cudaGraphExecExternalSemaphoresWaitNodeSetParams)
+(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaExternalSemaphoreWaitNodeParams* p) {
+  return set(graph, node, reading(p));
 }
 
 CUDA_API(cudaError_t, cudaGraphAddMemAllocNode)

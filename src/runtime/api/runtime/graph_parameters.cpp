@@ -1,5 +1,6 @@
 #include "runtime/api/runtime/graph_parameters.h"
 
+#include "runtime/api/common/external.h"
 #include "runtime/api/common/graph_memory.h"
 #include "runtime/api/common/launch_arguments.h"
 #include "runtime/api/runtime/copy_box.h"
@@ -101,8 +102,8 @@ Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
       return readAllocation(*driverForm(&given.alloc), out);
     }
     case cudaGraphNodeTypeMemFree: return readFree(addressOf(given.free.dptr), out);
-    case cudaGraphNodeTypeExtSemaphoreSignal:
-    case cudaGraphNodeTypeExtSemaphoreWait: return Error::NotSupported;
+    case cudaGraphNodeTypeExtSemaphoreSignal: return readSemaphores<core::SemaphoreSignalNode>(given.extSemSignal, out);
+    case cudaGraphNodeTypeExtSemaphoreWait: return readSemaphores<core::SemaphoreWaitNode>(given.extSemWait, out);
     case cudaGraphNodeTypeConditional: {
       core::ContextRef context;
       TRY(core::ensureRuntimeContext(context));
