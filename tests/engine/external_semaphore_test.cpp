@@ -138,7 +138,6 @@ TEST_F(ExternalSemaphoreTest, AStreamThatWaitsHoldsUpNoOther) {
   engine_->api.vkDestroySemaphore(engine_->device, timeline, nullptr);
 }
 
-
 namespace {
 
 // A graph that sets the first half of the memory, signals a semaphore, waits for another, and copies the second half to
@@ -249,7 +248,7 @@ TEST_F(ExternalSemaphoreGraphTest, ALaunchSignalsAndWaitsAndNewValuesTakeEffect)
   const CUgraph next = build(ours_, 3, theirs_, 3, 33, others);
   CUgraphExecUpdateResultInfo told{};
   ASSERT_EQ(find<CUresult(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*)>("cuGraphExecUpdate_v2")(executable, next,
-                                                                                                     &told),
+                                                                                                       &told),
             CUDA_SUCCESS);
   run(executable, 3, 3, 33);
   for (const CUgraph one : {graph, next}) EXPECT_EQ(CUDA(cuGraphDestroy)(one), CUDA_SUCCESS);
@@ -257,14 +256,14 @@ TEST_F(ExternalSemaphoreGraphTest, ALaunchSignalsAndWaitsAndNewValuesTakeEffect)
 }
 
 TEST_F(ExternalSemaphoreGraphTest, ACapturedStreamGetsNodes) {
-  ASSERT_EQ(find<CUresult(CUstream, CUstreamCaptureMode)>("cuStreamBeginCapture_v2")(stream_,
-                                                                                   CU_STREAM_CAPTURE_MODE_RELAXED),
-            CUDA_SUCCESS);
+  ASSERT_EQ(
+      find<CUresult(CUstream, CUstreamCaptureMode)>("cuStreamBeginCapture_v2")(stream_, CU_STREAM_CAPTURE_MODE_RELAXED),
+      CUDA_SUCCESS);
   ASSERT_EQ(setWordsIn(stream_, words_, 5, 512), CUDA_SUCCESS);
   ASSERT_EQ(signal(ours_, 7, stream_), CUDA_SUCCESS);
   ASSERT_EQ(wait(theirs_, 8, stream_), CUDA_SUCCESS);
   ASSERT_EQ(find<CUresult(CUdeviceptr, CUdeviceptr, size_t, CUstream)>("cuMemcpyDtoDAsync_v2")(copied_, words_ + 2048,
-                                                                                              2048, stream_),
+                                                                                               2048, stream_),
             CUDA_SUCCESS);
   CUgraph graph = nullptr;
   ASSERT_EQ(CUDA(cuStreamEndCapture)(stream_, &graph), CUDA_SUCCESS);
@@ -324,7 +323,7 @@ TEST_F(ExternalSemaphoreGraphTest, WrongParametersChangeNothing) {
   ASSERT_EQ(CUDA(cuGraphExternalSemaphoresSignalNodeSetParams)(others.signal, &both), CUDA_SUCCESS);
   CUgraphExecUpdateResultInfo result{};
   EXPECT_EQ(find<CUresult(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*)>("cuGraphExecUpdate_v2")(executable, next,
-                                                                                                     &result),
+                                                                                                       &result),
             CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   EXPECT_EQ(result.result, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
   run(executable, 1, 1, 11);
