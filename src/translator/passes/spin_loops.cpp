@@ -81,8 +81,9 @@ bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruct
 // A compare-and-swap that is tried again with what it found, as atomic operations are made of it: nobody has to release
 // anything for it to succeed.
 bool isRetried(const Instruction& swap, const std::vector<Block*>& body) {
+  if (swap.op != Op::AtomicCas) return false;
   const Instruction* expected = swap.operands[1];
-  if (swap.op != Op::AtomicCas || expected->op != Op::ReadVar) return false;
+  if (expected->op != Op::ReadVar) return false;
   return std::any_of(body.begin(), body.end(), [&](const Block* block) {
     return std::any_of(block->instructions.begin(), block->instructions.end(), [&](const Instruction* write) {
       return write->op == Op::WriteVar && write->payload == expected->payload && !write->operands[0]->isConstant();
