@@ -93,8 +93,9 @@ __global__ void __launch_bounds__(threads) mmaProduct(const T* a, const T* b, Su
   const char* rows = (const char*)a + blockIdx.y * tile * line;
   const char* columns = (const char*)b + blockIdx.x * tile * line;
   auto fetch = [&](int stage, size_t k) {
-    for (int i = threadIdx.x; i < tile * depth / 16; i += threads) {
-      const int row = i / (depth / 16), at = i % (depth / 16) * 16;
+#pragma unroll
+    for (int j = 0; j < tile * depth / 16 / threads; ++j) {
+      const int i = threadIdx.x + j * threads, row = i / (depth / 16), at = i % (depth / 16) * 16;
       copyAhead(&left[stage][row * stride + at], rows + row * line + k + at);
       copyAhead(&right[stage][row * stride + at], columns + row * line + k + at);
     }
