@@ -47,6 +47,7 @@ struct Launch {
   vk::Memory constants;  // what begins at moduleData
   uint32_t constantBytes = 0;
   bool usesTextures = false;
+  bool parametersInBuffer = false;  // even if they are small
 
   template <class T>
   Launch& add(T value) {
@@ -106,7 +107,7 @@ class ExecuteTest : public vk::VulkanTest {
     std::vector<uint8_t> push(sizeof header);
     std::memcpy(push.data(), &header, sizeof header);
     std::unique_ptr<Buffer> parameters;
-    if (push.size() + launch.parameters.size() <= device->profile().maxPushConstants) {
+    if (!launch.parametersInBuffer && push.size() + launch.parameters.size() <= device->profile().maxPushConstants) {
       push.insert(push.end(), launch.parameters.begin(), launch.parameters.end());
     } else {
       parameters = std::make_unique<Buffer>(*device, launch.parameters.size());

@@ -60,6 +60,7 @@ class PtxTest : public ExecuteTest {
     launch.constants = variables.memory();
     launch.constantBytes = info.constantBytes;
     launch.usesTextures = info.usesTextures;
+    launch.parametersInBuffer = info.parametersInBuffer;
     spirv = kernel->spirv;
     run(spirv, launch);
     error = *errors.as<abi::ErrorRecord>();
