@@ -345,7 +345,7 @@ TEST_F(AddressesPtx, AddressesMadeOfParametersAtAPlaceOfTheThreads) {
   for (uint32_t t = 0; t < threads; ++t) out.as<uint32_t>()[t] = t * 7 % 16;
   Launch launch;
   launch.block[0] = threads;
-  launch.add(out.address());
+  launch.add(out.address()).add(uint64_t{0});
   for (uint32_t i = 0; i < 16; i += 2) launch.add(uint64_t{(i * 5 + 3) % 16} | uint64_t{((i + 1) * 5 + 3) % 16} << 32);
   runPtx(text, launch, device->profile());
   for (uint32_t t = 0; t < threads; ++t)
