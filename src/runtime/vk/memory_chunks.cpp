@@ -246,8 +246,8 @@ bool Allocator::State::isKept(const Chunk& chunk) {
   return !chunk.isImported && chunk.size != chunkBytes(chunk.use) && chunk.isEmpty();
 }
 
-Chunk* Allocator::State::take(MemoryUse use, uint64_t bytes, uint64_t alignment, uint32_t allowed, uint64_t& offset) {
-  const auto takeFrom = [&](Chunk& chunk) { return chunk.free.take(bytes, alignment, chunk.address, offset); };
+Chunk* Allocator::State::take(MemoryUse use, uint64_t bytes, uint64_t alignedTo, uint32_t allowed, uint64_t& offset) {
+  const auto takeFrom = [&](Chunk& chunk) { return chunk.free.take(bytes, alignedTo, chunk.address, offset); };
   if (Chunk* kept = isLarge(bytes, use) ? keptChunk(use, bytes, allowed) : nullptr; kept && takeFrom(*kept))
     return kept;
   // The newest chunks are the likeliest to have room. A small piece would spoil a kept one.
@@ -258,16 +258,16 @@ Chunk* Allocator::State::take(MemoryUse use, uint64_t bytes, uint64_t alignment,
   return nullptr;
 }
 
-Status Allocator::State::allocate(MemoryUse use, uint64_t size, uint64_t alignment, uint32_t allowed, Memory& out) {
+Status Allocator::State::allocate(MemoryUse use, uint64_t size, uint64_t alignedTo, uint32_t allowed, Memory& out) {
   std::lock_guard lock(mutex);
   uint64_t offset = 0;
-  Chunk* chunk = take(use, size, alignment, allowed, offset);
+  Chunk* chunk = take(use, size, alignedTo, allowed, offset);
   if (!chunk) {
     const bool large = isLarge(size, use);
     Status status = newChunkFor(use, size, large ? 0 : chunkBytes(use), allowed, chunk);
     if (status == Status::OutOfMemory && (dropEmpty() || !large)) status = newChunkFor(use, size, 0, allowed, chunk);
     if (status != Status::Ok) return status;
-    chunk->free.take(size, alignment, chunk->address, offset);
+    chunk->free.take(size, alignedTo, chunk->address, offset);
   }
   allocated += size;
   out.chunk = chunk;

@@ -117,10 +117,10 @@ struct Allocator::State {
   static bool isKept(const Chunk& chunk);
 
   // Takes a piece of a chunk there is; null when none has room.
-  Chunk* take(MemoryUse use, uint64_t bytes, uint64_t alignment, uint32_t allowed, uint64_t& offset);
+  Chunk* take(MemoryUse use, uint64_t bytes, uint64_t alignedTo, uint32_t allowed, uint64_t& offset);
 
   // In memory of one of the allowed types.
-  Status allocate(MemoryUse use, uint64_t size, uint64_t alignment, uint32_t allowed, Memory& out);
+  Status allocate(MemoryUse use, uint64_t size, uint64_t alignedTo, uint32_t allowed, Memory& out);
 
   // How much a heap's large chunks may hold while they are empty. The driver takes milliseconds to make one (5 ms for
   // 256 MiB), so a program that allocates and frees in turn should get its old one.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <ranges>
 
 #include "util/environment.h"
 #include "util/log.h"
@@ -46,8 +45,10 @@ Workarounds::Workarounds(VkDriverId driver, bool isCpu, const std::vector<std::s
     if (found != list.end()) {
       on_[static_cast<size_t>(found - list.begin())] = false;
     } else {
-      problems.push_back(fmt::format("MULCIBER_DISABLE_WORKAROUNDS: there is no work-around '{}'{}", id,
-                                     util::suggest(id, list | std::views::transform(&WorkaroundInfo::id))));
+      util::Suggestion suggestion(id);
+      for (const WorkaroundInfo& info : list) suggestion.offer(info.id);
+      problems.push_back(
+          fmt::format("MULCIBER_DISABLE_WORKAROUNDS: there is no work-around '{}'{}", id, suggestion.phrase()));
     }
   }
 }
