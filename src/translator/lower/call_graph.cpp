@@ -54,7 +54,12 @@ bool isWarpOperation(const ptx::Instruction& instruction) {
     case ptx::Opcode::Match:
     case ptx::Opcode::Redux:
     case ptx::Opcode::Activemask:
-    case ptx::Opcode::Elect: return true;
+    case ptx::Opcode::Elect:
+    case ptx::Opcode::Mma:
+    case ptx::Opcode::Wmma:
+    case ptx::Opcode::Ldmatrix:
+    case ptx::Opcode::Stmatrix:
+    case ptx::Opcode::Movmatrix: return true;  // matrices are spread over a warp's lanes
     default: return isBarrier(instruction) && instruction.has(ptx::Mod::warp);
   }
 }
