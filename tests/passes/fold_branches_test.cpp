@@ -72,5 +72,98 @@ b5:
   }
 }
 
+// The first round always leaves, so that b3 and the way back go, and with them the phis.
+TEST(FoldBranches, TakesAwayRoundsThatAreNeverBegun) {
+  EXPECT_EQ(test::runPass(R"(kernel @k structured ssa {
+b0:
+  %0 = const bool true
+  %1 = const bool false
+  %2 = input i32 GridDimX
+  br b1
+b1:
+  %3 = phi bool [%0, b0], [%1, b6]
+  %4 = phi i32 [%2, b0], [%6, b6]
+  loop b7 continue b6
+  br b2
+b2:
+  merge b5
+  br %3, b4, b3
+b3:
+  %6 = add i32 %4, %2
+  store %6, %4 [shared]
+  br b6
+b4:
+  br b5
+b5:
+  store %4, %4 [shared]
+  br b7
+b6:
+  br b1
+b7:
+  ret
+})",
+                          passes::foldBranches),
+            R"(kernel @k structured ssa {
+b0:
+  %0 = const bool true
+  %1 = const bool false
+  %2 = input i32 GridDimX
+  br b1
+b1:
+  loop b6 continue b5
+  br b2
+b2:
+  br b3
+b3:
+  br b4
+b4:
+  store %2, %2 [shared]
+  br b6
+b5:
+  br b1
+b6:
+  ret
+}
+)");
+}
+
+// Here the first round may come to its end.
+TEST(FoldBranches, KeepsRoundsThatMayBeBegun) {
+  const std::string text = test::runPass(R"(kernel @k structured ssa {
+b0:
+  %0 = const bool true
+  %1 = const bool false
+  %2 = input i32 GridDimX
+  %3 = eq bool %2, %2
+  br b1
+b1:
+  %4 = phi bool [%0, b0], [%1, b6]
+  loop b7 continue b6
+  br b2
+b2:
+  merge b5
+  br %4, b4, b3
+b3:
+  fence [device]
+  br b7
+b4:
+  br b5
+b5:
+  merge b9
+  br %3, b8, b9
+b8:
+  br b7
+b9:
+  br b6
+b6:
+  br b1
+b7:
+  ret
+})",
+                                         passes::foldBranches);
+  EXPECT_NE(text.find("fence"), std::string::npos) << text;
+  EXPECT_NE(text.find("phi bool"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace mulciber

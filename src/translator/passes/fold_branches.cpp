@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "translator/passes/known_ways.h"
 #include "translator/passes/phis.h"
 
 namespace mulciber::passes {
@@ -12,14 +13,6 @@ using ir::Instruction;
 using ir::Merge;
 using ir::Op;
 using ir::Terminator;
-
-Block* knownTarget(const Terminator& terminator) {
-  if (!terminator.value || !terminator.value->isConstant()) return nullptr;
-  if (terminator.kind == Terminator::Kind::Conditional) return terminator.targets[terminator.value->payload ? 0 : 1];
-  auto found = std::find(terminator.cases.begin(), terminator.cases.end(), terminator.value->payload);
-  if (found == terminator.cases.end()) return terminator.targets[0];
-  return terminator.targets[size_t(found - terminator.cases.begin()) + 1];
-}
 
 std::vector<bool> reachableBlocks(const ir::Function& function) {
   std::vector<bool> reached(function.blockIdBound());
@@ -85,8 +78,9 @@ void repairPhis(ir::Function& function) {
 
 bool foldBranches(ir::Function& function) {
   bool changed = false;
+  const KnownWays ways(function);
   for (Block* block : function.blocks) {
-    Block* target = knownTarget(block->terminator);
+    Block* target = ways.targetOf(block->terminator);
     if (!target || block->merge.kind == Merge::Kind::Loop) continue;
     block->terminator = {Terminator::Kind::Branch, nullptr, {target}, {}};
     block->merge = {};
