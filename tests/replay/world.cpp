@@ -1,4 +1,6 @@
 // What the cases' arguments are made of.
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,6 +23,19 @@ CUDA_ARRAY3D_DESCRIPTOR shape(size_t width, size_t height, size_t depth, CUarray
 
 #define MUST(name, ...) must(FUNCTION(name)(__VA_ARGS__), REPLAY_NAME(name))
 
+// Where device memory was. Something of the process's is there now, so that no other allocation gets the address.
+CUdeviceptr makeGoneMemory() {
+  constexpr size_t bytes = size_t{96} << 20, held = 64 << 10, tooMuch = size_t{1} << 47;
+  CUdeviceptr gone = 0, none = 0;
+  MUST(cuMemAlloc, &gone, bytes);
+  MUST(cuMemFree, gone);
+  FUNCTION(cuMemAlloc)(&none, tooMuch);  // fails, and Mulciber gives back what it keeps for later
+  void* place = mmap(reinterpret_cast<void*>(gone), held, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (place != MAP_FAILED && place != reinterpret_cast<void*>(gone)) munmap(place, held);  // Linux before 4.17
+  return gone;
+}
+
 }  // namespace
 
 void World::initialize() {
@@ -28,9 +43,7 @@ void World::initialize() {
   MUST(cuDevicePrimaryCtxRetain, &context, 0);
   MUST(cuCtxSetCurrent, context);
   MUST(cudaSetDevice, 0);
-  // Large enough that nothing else gets its address.
-  MUST(cuMemAlloc, &goneDevice, size_t{96} << 20);
-  MUST(cuMemFree, goneDevice);
+  goneDevice = makeGoneMemory();
   MUST(cuStreamCreate, &goneStream, 0u);
   MUST(cuStreamDestroy, goneStream);
   MUST(cuEventCreate, &goneEvent, 0u);
