@@ -33,24 +33,31 @@ double processorSeconds() {
 }
 
 // Some drivers compile at the first dispatch only: the kernel runs once, over zeros, with which it does nothing.
-bool compile(vk::Device& device, const std::vector<uint32_t>& spirv) {
+bool compile(vk::Device& device, const Kernel& kernel) {
   constexpr uint32_t threads = 64, grid[3] = {1, 1, 1};
   vk::PipelineDescription description;
-  description.spirv = spirv;
+  description.spirv = kernel.spirv;
   description.isKernel = description.needsWarps = true;
   description.block[0] = threads;
   std::vector<uint8_t> cache;
   std::unique_ptr<vk::Pipeline> pipeline;
   vk::Memory words;
+  const uint64_t scratchBytes =
+      kernel.info.localInScratch ? threads * abi::scratchThreadBytes(kernel.info.localBytes, 0, 0) : 0;
+  const uint64_t bytes = threads * 4 + sizeof(abi::LaunchState) + scratchBytes;
   if (vk::Pipeline::create(device, description, cache, pipeline) != vk::Status::Ok ||
-      device.allocator().allocate(vk::MemoryUse::Host, threads * 4, words) != vk::Status::Ok)
+      device.allocator().allocate(vk::MemoryUse::Host, bytes, words) != vk::Status::Ok)
     return false;
-  std::memset(words.host, 0, threads * 4);
+  std::memset(words.host, 0, bytes);
+  abi::LaunchState state{};
+  state.scratch = words.address + threads * 4 + sizeof state;
+  std::memcpy(static_cast<char*>(words.host) + threads * 4, &state, sizeof state);
   struct {
     abi::PushHeader header;
     uint64_t array;
   } push = {};
   std::copy_n(grid, 3, push.header.gridDim);
+  push.header.launchState = words.address + threads * 4;
   push.array = words.address;
   vk::Queue& queue = device.queue(0);
   vk::Position position(queue);
@@ -85,7 +92,7 @@ void measure(const test::KernelShape& shape, unsigned count, bool withDriver) {
   std::shared_ptr<vk::Device> device;
   if (withDriver && vk::Device::create(*vk::Instance::get().devices().front(), nullptr, device) == vk::Status::Ok) {
     const double begun = processorSeconds();
-    const bool isCompiled = compile(*device, kernel->spirv);
+    const bool isCompiled = compile(*device, *kernel);
     getrusage(RUSAGE_SELF, &usage);
     std::printf(" %9.3f s %7ld MiB%s", processorSeconds() - begun, usage.ru_maxrss / 1024,
                 isCompiled ? "" : " (no pipeline)");

@@ -157,7 +157,8 @@ TargetProfile lavapipe() {
   p.atomicFloat32Add = p.atomicSharedFloat32Add = p.atomicFloat64Add = p.atomicSharedFloat64Add = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
-  p.signedZeroPreserve = p.foldsZeros = p.readsParametersUniformly = p.textures = p.surfaces = true;
+  p.signedZeroPreserve = p.foldsZeros = p.readsParametersUniformly = p.slowPrivateArrays = true;
+  p.textures = p.surfaces = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;
 }

@@ -186,5 +186,46 @@ TEST_F(ScratchPtx, HoldsPrivateMemory) {
     }
 }
 
+// Each access at a place that only the thread knows adds to what a driver has to compile.
+TEST_F(ScratchPtx, HoldsPrivateMemoryOfManyAccessesWhereDriversCompileThemSlowly) {
+  for (uint32_t accesses : {8u, 200u})
+    for (TargetProfile profile : profiles()) {
+      profile.slowPrivateArrays = true;
+      std::string text = R"(.version 8.4
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .local .align 16 .b8 own[64];
+  .reg .b32 %r<9>, %own, %at, %sum; .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %r1, %tid.x; mad.wide.u32 %out, %r1, 4, %out;
+  mov.u32 %own, own; mov.u32 %sum, %r1;
+  st.local.v4.u32 [own], {%r1, 1, 2, 3}; st.local.v4.u32 [own+16], {4, 5, 6, 7};
+  st.local.v4.u32 [own+32], {8, 9, 10, 11}; st.local.v4.u32 [own+48], {12, 13, 14, 15};
+)";
+      for (uint32_t i = 0; i < accesses / 2; ++i)
+        text +=
+            "  and.b32 %at, %sum, 15; mad.lo.u32 %at, %at, 4, %own; ld.local.u32 %r2, [%at];\n"
+            "  mad.lo.u32 %sum, %sum, 5, %r2; st.local.u32 [%at], %sum;\n";
+      text += "  st.global.u32 [%out], %sum;\n  ret;\n}\n";
+      Buffer out(*device, threads * 4);
+      Launch launch;
+      launch.block[0] = threads;
+      launch.add(out.address());
+      runPtx(text, launch, profile);
+      if (HasFatalFailure()) return;
+      EXPECT_EQ(info.localInScratch, accesses == 200) << profile.name;
+      for (uint32_t t = 0; t < threads; ++t) {
+        uint32_t own[16] = {t, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, sum = t;
+        for (uint32_t i = 0; i < accesses / 2; ++i) {
+          uint32_t& word = own[sum % 16];
+          word = sum = sum * 5 + word;
+        }
+        ASSERT_EQ(out.as<uint32_t>()[t], sum) << profile.name << ", " << accesses << " accesses, thread " << t;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace mulciber::test

@@ -8,6 +8,9 @@
 namespace mulciber::passes {
 namespace {
 
+// With 32 lanes lavapipe compiles 32 in half a second, and 100 in three.
+constexpr uint32_t mostComputedWords = 48;
+
 using ir::Block;
 using ir::InputKind;
 using ir::Instruction;
@@ -72,12 +75,27 @@ class BaseBuilder {
   ir::Builder b_;
 };
 
+// Words that accesses of private memory at computed places touch.
+uint32_t computedWords(const ir::Function& function) {
+  uint32_t words = 0;
+  for (const Block* block : function.blocks)
+    for (const Instruction* access : block->instructions) {
+      if (!ir::hasAddress(access->op) || access->memory.space != ir::Space::Local) continue;
+      if (access->operands[0]->isConstant()) continue;
+      const ir::Type type = access->op == Op::Store ? access->operands[1]->type : access->type;
+      words += (type.totalBits() + 31) / 32;
+    }
+  return words;
+}
+
 }  // namespace
 
 bool Scratch::run(ir::Function& function, PassContext& context) {
   ir::Program& program = context.program;
-  program.sharedInScratch = context.options.sharedInScratch || program.sharedBytes > context.profile.maxSharedBytes;
-  program.localInScratch = context.options.localInScratch || function.localBytes > context.profile.maxLocalBytes;
+  const TargetProfile& profile = context.profile;
+  program.sharedInScratch = context.options.sharedInScratch || program.sharedBytes > profile.maxSharedBytes;
+  program.localInScratch = context.options.localInScratch || function.localBytes > profile.maxLocalBytes ||
+                           (profile.slowPrivateArrays && computedWords(function) > mostComputedWords);
   if (!program.sharedInScratch && !program.localInScratch) return false;
   const Bases bases = BaseBuilder(function).build(program.sharedInScratch, program.localInScratch);
   for (Block* block : function.blocks) {
