@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, and the packages made of it.
-#   bin/mulciber
+#   bin/mulciber, bin/mulciberc++
 #   lib/libmulciber.so.N          the translator and the runtime, with headers, a CMake package and pkg-config files
 #   lib/mulciber/                 libcuda.so.1 and libcudart.so.N: in a folder of their own, so that they stand in nobody's
 #                                 way; `mulciber run` puts it in front
@@ -9,6 +9,7 @@ set(cuda_folder ${CMAKE_INSTALL_LIBDIR}/mulciber)
 
 file(RELATIVE_PATH from_programs /${CMAKE_INSTALL_BINDIR} /${cuda_folder})
 target_compile_definitions(mulciber_tool PRIVATE MULCIBER_INSTALLED_LIBRARIES="${from_programs}")
+target_compile_definitions(mulciber_compiler PRIVATE MULCIBER_INSTALLED_LIBRARIES="${from_programs}")
 file(RELATIVE_PATH to_library /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(mulciber_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
 set_target_properties(cuda cudart11 cudart12 cudart13 nvml PROPERTIES INSTALL_RPATH "$ORIGIN/..")
@@ -47,7 +48,8 @@ foreach(link libcuda.so:cuda libcudart.so:cudart13)
 endforeach()
 
 install(DIRECTORY include/mulciber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(DIRECTORY include/cuda/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mulciber/cuda COMPONENT development)
+install(DIRECTORY include/cuda include/device DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mulciber COMPONENT development)
+install(TARGETS mulciber_compiler RUNTIME COMPONENT development)
 install(TARGETS mulciber_cuda mulciber_engine_interface EXPORT Mulciber)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Mulciber)
 install(EXPORT Mulciber NAMESPACE Mulciber:: FILE MulciberTargets.cmake DESTINATION ${package_folder}

@@ -12,6 +12,37 @@ static inline cudaPitchedPtr make_cudaPitchedPtr(void* d, size_t p, size_t xsz, 
 static inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 static inline cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) { return {w, h, d}; }
 
+// The format of a texel of T: its elements' kind, and the bits of each.
+template <class Element>
+inline cudaChannelFormatDesc mulciberChannels(int count) {
+  const int bits = 8 * static_cast<int>(sizeof(Element));
+  const cudaChannelFormatKind kind = static_cast<Element>(0.5f) != 0 ? cudaChannelFormatKindFloat
+                                     : static_cast<Element>(-1) < 0  ? cudaChannelFormatKindSigned
+                                                                     : cudaChannelFormatKindUnsigned;
+  return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
+}
+template <class T>
+inline cudaChannelFormatDesc cudaCreateChannelDesc();
+#define MULCIBER_CHANNELS(T, Element, count)                \
+  template <>                                               \
+  inline cudaChannelFormatDesc cudaCreateChannelDesc<T>() { \
+    return mulciberChannels<Element>(count);                \
+  }
+#define MULCIBER_CHANNELS_OF(name, Element) \
+  MULCIBER_CHANNELS(Element, Element, 1)    \
+  MULCIBER_CHANNELS(name##1, Element, 1)    \
+  MULCIBER_CHANNELS(name##2, Element, 2)    \
+  MULCIBER_CHANNELS(name##4, Element, 4)
+MULCIBER_CHANNELS_OF(char, signed char)
+MULCIBER_CHANNELS_OF(uchar, unsigned char)
+MULCIBER_CHANNELS_OF(short, short)
+MULCIBER_CHANNELS_OF(ushort, unsigned short)
+MULCIBER_CHANNELS_OF(int, int)
+MULCIBER_CHANNELS_OF(uint, unsigned int)
+MULCIBER_CHANNELS_OF(float, float)
+#undef MULCIBER_CHANNELS_OF
+#undef MULCIBER_CHANNELS
+
 // Typed forms of what the C functions take as void*.
 template <class T>
 inline cudaError_t cudaMalloc(T** devPtr, size_t size) {

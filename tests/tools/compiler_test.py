@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""mulciberc++ builds CUDA C++ with no toolkit, and the programs print what they print natively when nvcc has built them.
+
+usage: compiler_test.py COMPILER PROGRAMS [--all] [--clang=PROGRAM] [NAME...]
+PROGRAMS is tests/programs: NAME.cu, expected/NAME.txt, and recorded/clang.txt, which lists what differs or cannot be built,
+and why. Without --all and names, a set that shows each part of the headers.
+"""
+import concurrent.futures
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SET = """atomics big_tiles block_votes cooperative dynamic_shared exits geometry graph_search group_tiles half_functions halfs
+integers math_functions math_intrinsics recursion reduction simd_functions structs texture_images vector_types volumes
+warps""".split()
+
+arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
+COMPILER, PROGRAMS = arguments[0], pathlib.Path(arguments[1])
+CLANG = [word for word in sys.argv if word.startswith("--clang=")]
+failures = 0
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", timeout=300)
+
+
+def check(what, right, *more):
+    global failures
+    print(("right: " if right else "wrong: ") + what)
+    if not right:
+        failures += 1
+        print("  " + "\n  ".join(str(text)[-1500:] for text in more))
+
+
+def listed():
+    """What is known to differ: name -> (clang or *, reason)."""
+    rows = [line.split(" | ") for line in (PROGRAMS / "recorded/clang.txt").read_text().splitlines() if line and line[0] != "#"]
+    return {name: why for name, why in rows}
+
+
+def outcome(name, folder):
+    """Nothing when the program prints what it should, else what happened."""
+    program = folder / name
+    flags = ["-fmad=false"] if name.startswith("separate_") else []
+    built = run(COMPILER, *CLANG, "-std=c++17", "-O2", *flags, PROGRAMS / f"{name}.cu", "-o", program)
+    if built.returncode:
+        return "is not built: " + next((line for line in built.stderr.splitlines() if "error" in line), built.stderr)
+    ran = run(program)
+    expected = (PROGRAMS / "expected" / f"{name}.txt").read_text()
+    if ran.returncode:
+        return f"ends with {ran.returncode}: {ran.stdout[-300:]} {ran.stderr[-300:]}"
+    lines = zip(ran.stdout.splitlines(), expected.splitlines())
+    return None if ran.stdout == expected else "prints " + next((f"'{a}', not '{b}'" for a, b in lines if a != b), "less or more")
+
+
+def check_programs(names):
+    known = listed()
+    same = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, result in zip(names, pool.map(lambda name: outcome(name, pathlib.Path(folder)), names)):
+            same += result is None
+            if name in known and result is None:
+                check(f"{name} is listed in recorded/clang.txt, and is the same", "--all" not in sys.argv or bool(CLANG))
+            elif name in known:
+                print(f"known: {name} {result} ({known[name]})")
+            else:
+                check(f"{name} prints what it prints natively", result is None, result)
+    print(f"{same} of {len(names)} programs are the same")
+
+
+def check_command_line():
+    with tempfile.TemporaryDirectory() as at:
+        at = pathlib.Path(at)
+        source, other = at / "kernel.cu", at / "main.cpp"
+        source.write_text('extern "C" __global__ void fill(int* out) { out[threadIdx.x] = VALUE; }\n'
+                          "void launch(int* out) { fill<<<1, 32>>>(out); }\n")
+        other.write_text("#include <cuda_runtime.h>\n#include <cstdio>\nvoid launch(int*);\n"
+                         "int main() { int* p; cudaMallocManaged(&p, 128); launch(p); cudaDeviceSynchronize();\n"
+                         '  std::printf("%d\\n", p[31]); }\n')
+        made = run(COMPILER, *CLANG, "-ptx", "-DVALUE=7", source, "-o", at / "kernel.ptx", "-arch=sm_75")
+        text = (at / "kernel.ptx").read_text() if made.returncode == 0 else ""
+        check("-ptx gives PTX of the architecture", ".entry fill" in text and ".target sm_75" in text, made.stderr, text)
+        made = run(COMPILER, *CLANG, "-c", "-D", "VALUE=7", source, "-o", at / "kernel.o", "-gencode",
+                   "arch=compute_80,code=[sm_80,compute_90]", "--extended-lambda", "-Xcompiler", "-fPIC,-Wall", "-MD", "-MF", at / "kernel.d")
+        check("-c takes nvcc's options and makes an object", made.returncode == 0 and (at / "kernel.o").exists(), made.stderr)
+        check("and says what it depends on", "kernel.cu" in (at / "kernel.d").read_text() if (at / "kernel.d").exists() else False)
+        made = run(COMPILER, *CLANG, other, at / "kernel.o", "-cudart", "static", "-o", at / "program")
+        check("objects and other sources are linked", made.returncode == 0, made.stderr)
+        ran = run(at / "program")
+        check("and run", ran.stdout == "7\n", ran.stdout, ran.stderr)
+        for what, words, status, said in (
+                ("separate device code is refused", ["-rdc=true", source], 2, "not linked"),
+                ("so is no source", ["-O2", "-c"], 2, "no CUDA source"),
+                ("so is an architecture that is none", ["-arch=turing", source], 2, "names no architecture"),
+                ("so is an option without its value", [source, "-o"], 2, "-o needs a value"),
+                ("so is a Clang that is not there", ["--clang=/no/clang", source], 1, "there is no program /no/clang")):
+            refused = run(COMPILER, *words)
+            check(what, refused.returncode == status and said in refused.stderr, refused.stderr)
+        wrong = at / "wrong.cu"
+        wrong.write_text("__global__ void k() { undeclared(); }\n")
+        failed = run(COMPILER, *CLANG, "-c", wrong, "-o", at / "wrong.o")
+        check("an error in the source is Clang's, and ends it", failed.returncode != 0 and "undeclared" in failed.stderr and
+              not (at / "wrong.o").exists(), failed.stderr)
+        dry = run(COMPILER, *CLANG, "--dry-run", "-DVALUE=1", source)
+        check("--dry-run shows two compilations and the link", dry.returncode == 0 and len(dry.stdout.splitlines()) == 3, dry.stdout)
+
+
+if not CLANG and not any(shutil.which(name) for name in ["clang++", *(f"clang++-{v}" for v in range(14, 20))]):
+    print("skipped: there is no clang++")
+    sys.exit(77)
+if not arguments[2:]:
+    check_command_line()
+every = sorted(path.stem for path in (PROGRAMS / "expected").glob("*.txt") if path.stem != "DEVICE")
+check_programs(arguments[2:] or (every if "--all" in sys.argv else [name for name in SET if name not in listed()]))
+print(f"{failures} wrong")
+sys.exit(failures != 0)

@@ -1,0 +1,274 @@
+// mulciberc++ compiles CUDA C++ with the distribution's Clang and Mulciber's own headers: no CUDA toolkit is needed.
+//
+// Clang compiles each source twice. The device's compilation gives PTX. This program wraps it into a fat binary, which
+// the host's compilation puts into the object with the calls that register it.
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "mulciber/version.h"
+#include "options.h"
+#include "runtime/fatbin/fatbin.h"
+#include "util/file.h"
+
+extern char** environ;
+
+namespace mulciber::compiler {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Command = std::vector<std::string>;
+
+constexpr const char* usage = R"(usage: mulciberc++ [OPTION...] FILE...
+Compiles CUDA C++ (.cu) with Clang and Mulciber's headers, and links it to Mulciber's libcudart. Other files and options
+go to Clang as they are.
+
+  -o FILE             where the result goes
+  -c                  make objects
+  -ptx                make PTX
+  -arch sm_NN         the architecture of the PTX, from sm_70 to sm_86 (default: sm_80)
+  -x cu               the files that follow are CUDA C++
+  -fmad=false         keep products and sums apart
+  -use_fast_math      flush denormals and use fast approximations
+  -Xcompiler OPTION   for the host's compilation alone
+  --clang=PROGRAM     the Clang to use (default: clang++, clang++-19 ... clang++-14, whichever is found first)
+  --dry-run           print what would be run
+nvcc's other options that change no result are accepted.
+)";
+
+// The folders that belong to this program, in the build tree or where it is installed.
+struct Installation {
+  std::string headers, libraries;
+};
+
+Installation installation() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  Installation found;
+  found.headers = (program / "../include/mulciber").lexically_normal();
+  for (const char* folder : {"../lib", MULCIBER_INSTALLED_LIBRARIES}) {
+    const fs::path path = (program / folder).lexically_normal();
+    if (found.libraries.empty() && fs::exists(path / "libcudart.so")) found.libraries = path;
+  }
+  if (!fs::exists(found.headers + "/device/compiler.h") || found.libraries.empty())
+    throw std::runtime_error(
+        fmt::format("Mulciber's headers and libraries are not beside {}: install libmulciber-dev", program.string()));
+  return found;
+}
+
+bool isInPath(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+std::string findClang(const std::string& wanted) {
+  if (!wanted.empty()) {
+    if (!isInPath(wanted)) throw std::runtime_error(fmt::format("there is no program {}", wanted));
+    return wanted;
+  }
+  if (isInPath("clang++")) return "clang++";
+  for (int version = 19; version >= 14; --version)
+    if (const auto name = fmt::format("clang++-{}", version); isInPath(name)) return name;
+  throw std::runtime_error("no clang++ is found: install the package clang, or name one with --clang=PROGRAM");
+}
+
+// A folder for what passes between the two compilations, removed in the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = fs::temp_directory_path() / "mulciberc++.XXXXXX";
+    if (!mkdtemp(name.data())) throw std::runtime_error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string file(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+// A container of one entry, PTX as it is.
+std::string fatBinary(std::string ptx, unsigned architecture) {
+  ptx.resize((ptx.size() / 8 + 1) * 8);  // at least one NUL, to a multiple of eight
+  constexpr uint16_t headerBytes = 16, entryBytes = 64;
+  std::string bytes(headerBytes + entryBytes, '\0');
+  const auto put = [&](size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof(value)); };
+  put(0, fatbin::containerMagic);
+  put(4, uint16_t{1});
+  put(6, headerBytes);
+  put(8, uint64_t{entryBytes + ptx.size()});
+  put(headerBytes + 0, static_cast<uint16_t>(fatbin::Kind::Ptx));
+  put(headerBytes + 2, uint16_t{0x0101});
+  put(headerBytes + 4, uint32_t{entryBytes});
+  put(headerBytes + 8, uint64_t{ptx.size()});
+  put(headerBytes + 24, uint16_t{0});  // the PTX version, 7.0
+  put(headerBytes + 26, uint16_t{7});
+  put(headerBytes + 28, uint32_t{architecture});
+  put(headerBytes + 40, uint64_t{0x11});  // 64-bit, Linux
+  return bytes + ptx;
+}
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\"'$&;()<>*?|\\") == std::string::npos) return word;
+  return fmt::format("'{}'", word);
+}
+
+class Driver {
+ public:
+  explicit Driver(const Options& options)
+      : options_(options), installation_(installation()), clang_(findClang(options.clang)) {}
+
+  int run() {
+    Command link = {clang_};
+    append(link, options_.both);
+    for (const std::string& source : options_.sources) {
+      const std::string stem = fs::path(source).stem();
+      const std::string ptx = options_.product == Product::Ptx ? outputOr(stem + ".ptx") : temporary(".ptx");
+      if (const int status = execute(deviceCommand(source, ptx))) return status;
+      if (options_.product == Product::Ptx) continue;
+      const std::string binary = temporary(".fatbin");
+      if (!options_.isDryRun) wrap(ptx, binary);
+      const std::string object = options_.product == Product::Program ? temporary(".o") : outputOr(stem + ".o");
+      if (const int status = execute(hostCommand(source, binary, object))) return status;
+      link.push_back(object);
+    }
+    if (options_.product == Product::Ptx) return 0;
+    if (options_.product == Product::Object) return otherObjects();
+    append(link, {"-isystem", installation_.headers + "/cuda"});
+    append(link, options_.link);
+    append(link, {"-Qunused-arguments", "-L" + installation_.libraries, "-lcudart",
+                  "-Wl,-rpath," + installation_.libraries, "-o", outputOr("a.out")});
+    return execute(link);
+  }
+
+ private:
+  static void append(Command& to, const std::vector<std::string>& words) {
+    to.insert(to.end(), words.begin(), words.end());
+  }
+  std::string outputOr(const std::string& name) const { return options_.output.empty() ? name : options_.output; }
+  std::string temporary(const char* ending) { return folder_.file(std::to_string(temporaries_++) + ending); }
+
+  // Clang's CUDA mode, with our headers in place of a toolkit's. The version is of the interface between a kernel's
+  // host function and the runtime.
+  Command commonCommand() const {
+    Command command = {clang_,
+                       "-x",
+                       "cuda",
+                       "--cuda-path=/nonexistent",
+                       "-nocudainc",
+                       "-nocudalib",
+                       fmt::format("--cuda-gpu-arch=sm_{}", options_.architecture),
+                       "-Xclang",
+                       "-target-sdk-version=11.0",
+                       "-D__CUDACC__",
+                       "-D__CUDACC_EXTENDED_LAMBDA__",
+                       "-isystem",
+                       installation_.headers + "/device",
+                       "-isystem",
+                       installation_.headers + "/cuda",
+                       "-include",
+                       "compiler.h",
+                       "-Qunused-arguments"};
+    append(command, options_.both);
+    return command;
+  }
+
+  Command deviceCommand(const std::string& source, const std::string& ptx) const {
+    Command command = commonCommand();
+    // A toolkit's compiler optimises device code also where none is asked for.
+    if (std::ranges::none_of(options_.both, [](const auto& word) { return word.starts_with("-O"); }))
+      append(command, {"-O2"});
+    append(command, options_.device);
+    append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang",
+                     options_.architecture > 80 ? "+ptx71" : "+ptx70", "-S", source, "-o", ptx});
+    return command;
+  }
+
+  Command hostCommand(const std::string& source, const std::string& binary, const std::string& object) const {
+    Command command = commonCommand();
+    append(command, options_.host);
+    append(command,
+           {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary, "-c", source, "-o", object});
+    return command;
+  }
+
+  int otherObjects() {
+    std::vector<std::string> files;
+    for (const std::string& word : options_.link)
+      if (word[0] != '-') files.push_back(word);
+    if (files.empty()) return 0;
+    Command command = {clang_, "-c", "-isystem", installation_.headers + "/cuda"};
+    append(command, options_.both);
+    append(command, files);
+    return execute(command);
+  }
+
+  void wrap(const std::string& ptx, const std::string& binary) const {
+    const auto text = util::readFile(ptx);
+    if (!text || !util::writeFile(binary, fatBinary(*text, options_.architecture)))
+      throw std::runtime_error(fmt::format("cannot make {}: {}", binary, std::strerror(errno)));
+  }
+
+  int execute(const Command& command) const {
+    if (options_.isDryRun) {
+      std::string line;
+      for (const std::string& word : command) line += (line.empty() ? "" : " ") + quoted(word);
+      std::puts(line.c_str());
+      return 0;
+    }
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    pid_t child = 0;
+    if (const int error = posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), environ))
+      throw std::runtime_error(fmt::format("cannot start {}: {}", command[0], std::strerror(error)));
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+
+  const Options& options_;
+  Installation installation_;
+  std::string clang_;
+  TemporaryFolder folder_;
+  int temporaries_ = 0;
+};
+
+int run(const std::vector<std::string>& arguments) {
+  try {
+    const Options options = parse(arguments);
+    if (options.isHelp) return std::fputs(usage, stdout), 0;
+    if (options.isVersion) return std::puts("mulciberc++ " MULCIBER_VERSION_STRING), 0;
+    return Driver(options).run();
+  } catch (const WrongUsage& wrong) {
+    fmt::print(stderr, "mulciberc++: {}\n", wrong.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mulciberc++: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+}  // namespace mulciber::compiler
+
+int main(int argc, char** argv) { return mulciber::compiler::run({argv + 1, argv + argc}); }
