@@ -114,6 +114,53 @@ TEST_F(AtomicTest, Floats) {
                       {Op::AtomicFMax, 9.0, [](double a, double b) { return std::max(a, b); }}});
 }
 
+// Sums of halves round once, keep denormals and give the canonical NaN, whatever stands in the other half.
+TEST_F(AtomicTest, PairsOfHalves) {
+  struct Sum {
+    uint32_t old, added, expected;
+  };
+  const Sum sums[] = {
+      {0x00003C00, 0x80003C00, 0x00004000},  // 1 + 1; 0 + -0
+      {0x80000001, 0x80000001, 0x80000002},  // denormals; -0 + -0
+      {0x6BFF6800, 0x3C003800, 0x6C006800},  // 4095 + 1, rounded; 2048 + 0.5, a tie
+      {0x7BFF7E01, 0x7BFF8000, 0x7C007FFF},  // a NaN; the largest number twice
+      {0x7C003C01, 0xFC009000, 0x7FFF3C00},  // 1 + 2^-10 - 2^-11, a tie; infinities
+  };
+  for (const TargetProfile& profile : profiles()) {
+    for (Space space : {Space::Global, Space::Shared, Space::Generic}) {
+      for (const Sum& sum : sums) {
+        Buffer out(*device, 8);
+        *out.as<uint32_t>() = sum.old;
+        IrKernel k;
+        k.program.sharedBytes = 4;
+        k.program.hasGenericShared = true;
+        Instruction* outside = k.parameter(I64, 0);
+        Instruction* address = space == Space::Global   ? outside
+                               : space == Space::Shared ? k.b.i32(0)
+                                                        : k.b.i64(abi::sharedWindow);
+        if (space != Space::Global)
+          k.b.store(k.b.i32(0), k.b.load(I32, outside, k.access(Space::Global, I32)), k.access(Space::Shared, I32));
+        const Type pair = F16.withLanes(2);
+        Instruction* added = k.b.bitcast(pair, k.b.i32(sum.added));
+        Instruction* atomic = k.b.emit(Op::AtomicFAdd, pair, {address, added});
+        atomic->memory = k.access(space, pair);
+        atomic->memory.alignment = 4;
+        atomic->memory.order = Order::Relaxed;
+        atomic->memory.scope = Scope::Device;
+        k.b.store(k.element(outside, k.b.i32(1), I32), k.b.bitcast(I32, atomic), k.access(Space::Global, I32));
+        if (space != Space::Global)
+          k.b.store(outside, k.b.load(I32, k.b.i32(0), k.access(Space::Shared, I32)), k.access(Space::Global, I32));
+        Launch launch;
+        launch.block[0] = 1;
+        launch.add(out.address());
+        run(k.emit(profile), launch);
+        EXPECT_EQ(out.as<uint32_t>()[0], sum.expected) << std::hex << sum.old << " in space " << int(space);
+        EXPECT_EQ(out.as<uint32_t>()[1], sum.old) << std::hex << "in space " << int(space);
+      }
+    }
+  }
+}
+
 // Every thread adds one with wrap-around at 9: the order does not matter.
 TEST_F(AtomicTest, IncrementAndDecrementWrap) {
   for (const TargetProfile& profile : profiles()) {

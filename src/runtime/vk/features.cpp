@@ -22,6 +22,7 @@ TYPE(VkPhysicalDeviceVulkan12Features, VULKAN_1_2_FEATURES)
 TYPE(VkPhysicalDeviceVulkan13Features, VULKAN_1_3_FEATURES)
 TYPE(VkPhysicalDeviceShaderAtomicFloatFeaturesEXT, SHADER_ATOMIC_FLOAT_FEATURES_EXT)
 TYPE(VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT, SHADER_ATOMIC_FLOAT_2_FEATURES_EXT)
+TYPE(VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV, SHADER_ATOMIC_FLOAT16_VECTOR_FEATURES_NV)
 TYPE(VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR, WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR)
 TYPE(VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR)
 TYPE(VkPhysicalDeviceShaderClockFeaturesKHR, SHADER_CLOCK_FEATURES_KHR)
@@ -72,6 +73,7 @@ constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
                                             "VK_KHR_external_semaphore_fd",
                                             "VK_EXT_shader_atomic_float",
                                             "VK_EXT_shader_atomic_float2",
+                                            "VK_NV_shader_atomic_float16_vector",
                                             "VK_KHR_workgroup_memory_explicit_layout",
                                             "VK_KHR_shader_maximal_reconvergence",
                                             "VK_KHR_shader_clock",

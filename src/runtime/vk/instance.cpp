@@ -80,6 +80,8 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
                has("VK_EXT_shader_atomic_float"));
   features.add(atomicFloat2, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT,
                has("VK_EXT_shader_atomic_float2"));
+  features.add(atomicFloat16Vector, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT16_VECTOR_FEATURES_NV,
+               has("VK_NV_shader_atomic_float16_vector"));
   features.add(explicitLayout, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR,
                has("VK_KHR_workgroup_memory_explicit_layout"));
   features.add(maximalReconvergence, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR,

@@ -37,6 +37,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceVulkan13Features features13{};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat{};
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomicFloat2{};
+  VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV atomicFloat16Vector{};
   VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR explicitLayout{};
   VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR maximalReconvergence{};
   VkPhysicalDeviceShaderClockFeaturesKHR shaderClock{};

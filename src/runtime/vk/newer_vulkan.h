@@ -13,3 +13,13 @@ struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
   VkBool32 shaderBFloat16Type, shaderBFloat16DotProduct, shaderBFloat16CooperativeMatrix;
 };
 #endif
+
+#ifndef VK_NV_shader_atomic_float16_vector
+constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT16_VECTOR_FEATURES_NV =
+    static_cast<VkStructureType>(1000563000);
+struct VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV {
+  VkStructureType sType;
+  void* pNext;
+  VkBool32 shaderFloat16VectorAtomics;
+};
+#endif

@@ -265,7 +265,14 @@ class AtomicLowering {
     });
   }
 
+  // Two at once have an instruction. One alone has not: what adds -0 to the other 16 bits changes them where they look
+  // like a NaN.
   ir::Instruction* updateHalves(const Address& address, ir::Instruction* value) {
+    const bool isSumOfHalves = operation == Operation::Add && type == ptx::Type::F16x2;
+    if (isSumOfHalves && f.profile().atomicFloat16Vector && address.space != ir::Space::Shared) {
+      ir::Instruction* added = b.bitcast(ir::F16.withLanes(2), value);
+      return b.bitcast(ir::I32, atomic(f, ir::Op::AtomicFAdd, address, access, {added}));
+    }
     ir::Type pair = ir::I16.withLanes(2);
     ir::Instruction* added = b.bitcast(pair, value);
     return atomicUpdate(f, address, ir::I32, access, [&](ir::Instruction* old) {

@@ -48,6 +48,16 @@ Id exactSum(Emitter& e, Id x, Id y, bool flushes) {
   return e.select(e.op(spv::Op::OpIsNan, ir::Bool, {sum}), ir::F32, e.constant(ir::F32, 0x7FFFFFFF), sum);
 }
 
+// In f32, which holds the sum of two halves closely enough to round once.
+Id sumOfHalves(Emitter& e, ir::Type type, Id x, Id y) {
+  const ir::Type wide = ir::F32.withLanes(type.lanes);
+  auto widened = [&](Id halves) { return e.op(spv::Op::OpFConvert, wide, {halves}); };
+  Id sum = e.op(spv::Op::OpFAdd, wide, {widened(x), widened(y)});
+  e.module.decorate(sum, spv::Decoration::NoContraction);
+  Id isNan = e.op(spv::Op::OpIsNan, ir::Bool.withLanes(type.lanes), {sum});
+  return e.select(isNan, type, e.constant(type, 0x7FFF), e.op(spv::Op::OpFConvert, type, {sum}));
+}
+
 // What the operation makes of the old value, as the equivalent IR instruction would.
 Id computeNew(Emitter& e, const ir::Instruction& i, ir::Space space, Id old) {
   ir::Type type = i.type;
@@ -87,6 +97,7 @@ Id computeNew(Emitter& e, const ir::Instruction& i, ir::Space space, Id old) {
     }
     case Op::AtomicFAdd:
       if (needsExactSum(e, i, space)) return exactSum(e, old, value, space == ir::Space::Global);
+      if (type.bits == 16) return sumOfHalves(e, type, old, value);
       return precise(e.op(spv::Op::OpFAdd, type, {old, value}));
     case Op::AtomicFMin: return precise(e.glsl(GLSLstd450NMin, type, {old, value}));
     default: return precise(e.glsl(GLSLstd450NMax, type, {old, value}));
