@@ -32,16 +32,16 @@ TEST(KernelArchiveTest, HoldsWhatModulesNeed) {
   std::unique_ptr<const KernelArchive> archive;
   std::string problem;
   ASSERT_EQ(read(translated(ptx, lavapipe), lavapipe, archive, problem), Error::Success) << problem;
-  EXPECT_EQ(archive->kernelNames(), (std::vector<std::string>{"one", "two"}));
-  EXPECT_EQ(archive->architecture(), 75u);
-  ASSERT_EQ(archive->data().symbols.size(), 2u);
-  EXPECT_EQ(archive->data().relocations.size(), 1u);
+  EXPECT_EQ(archive->index().kernels, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(archive->index().architecture, 75u);
+  ASSERT_EQ(archive->index().data.symbols.size(), 2u);
+  EXPECT_EQ(archive->index().data.relocations.size(), 1u);
   Diagnostics diagnostics;
   const ModulePtr module = parseModule(ptx, "test.ptx", diagnostics);
-  EXPECT_EQ(archive->data().image, moduleData(*module).image);
+  EXPECT_EQ(archive->index().data.image, moduleData(*module).image);
   for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(archive->data().symbols[i].name, moduleData(*module).symbols[i].name);
-    EXPECT_EQ(archive->data().symbols[i].offset, moduleData(*module).symbols[i].offset);
+    EXPECT_EQ(archive->index().data.symbols[i].name, moduleData(*module).symbols[i].name);
+    EXPECT_EQ(archive->index().data.symbols[i].offset, moduleData(*module).symbols[i].offset);
   }
   const auto direct = translate(*module, "one", lavapipe, {}, diagnostics);
   Kernel kernel;

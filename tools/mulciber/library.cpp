@@ -71,7 +71,7 @@ int writeLibrary(const TranslateOptions& options, const ParsedModule& module,
   const std::string source = embed(library, bytes);
   const bool isWritten = write(options.library + ".kernels", text) &&
                          write(options.library + ".h", headerOf(library)) && write(options.library + ".c", source) &&
-                         write(options.library + ".json", reflectionOf(library, profiles, archive->data()));
+                         write(options.library + ".json", reflectionOf(library, profiles, archive->index().data));
   return isWritten ? ExitSuccess : ExitFailure;
 }
 

@@ -21,8 +21,10 @@ class ByteWriter {
   }
   template <typename T>
   void list(const std::vector<T>& list) {
+    static_assert(std::is_trivially_copyable_v<T>);
     value(static_cast<uint64_t>(list.size()));
-    for (const T& item : list) value(item);
+    const auto* data = reinterpret_cast<const uint8_t*>(list.data());
+    bytes.insert(bytes.end(), data, data + list.size() * sizeof(T));
   }
   void text(const std::string& text) { list(std::vector<char>(text.begin(), text.end())); }
 
@@ -45,8 +47,11 @@ class ByteReader {
   }
   template <typename T>
   void list(std::vector<T>& list) {
+    static_assert(std::is_trivially_copyable_v<T>);
     list.resize(count(sizeof(T)));
-    for (T& item : list) value(item);
+    const size_t size = list.size() * sizeof(T);
+    if (size != 0) std::memcpy(list.data(), left.data(), size);
+    left = left.subspan(size);
   }
   void text(std::string& text) {
     const size_t bytes = count(1);

@@ -102,7 +102,9 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
     compilation.wasCached();
   } else {
     Diagnostics diagnostics;
-    auto translated = translate(module_.parsed(), name_, profile, options, diagnostics);
+    const ParsedModule* parsed = nullptr;
+    result.error = module_.parsed(parsed);
+    auto translated = parsed ? translate(*parsed, name_, profile, options, diagnostics) : std::nullopt;
     result.messages = diagnostics.toString();
     if (translated) {
       result.kernel = std::move(*translated);

@@ -27,64 +27,19 @@ struct Header {
 
 LaunchNeeds needsAt(size_t index) { return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0}; }
 
-// One list of fields for both directions.
-template <typename Archive, typename Data>
-void fields(Archive& archive, Data& data) {
-  archive.list(data.image);
-  archive.value(data.size);
-  archive.value(data.alignment);
-  archive.list(data.relocations);
-}
-
-void write(ByteWriter& writer, const ModuleData& data, const std::vector<Reference>& references) {
-  fields(writer, data);
-  writer.value(uint64_t{data.symbols.size()});
-  for (const ModuleData::Symbol& symbol : data.symbols) {
-    writer.text(symbol.name);
-    writer.value(symbol.offset);
-    writer.value(symbol.size);
-    writer.value(symbol.alignment);
-    writer.value(symbol.isConstant);
-    writer.value(symbol.isManaged);
-  }
-  writer.value(uint64_t{references.size()});
-  for (const Reference& reference : references) {
-    writer.text(reference.name);
-    writer.value(reference.isSurface);
-  }
-}
-
-void read(ByteReader& reader, ModuleData& data, std::vector<Reference>& references) {
-  fields(reader, data);
-  data.symbols.resize(reader.count(1));
-  for (ModuleData::Symbol& symbol : data.symbols) {
-    reader.text(symbol.name);
-    reader.value(symbol.offset);
-    reader.value(symbol.size);
-    reader.value(symbol.alignment);
-    reader.value(symbol.isConstant);
-    reader.value(symbol.isManaged);
-  }
-  references.resize(reader.count(1));
-  for (Reference& reference : references) {
-    reader.text(reference.name);
-    reader.value(reference.isSurface);
-  }
-}
-
 }  // namespace
 
 bool KernelArchive::isArchive(std::string_view bytes) { return bytes.starts_with(magic); }
 
 std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std::vector<TargetProfile>& profiles,
                                           const TranslateOptions& options, Diagnostics& diagnostics) {
-  const std::vector<std::string> names = mulciber::kernelNames(module);
+  const ModuleIndex contents = indexOf(module);
   std::vector<std::vector<uint8_t>> records;
   std::map<std::vector<uint8_t>, uint32_t> placeOf;
   ByteWriter editions;
   for (const TargetProfile& profile : profiles) {
     editions.text(toJson(profile));
-    for (const std::string& name : names) {
+    for (const std::string& name : contents.kernels) {
       Places places;
       places.fill(notThere);
       bool usesMatrixUnits = false, samples = false;
@@ -109,10 +64,7 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
     }
   }
   ByteWriter body;
-  core::write(body, moduleData(module), mulciber::references(module));
-  body.value(targetArchitecture(module));
-  body.value(uint64_t{names.size()});
-  for (const std::string& name : names) body.text(name);
+  core::write(body, contents);
   body.value(uint64_t{profiles.size()});
   body.bytes.insert(body.bytes.end(), editions.bytes.begin(), editions.bytes.end());
   body.value(uint64_t{records.size()});
@@ -159,10 +111,7 @@ Error KernelArchive::read(std::string_view bytes, const TargetProfile& device,
 // False when they are damaged. `problem` names what keeps each profile from suiting the device.
 bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetProfile& device, std::string& problem) {
   ByteReader reader(bytes);
-  core::read(reader, data_, references_);
-  reader.value(architecture_);
-  std::vector<std::string> names(reader.count(1));
-  for (std::string& name : names) reader.text(name);
+  core::read(reader, index_);
   for (size_t left = reader.count(1); left != 0 && reader.isGood; --left) {
     std::string json, error;
     reader.text(json);
@@ -173,7 +122,7 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
     if (!lacks.empty())
       problem += fmt::format("{}the kernels were translated for the profile {}, which this device does not suit: {}",
                              problem.empty() ? "" : "; ", profile->name, lacks);
-    for (const std::string& name : names) {
+    for (const std::string& name : index_.kernels) {
       Places places{};
       reader.value(places);
       if (isChosen) kernels_[name] = places;
@@ -183,12 +132,6 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
   records_.resize(reader.count(sizeof(uint64_t)));
   for (auto& record : records_) reader.list(record);
   return reader.isGood && reader.left.empty();
-}
-
-std::vector<std::string> KernelArchive::kernelNames() const {
-  std::vector<std::string> names;
-  for (const auto& [name, places] : kernels_) names.push_back(name);
-  return names;
 }
 
 bool KernelArchive::kernel(std::string_view name, size_t needs, Kernel& out) const {

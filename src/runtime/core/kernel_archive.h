@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "mulciber/references.h"
 #include "mulciber/translator.h"
 #include "runtime/core/error.h"
 #include "runtime/core/function.h"
+#include "runtime/core/module_index.h"
 
 namespace mulciber::core {
 
@@ -31,10 +31,7 @@ class KernelArchive {
   static Error read(std::string_view bytes, const TargetProfile& device, std::unique_ptr<const KernelArchive>& out,
                     std::string& problem);
 
-  const ModuleData& data() const { return data_; }
-  const std::vector<Reference>& references() const { return references_; }
-  uint32_t architecture() const { return architecture_; }
-  std::vector<std::string> kernelNames() const;
+  const ModuleIndex& index() const { return index_; }
   // Translated for such needs (LaunchNeeds::index). False when it is not there.
   bool kernel(std::string_view name, size_t needs, Kernel& out) const;
 
@@ -43,9 +40,7 @@ class KernelArchive {
 
   bool readContents(std::span<const uint8_t> bytes, const TargetProfile& device, std::string& problem);
 
-  ModuleData data_;
-  std::vector<Reference> references_;
-  uint32_t architecture_ = 0;
+  ModuleIndex index_;
   bool isForDevice_ = false;
   std::map<std::string, Places, std::less<>> kernels_;
   std::vector<std::vector<uint8_t>> records_;  // no two the same

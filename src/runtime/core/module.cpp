@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "mulciber/references.h"
+#include "recordHash.h"
+#include "runtime/core/byte_record.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy.h"
 #include "runtime/core/device.h"
@@ -23,6 +24,8 @@ namespace mulciber::core {
 namespace {
 
 constexpr uint64_t pieceBytes = 16 << 20;  // of module data copied to the device at once
+// Texts of which the cache keeps an index: below that parsing takes no longer than reading one.
+constexpr size_t leastIndexedBytes = 4 << 10, mostIndexBytes = 1 << 20;
 
 void report(const Diagnostics& diagnostics, JitLog* log) {
   const std::string text = diagnostics.toString();
@@ -71,35 +74,83 @@ TargetProfile profileOf(const Context& context) {
 }
 
 Error Module::load(Context& context, const std::vector<PtxSource>& sources, JitLog* log, ModuleRef& out) {
-  ModulePtr whole;
-  std::unique_ptr<const KernelArchive> archive;
-  if (sources.size() == 1 && KernelArchive::isArchive(sources.front().text)) {
-    std::string problem;
-    const TargetProfile profile = profileOf(context);
-    if (const Error error = KernelArchive::read(sources.front().text, profile, archive, problem);
-        error != Error::Success) {
-      util::log().error("{}", problem);
-      if (log) log->errors += problem;
-      return error;
-    }
-  } else TRY(parseSources(sources, Linking::Program, log, whole));
   std::string contents;
   for (const PtxSource& source : sources)
     contents += ShaderCache::hash(source.text) + ShaderCache::hash(source.options);
-  ModuleRef module(new Module(context, std::move(whole), std::move(archive), ShaderCache::hash(contents)));
+  ModuleRef module(new Module(context, ShaderCache::hash(contents)));
+  if (sources.size() == 1 && KernelArchive::isArchive(sources.front().text))
+    TRY(module->readArchive(sources.front().text, log));
+  else TRY(module->readPtx(sources, log));
+  module->bind();
   TRY(module->upload());
   out = std::move(module);
   return Error::Success;
 }
 
-Module::Module(Context& context, ModulePtr parsed, std::unique_ptr<const KernelArchive> archive, std::string contentKey)
-    : context_(context), parsed_(std::move(parsed)), archive_(std::move(archive)), contentKey_(std::move(contentKey)) {
-  for (const ModuleData::Symbol& symbol : data().symbols) symbols_.emplace(symbol.name, &symbol);
-  for (std::string& name : archive_ ? archive_->kernelNames() : kernelNames(*parsed_)) {
-    auto function = std::make_unique<Function>(*this, name);
-    functions_.emplace(std::move(name), std::move(function));
+Module::Module(Context& context, std::string contentKey) : context_(context), contentKey_(std::move(contentKey)) {}
+
+Error Module::readArchive(std::string_view bytes, JitLog* log) {
+  std::string problem;
+  const Error error = KernelArchive::read(bytes, profileOf(context_), archive_, problem);
+  if (error == Error::Success) {
+    index_ = archive_->index();
+    return error;
   }
-  for (const Reference& reference : archive_ ? archive_->references() : references(*parsed_)) {
+  util::log().error("{}", problem);
+  if (log) log->errors += problem;
+  return error;
+}
+
+std::string Module::indexKey() const {
+  return fmt::format("module|{}|{}|{}", contentKey_, translatorVersion(), recordHash);
+}
+
+// What was parsed before without a word has its index in the cache, and is parsed again when a kernel is translated.
+Error Module::readPtx(const std::vector<PtxSource>& sources, JitLog* log) {
+  size_t bytes = 0;
+  for (const PtxSource& source : sources) bytes += source.text.size();
+  ShaderCache& cache = context_.device().cache();
+  const std::string key = indexKey();
+  if (const auto cached = bytes < leastIndexedBytes ? std::nullopt : cache.load(key)) {
+    ByteReader reader(*cached);
+    read(reader, index_);
+    if (reader.isGood && reader.left.empty()) {
+      for (const PtxSource& source : sources)
+        sources_.push_back({std::string(source.text), source.name, std::string(source.options)});
+      return Error::Success;
+    }
+  }
+  JitLog said;
+  const Error error = parseSources(sources, Linking::Program, &said, parsed_);
+  if (log) {
+    log->info += said.info;
+    log->errors += said.errors;
+  }
+  if (error != Error::Success) return error;
+  index_ = indexOf(*parsed_);
+  if (bytes < leastIndexedBytes || !said.info.empty()) return Error::Success;
+  ByteWriter writer;
+  write(writer, index_);
+  if (writer.bytes.size() <= mostIndexBytes) cache.store(key, writer.bytes);
+  return Error::Success;
+}
+
+Error Module::parsed(const ParsedModule*& out) {
+  std::lock_guard lock(parsing_);
+  if (!parsed_) {
+    std::vector<PtxSource> sources;
+    for (const OwnedSource& source : sources_) sources.push_back({source.text, source.name, source.options});
+    TRY(parseSources(sources, Linking::Program, nullptr, parsed_));
+    sources_.clear();
+  }
+  out = parsed_.get();
+  return Error::Success;
+}
+
+void Module::bind() {
+  for (const ModuleData::Symbol& symbol : index_.data.symbols) symbols_.emplace(symbol.name, &symbol);
+  for (const std::string& name : index_.kernels) functions_.emplace(name, std::make_unique<Function>(*this, name));
+  for (const Reference& reference : index_.references) {
     BoundReference& bound = references_.emplace_back();
     bound.name = reference.name;
     if (reference.isSurface)
@@ -117,14 +168,10 @@ Module::~Module() {
   if (data_) context_.releaseMemory(data_);
 }
 
-const ModuleData& Module::data() const { return archive_ ? archive_->data() : moduleData(*parsed_); }
-
-uint32_t Module::architecture() const { return archive_ ? archive_->architecture() : targetArchitecture(*parsed_); }
-
 // The variables' block goes to the device with every address in it made real; zeros are made there. The host holds one
 // piece of it at a time, whatever the variables' size.
 Error Module::upload() {
-  const ModuleData& contents = data();
+  const ModuleData& contents = index_.data;
   uint64_t bytes = contents.image.size();
   bool anyManaged = false;
   for (const ModuleData::Symbol& symbol : contents.symbols) {
@@ -150,7 +197,7 @@ Error Module::upload() {
 }
 
 Error Module::uploadPiece(Stream& stream, uint64_t begin) {
-  const ModuleData& contents = data();
+  const ModuleData& contents = index_.data;
   const uint64_t end = std::min<uint64_t>(begin + pieceBytes, contents.image.size());
   std::vector<uint8_t> piece(contents.image.begin() + static_cast<ptrdiff_t>(begin),
                              contents.image.begin() + static_cast<ptrdiff_t>(end));
@@ -225,7 +272,7 @@ std::vector<std::string> Module::functionNames() const {
 }
 
 bool Module::string(uint64_t address, std::string& out) const {
-  const std::vector<uint8_t>& image = data().image;
+  const std::vector<uint8_t>& image = index_.data.image;
   if (!data_ || address - data_->deviceAddress >= image.size()) return false;
   const uint64_t offset = address - data_->deviceAddress;
   const auto* text = reinterpret_cast<const char*>(image.data() + offset);

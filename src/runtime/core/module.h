@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "mulciber/translator.h"
 #include "runtime/core/error.h"
 #include "runtime/core/memory_map.h"
+#include "runtime/core/module_index.h"
 
 namespace mulciber::core {
 
@@ -62,26 +64,35 @@ class Module : public std::enable_shared_from_this<Module> {
   uint64_t constantBytes() const;  // of its constant variables
 
   Context& context() const { return context_; }
-  const ParsedModule& parsed() const { return *parsed_; }          // where there is no archive
+  Error parsed(const ParsedModule*& out);                          // where there is no archive
   const KernelArchive* archive() const { return archive_.get(); }  // null where PTX was loaded
-  uint32_t architecture() const;                                   // the one that the PTX was made for: 90 for sm_90
+  uint32_t architecture() const { return index_.architecture; }    // the one that the PTX was made for: 90 for sm_90
   uint64_t dataAddress() const { return data_ ? data_->deviceAddress : 0; }
   vk::Memory dataMemory() const { return data_ ? data_->memory : vk::Memory{}; }
   const std::string& contentKey() const { return contentKey_; }  // hash of the sources
+  std::string indexKey() const;                                  // of its index in the cache
 
   // The zero-terminated string at a device address within the module's data as it was loaded; false when not there.
   bool string(uint64_t address, std::string& out) const;
 
  private:
-  Module(Context& context, ModulePtr parsed, std::unique_ptr<const KernelArchive> archive, std::string contentKey);
-  const ModuleData& data() const;
+  struct OwnedSource {
+    std::string text, name, options;
+  };
+  Module(Context& context, std::string contentKey);
+  Error readPtx(const std::vector<PtxSource>& sources, JitLog* log);
+  Error readArchive(std::string_view bytes, JitLog* log);
+  void bind();
   Error upload();
   Error uploadPiece(Stream& stream, uint64_t begin);
 
   Context& context_;
-  const ModulePtr parsed_;  // one of the two
-  const std::unique_ptr<const KernelArchive> archive_;
-  std::string contentKey_;
+  const std::string contentKey_;
+  ModuleIndex index_;
+  std::unique_ptr<const KernelArchive> archive_;  // or
+  std::vector<OwnedSource> sources_;              // until they are parsed
+  std::mutex parsing_;
+  ModulePtr parsed_;
   AllocationRef data_;
   std::unordered_map<std::string_view, const ModuleData::Symbol*> symbols_;
   std::map<std::string, std::unique_ptr<Function>, std::less<>> functions_;
