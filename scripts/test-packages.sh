@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Builds Mulciber's Debian packages in a clean chroot of each release, and uses them in another: installs them, runs programs
+# on the release's own Vulkan driver, builds a project with find_package, and removes them again.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<EOT
+usage: scripts/test-packages.sh RELEASE...     as root; RELEASE: bookworm, trixie, noble
+What is committed is built. Logs and packages are left in packages/RELEASE, clean chroots in the cache folder.
+EOT
+}
+case ${1:-} in '' | -h | --help) usage; [ $# != 0 ]; exit ;; esac
+[ "$(id -u)" = 0 ] || fail "chroots need root"
+install_packages mmdebstrap ubuntu-keyring
+
+# clean_system RELEASE: an archive of its smallest system. mmdebstrap knows where each release comes from.
+clean_system() {
+  local archive=$cache/chroots/$1.tar components=main
+  [ "$1" != noble ] || components=main,universe
+  if [ ! -f "$archive" ]; then
+    say "$1: making a clean system"
+    mkdir -p "$cache/chroots"
+    mmdebstrap --quiet --variant=minbase --components="$components" --include=ca-certificates,ubuntu-keyring \
+      "$1" "$archive.part" || fail "mmdebstrap could not make $1"
+    mv "$archive.part" "$archive"
+  fi
+  echo "$archive"
+}
+
+folder=
+enter() {  # RELEASE: a fresh chroot in $folder
+  leave
+  folder=$(mktemp -d /var/tmp/mulciber-chroot.XXXXXX)
+  tar -xf "$(clean_system "$1")" -C "$folder"
+  cp /etc/resolv.conf "$folder/etc/"
+  mount -t proc proc "$folder/proc"
+  mount --bind /dev "$folder/dev"
+}
+leave() {
+  [ -n "$folder" ] || return 0
+  umount "$folder/dev" "$folder/proc"
+  rm -rf --one-file-system "$folder"
+  folder=
+}
+trap leave EXIT
+inside() { chroot "$folder" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+install() { inside apt-get install -qqy --no-install-recommends "$@" >>"$log" 2>&1; }
+
+build_packages() {
+  enter "$1"
+  say "$1: building the packages"
+  mkdir "$folder/source"
+  git -C "$root" archive HEAD | tar -x -C "$folder/source"
+  inside apt-get update -qq >>"$log" 2>&1
+  inside /source/scripts/package.sh /packages >>"$log" 2>&1 || { tail -5 "$log" >&2; fail "$1: the packages could not be built; the log is $log"; }
+  cp "$folder"/packages/*.deb "$out/"
+}
+
+step() {  # WHAT COMMAND...
+  local what=$1
+  shift
+  if "$@" >>"$log" 2>&1; then say "$release: $what"; else tail -15 "$log" >&2; fail "$release: not so: $what; the log is $log"; fi
+}
+
+for release in "$@"; do
+  out=$root/packages/$release log=$root/packages/$release/log
+  mkdir -p "$out"
+  : >"$log"
+  rm -f "$out"/*.deb
+  build_packages "$release"
+  enter "$release"
+  mkdir "$folder/work"
+  cp "$out"/*.deb "$folder/work/"
+  cp -r "$root/tests/package/consumer" "$root/examples/vector_add" "$folder/work/"
+  step "package lists" inside apt-get update -qq
+  step "the package installs" install /work/mulciber_*.deb mesa-vulkan-drivers
+  step "the command finds the release's Vulkan driver" inside sh -c 'mulciber info | tee /dev/stderr | grep -i llvmpipe'
+  step "the development package installs" install /work/libmulciber-dev_*.deb g++ cmake make pkg-config clang
+  step "mulciberc++ builds a CUDA program" inside sh -c 'cd /work && mulciberc++ -O2 vector_add/vector_add.cu -o vector_add_program'
+  step "it runs" inside sh -c '/work/vector_add_program | tee /dev/stderr | grep -v -i wrong'
+  step "and under mulciber run" inside mulciber run --explain /work/vector_add_program
+  step "a project finds the package and builds" inside sh -c 'cmake -S /work/consumer -B /work/built && cmake --build /work/built'
+  step "its translator works" inside /work/built/use_translator
+  step "its CUDA libraries work" inside /work/built/use_cuda
+  step "pkg-config knows it" inside pkg-config --cflags --libs mulciber mulciber-cuda
+  step "the packages are removed" inside apt-get purge -qqy mulciber libmulciber-dev
+  step "and leave nothing" inside sh -c '! find / -xdev -path /work -prune -o -path /proc -prune -o -iname "*mulciber*" -print | grep -v /var/cache | grep .'
+  leave
+done
+say "all is well: $*"
