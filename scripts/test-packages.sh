@@ -12,7 +12,7 @@ EOT
 }
 case ${1:-} in '' | -h | --help) usage; [ $# != 0 ]; exit ;; esac
 [ "$(id -u)" = 0 ] || fail "chroots need root"
-install_packages mmdebstrap ubuntu-keyring
+install_packages mmdebstrap debian-archive-keyring ubuntu-keyring
 
 # clean_system RELEASE: an archive of its smallest system. mmdebstrap knows where each release comes from.
 clean_system() {
@@ -21,25 +21,26 @@ clean_system() {
   if [ ! -f "$archive" ]; then
     say "$1: making a clean system"
     mkdir -p "$cache/chroots"
-    mmdebstrap --quiet --variant=minbase --components="$components" --include=ca-certificates,ubuntu-keyring \
-      "$1" "$archive.part" || fail "mmdebstrap could not make $1"
-    mv "$archive.part" "$archive"
+    mmdebstrap --quiet --variant=minbase --components="$components" --include=ca-certificates \
+      "$1" "$archive.part.tar" || fail "mmdebstrap could not make $1"
+    mv "$archive.part.tar" "$archive"
   fi
-  echo "$archive"
 }
 
 folder=
 enter() {  # RELEASE: a fresh chroot in $folder
   leave
   folder=$(mktemp -d /var/tmp/mulciber-chroot.XXXXXX)
-  tar -xf "$(clean_system "$1")" -C "$folder"
+  clean_system "$1"
+  tar -xf "$cache/chroots/$1.tar" -C "$folder"
   cp /etc/resolv.conf "$folder/etc/"
   mount -t proc proc "$folder/proc"
   mount --bind /dev "$folder/dev"
 }
 leave() {
   [ -n "$folder" ] || return 0
-  umount "$folder/dev" "$folder/proc"
+  local mounted
+  for mounted in dev proc; do ! mountpoint -q "$folder/$mounted" || umount "$folder/$mounted"; done
   rm -rf --one-file-system "$folder"
   folder=
 }
