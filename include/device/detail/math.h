@@ -4,11 +4,12 @@
 
 // clang-format off: the order matters
 #include "math/basic.h"
-#include "math/pairs.h"
+#include "math/bessel.h"
 #include "math/exponential.h"
-#include "math/trigonometric.h"
+#include "math/pairs.h"
 #include "math/roots.h"
 #include "math/special.h"
+#include "math/trigonometric.h"
 // clang-format on
 
 // Names without an f take float too.
