@@ -37,7 +37,8 @@
 #endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
 
-// clang-format off: the order matters
+// The order matters.
+// clang-format off
 #include "cuda_runtime.h"
 
 #include <__clang_cuda_builtin_vars.h>

@@ -2,14 +2,15 @@
 #ifndef MULCIBER_DEVICE_MATH_H
 #define MULCIBER_DEVICE_MATH_H
 
-// clang-format off: the order matters
+// The order matters.
+// clang-format off
 #include "math/basic.h"
-#include "math/bessel.h"
-#include "math/exponential.h"
 #include "math/pairs.h"
+#include "math/exponential.h"
+#include "math/trigonometric.h"
 #include "math/roots.h"
 #include "math/special.h"
-#include "math/trigonometric.h"
+#include "math/bessel.h"
 // clang-format on
 
 // Names without an f take float too.
