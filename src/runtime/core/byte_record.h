@@ -38,11 +38,11 @@ class ByteReader {
   void value(T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (left.size() < sizeof(T)) {
-      std::memset(&value, 0, sizeof(T));
+      std::memset(static_cast<void*>(&value), 0, sizeof(T));
       isGood = false;
       return;
     }
-    std::memcpy(&value, left.data(), sizeof(T));
+    std::memcpy(static_cast<void*>(&value), left.data(), sizeof(T));
     left = left.subspan(sizeof(T));
   }
   template <typename T>

@@ -12,6 +12,7 @@
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/module.h"
+#include "runtime/core/pipelines_ahead.h"
 #include "runtime/core/platform.h"
 #include "runtime/core/stream_order.h"
 #include "runtime/core/texture_table.h"
@@ -41,7 +42,8 @@ Context::Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t fl
       limits_(defaultLimits),
       order_(std::make_unique<StreamOrder>(*this)),
       worker_(std::make_unique<Worker>()),
-      textures_(std::make_unique<TextureTable>(*this)) {}
+      textures_(std::make_unique<TextureTable>(*this)),
+      pipelinesAhead_(std::make_unique<PipelinesAhead>(*this)) {}
 
 Context::~Context() { destroy(); }
 
@@ -62,6 +64,7 @@ Error Context::create() {
 
 void Context::destroy() {
   if (destroyed_.exchange(true)) return;
+  pipelinesAhead_->stop();
   // What still runs may use everything below.
   worker_->finish();
   if (waitForQueues() == Error::Success && services_) (void)services_->afterWait();

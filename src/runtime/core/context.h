@@ -31,6 +31,7 @@ class ExternalMemory;
 class ExternalSemaphore;
 class MipmappedArray;
 class Module;
+class PipelinesAhead;
 class KernelServices;
 class StreamOrder;
 class SurfaceReference;
@@ -146,6 +147,7 @@ class Context : public std::enable_shared_from_this<Context> {
   StreamOrder& order() { return *order_; }
   Worker& worker() { return *worker_; }
   TextureTable& textures() { return *textures_; }
+  PipelinesAhead& pipelinesAhead() { return *pipelinesAhead_; }
 
  private:
   Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t flags);
@@ -188,6 +190,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<KernelServices> services_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<TextureTable> textures_;
+  std::unique_ptr<PipelinesAhead> pipelinesAhead_;
 };
 using ContextRef = std::shared_ptr<Context>;
 

@@ -13,6 +13,7 @@
 #include "runtime/core/explanation.h"
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/occupancy.h"
+#include "runtime/core/pipelines_ahead.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/core/trace.h"
 #include "runtime/vk/device.h"
@@ -251,12 +252,14 @@ bool Device::areContextFlags(uint32_t flags) {
 
 Error Device::createContext(uint32_t flags, ContextRef& out) {
   if (!areContextFlags(flags)) return Error::InvalidValue;
-  return Context::create(*this, flags, out);
+  TRY(Context::create(*this, flags, out));
+  if (!isAdopted()) out->pipelinesAhead().begin();
+  return Error::Success;
 }
 
 Error Device::retainPrimary(ContextRef& out) {
   std::lock_guard lock(mutex_);
-  if (!primary_) TRY(Context::create(*this, primaryFlags_, primary_));
+  if (!primary_) TRY(createContext(primaryFlags_, primary_));
   ++primaryCount_;
   out = primary_;
   return Error::Success;

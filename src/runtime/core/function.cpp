@@ -16,6 +16,7 @@
 #include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/occupancy.h"
+#include "runtime/core/pipelines_ahead.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/core/translation_dump.h"
 #include "runtime/vk/device.h"
@@ -66,26 +67,11 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
   if (result.isDone.load(std::memory_order_acquire)) return result;
   std::lock_guard lock(translating_);
   if (result.isDone.load(std::memory_order_acquire)) return result;
-  vk::Device& vulkan = module_.context().vulkan();
-  TargetProfile profile = profileOf(module_.context());
-  profile.samplesLikeCuda &= !needs.filtersTextures;
-  TranslateOptions options;
-  options.exactDenormals = util::environment().exactDenormals;
-  options.debugInfo = util::environment().debugInfo;
-  options.inlineLimit = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().inlineLimit, 0, UINT32_MAX));
-  options.validate = util::environment().validateSpirv;
-  options.sharedInScratch = needs.sharedInScratch;
-  options.localInScratch = needs.localInScratch;
-  options.partialWarps = needs.partialWarps;
-  // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
-  // differs when extensions of the same device are hidden; and how it is written into the cache.
-  result.cacheKey =
-      fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", module_.contentKey(), name_, translatorVersion(), recordHash,
-                  vulkan.physical().identity(), ShaderCache::hash(toJson(profile)), options.exactDenormals,
-                  options.debugInfo, options.inlineLimit, needs.index());
+  TranslationRequest request = translationRequest(module_.context(), module_.contentKey(), name_, needs);
+  result.cacheKey = request.key;
   std::optional<TranslationDump> dump;
   if (const std::string& folder = util::environment().dump; !folder.empty()) {
-    dump.emplace(folder, name_, module_.contentKey()).attachTo(options);
+    dump.emplace(folder, name_, module_.contentKey()).attachTo(request.options);
   }
   Compilation compilation(Compilation::Step::Translation, name_);
   if (const KernelArchive* const archive = module_.archive()) {
@@ -104,7 +90,7 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
     Diagnostics diagnostics;
     const ParsedModule* parsed = nullptr;
     result.error = module_.parsed(parsed);
-    auto translated = parsed ? translate(*parsed, name_, profile, options, diagnostics) : std::nullopt;
+    auto translated = parsed ? translate(*parsed, name_, request.profile, request.options, diagnostics) : std::nullopt;
     result.messages = diagnostics.toString();
     if (translated) {
       result.kernel = std::move(*translated);
@@ -115,7 +101,7 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
     }
   }
   if (Explanation* const explanation = Explanation::active())
-    explanation->addKernel(result.kernel, name_, profile, compilation.seconds(), compilation.isCached(),
+    explanation->addKernel(result.kernel, name_, request.profile, compilation.seconds(), compilation.isCached(),
                            result.error == Error::Success ? std::string() : result.messages);
   result.isDone.store(true, std::memory_order_release);
   return result;
@@ -148,34 +134,17 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
   return Error::Success;
 }
 
+// One that is measured is made anew: drivers tell nothing of those from their caches.
 Error Function::makePipeline(const PipelineVariant& variant, bool isMeasured,
                              std::shared_ptr<const vk::Pipeline>& out) {
   const Translation& translation = translateOnce(variant.needs);
-  ShaderCache& cache = module_.context().device().cache();
-  vk::PipelineDescription description;
-  description.spirv = translation.kernel.spirv;
-  description.isKernel = true;
-  std::copy_n(variant.block, 3, description.block);
-  description.dynamicSharedBytes = variant.dynamicSharedBytes;
-  description.stackBytes = variant.stackBytes;
-  description.needsWarps = true;
-  description.usesTextures = translation.kernel.info.usesTextures;
-  description.isMeasured = isMeasured;
-  const std::string key =
-      fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translation.cacheKey, variant.block[0], variant.block[1],
-                  variant.block[2], variant.dynamicSharedBytes, variant.stackBytes);
-  std::vector<uint8_t> blob = cache.load(key).value_or(std::vector<uint8_t>());
-  const bool isNew = blob.empty();
-  Compilation compilation(Compilation::Step::Pipeline, name_);
-  if (!isNew) compilation.wasCached();
-  std::unique_ptr<vk::Pipeline> pipeline;
-  const vk::Status status = vk::Pipeline::create(module_.context().vulkan(), description, blob, pipeline);
-  if (status != vk::Status::Ok) {
-    util::log().error("the driver cannot compile the kernel {}", name_);
-    return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
-  }
-  if (isNew && !blob.empty()) cache.store(key, blob);
-  out = std::move(pipeline);
+  Context& context = module_.context();
+  const std::string key = pipelineKey(translation.cacheKey, variant);
+  if (isMeasured) return core::makePipeline(context, translation.kernel, variant, key, isMeasured, out);
+  const PipelinesAhead::Turn turn(context.pipelinesAhead());
+  out = context.pipelinesAhead().take(key);
+  if (!out) TRY(core::makePipeline(context, translation.kernel, variant, key, isMeasured, out));
+  if (!module_.archive()) context.pipelinesAhead().remember({module_.contentKey(), name_, variant});
   return Error::Success;
 }
 

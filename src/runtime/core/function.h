@@ -1,7 +1,6 @@
 // A kernel of a module: translated at first use, one pipeline for each block shape it is launched with.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -11,38 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mulciber/translator.h"
 #include "runtime/core/error.h"
-
-namespace mulciber::vk {
-class Pipeline;
-}
+#include "runtime/core/kernel_pipeline.h"
 
 namespace mulciber::core {
 
 class Module;
-
-// What a launch demands of a translation: shared or private memory in device memory, when the launch has more than the
-// device; no operations of whole warps, when the last warp of each block has fewer than 32 threads; code that filters
-// textures, when there is one that no sampler serves.
-struct LaunchNeeds {
-  bool sharedInScratch = false, localInScratch = false, partialWarps = false, filtersTextures = false;
-  bool operator==(const LaunchNeeds&) const = default;
-  size_t index() const {
-    return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps) +
-           8 * size_t(filtersTextures);
-  }
-  static constexpr size_t count = 16;
-};
-
-// Everything about a launch that the pipeline depends on.
-struct PipelineVariant {
-  uint32_t block[3];
-  uint32_t dynamicSharedBytes;
-  uint32_t stackBytes = 0;  // of each thread, for kernels that use a stack
-  LaunchNeeds needs{};
-  bool operator==(const PipelineVariant&) const = default;
-};
 
 // What the calls from before CUDA 4 set one by one, for the launches that follow.
 struct LaunchSettings {

@@ -1,0 +1,73 @@
+#include "runtime/core/kernel_pipeline.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "recordHash.h"
+#include "runtime/core/compilation.h"
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
+#include "runtime/core/module.h"
+#include "runtime/core/shader_cache.h"
+#include "runtime/vk/device.h"
+#include "runtime/vk/pipeline.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace mulciber::core {
+
+TranslationRequest translationRequest(const Context& context, std::string_view contentKey, std::string_view kernel,
+                                      LaunchNeeds needs) {
+  TranslationRequest request;
+  request.profile = profileOf(context);
+  request.profile.samplesLikeCuda &= !needs.filtersTextures;
+  TranslateOptions& options = request.options;
+  options.exactDenormals = util::environment().exactDenormals;
+  options.debugInfo = util::environment().debugInfo;
+  options.inlineLimit = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().inlineLimit, 0, UINT32_MAX));
+  options.validate = util::environment().validateSpirv;
+  options.sharedInScratch = needs.sharedInScratch;
+  options.localInScratch = needs.localInScratch;
+  options.partialWarps = needs.partialWarps;
+  // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
+  // differs when extensions of the same device are hidden; and how it is written into the cache.
+  request.key = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", contentKey, kernel, translatorVersion(), recordHash,
+                            context.vulkan().physical().identity(), ShaderCache::hash(toJson(request.profile)),
+                            options.exactDenormals, options.debugInfo, options.inlineLimit, needs.index());
+  return request;
+}
+
+std::string pipelineKey(std::string_view translationKey, const PipelineVariant& variant) {
+  return fmt::format("pipeline|{}|{}x{}x{}|{}|{}", translationKey, variant.block[0], variant.block[1], variant.block[2],
+                     variant.dynamicSharedBytes, variant.stackBytes);
+}
+
+Error makePipeline(Context& context, const Kernel& kernel, const PipelineVariant& variant, const std::string& key,
+                   bool isMeasured, std::shared_ptr<const vk::Pipeline>& out) {
+  ShaderCache& cache = context.device().cache();
+  vk::PipelineDescription description;
+  description.spirv = kernel.spirv;
+  description.isKernel = true;
+  std::copy_n(variant.block, 3, description.block);
+  description.dynamicSharedBytes = variant.dynamicSharedBytes;
+  description.stackBytes = variant.stackBytes;
+  description.needsWarps = true;
+  description.usesTextures = kernel.info.usesTextures;
+  description.isMeasured = isMeasured;
+  std::vector<uint8_t> blob = cache.load(key).value_or(std::vector<uint8_t>());
+  const bool isNew = blob.empty();
+  Compilation compilation(Compilation::Step::Pipeline, kernel.info.name);
+  if (!isNew) compilation.wasCached();
+  std::unique_ptr<vk::Pipeline> pipeline;
+  const vk::Status status = vk::Pipeline::create(context.vulkan(), description, blob, pipeline);
+  if (status != vk::Status::Ok) {
+    util::log().error("the driver cannot compile the kernel {}", kernel.info.name);
+    return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
+  }
+  if (isNew && !blob.empty()) cache.store(key, blob);
+  out = std::move(pipeline);
+  return Error::Success;
+}
+
+}  // namespace mulciber::core
