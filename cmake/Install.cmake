@@ -66,17 +66,20 @@ endforeach()
 
 set(CPACK_PACKAGE_CONTACT "Mulciber <mulciber@packages.example>" CACHE STRING "Who answers for the Debian packages")
 configure_file(packaging/changelog.Debian.in changelog.Debian @ONLY)
-configure_file(packaging/mulciber.1.in mulciber.1 @ONLY)
 find_program(GZIP gzip REQUIRED)
-add_custom_command(OUTPUT mulciber.1.gz COMMAND ${GZIP} -9nc ${PROJECT_BINARY_DIR}/mulciber.1 > mulciber.1.gz
-  DEPENDS ${PROJECT_BINARY_DIR}/mulciber.1 VERBATIM)
+foreach(page mulciber mulciberc++)
+  configure_file(packaging/${page}.1.in ${page}.1 @ONLY)
+  add_custom_command(OUTPUT ${page}.1.gz COMMAND ${GZIP} -9nc ${PROJECT_BINARY_DIR}/${page}.1 > ${page}.1.gz
+    DEPENDS ${PROJECT_BINARY_DIR}/${page}.1 VERBATIM)
+endforeach()
 add_custom_command(OUTPUT changelog.gz COMMAND ${GZIP} -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md > changelog.gz
   DEPENDS CHANGELOG.md VERBATIM)
 add_custom_command(OUTPUT changelog.Debian.gz
   COMMAND ${GZIP} -9nc ${PROJECT_BINARY_DIR}/changelog.Debian > changelog.Debian.gz
   DEPENDS ${PROJECT_BINARY_DIR}/changelog.Debian VERBATIM)
-add_custom_target(documents ALL DEPENDS mulciber.1.gz changelog.gz changelog.Debian.gz)
+add_custom_target(documents ALL DEPENDS mulciber.1.gz mulciberc++.1.gz changelog.gz changelog.Debian.gz)
 install(FILES ${PROJECT_BINARY_DIR}/mulciber.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+install(FILES ${PROJECT_BINARY_DIR}/mulciberc++.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT development)
 install(FILES packaging/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME mulciber
   COMPONENT runtime)
 foreach(package mulciber:runtime libmulciber-dev:development)

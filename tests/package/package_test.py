@@ -104,6 +104,19 @@ def main():
             rendered = run("groff", "-man", "-Tutf8", "-ww", BUILD / "mulciber.1")
             same("groff finds no fault in it", rendered.stderr, "")
 
+        compiler = place / "bin/mulciberc++"
+        page = (BUILD / "mulciberc++.1").read_text().replace("\\-", "-")
+        options = set(re.findall(r"^  (--?[a-zA-Z_]+)", run(compiler, "--help").stdout, re.M))
+        same("the manual page of mulciberc++ names its options", {option for option in options if option not in page}, set())
+        if shutil.which("clang++"):
+            source = at / "kernel.cu"
+            source.write_text("__global__ void kernel(float* x) { x[threadIdx.x] = sinf(x[threadIdx.x]); }\n"
+                              "int main() { return reinterpret_cast<void*>(&kernel) == nullptr; }\n")
+            check("mulciberc++ compiles with the headers that were moved", run(compiler, source, "-o", at / "kernel"), "")
+            check("and its program finds the runtime", run(at / "kernel"), "")
+        else:
+            print("skipped: there is no clang++ for mulciberc++")
+
         script = place / "share/bash-completion/completions/mulciber"
         same("commands are completed", completions(script, "mulciber", ""), commands)
         same("so is the beginning of one", completions(script, "mulciber", "tr"), {"translate"})
