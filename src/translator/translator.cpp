@@ -94,16 +94,15 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   return info;
 }
 
-// Whether lanes of one warp wait for each other at different places, which shows when all calls are inlined.
-bool mayWaitForEachOther(const ptx::ModuleHolder& holder, const ptx::Function& kernel,
-                         const lower::ModuleLayout& layout, const TargetProfile& profile,
-                         const TranslateOptions& options) {
+// Answers what shows when all calls are inlined: how lanes of one warp wait for each other at different places.
+bool showsInlined(bool (*question)(ir::Function&), const ptx::ModuleHolder& holder, const ptx::Function& kernel,
+                  const lower::ModuleLayout& layout, const TargetProfile& profile, const TranslateOptions& options) {
   Diagnostics ignored;
   auto program = lower::lowerKernel(holder, kernel, layout, profile, ignored);
   if (!program) return false;
   passes::removeRecursion(*program);
   if (!passes::inlineCalls(*program, options.inlineLimit).empty()) return false;
-  return passes::waitForEachOther(*program->functions.front());
+  return question(*program->functions.front());
 }
 
 }  // namespace
@@ -188,8 +187,10 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   if (!program) return std::nullopt;
   // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes
   // of the device's warps run together or not at all: rounds of single threads are for those that wait for each other.
-  const bool lanesWait =
-      passes::hasOrderedLoads(*program) && mayWaitForEachOther(holder, *function, module.layout, target, options);
+  const auto shows = [&](bool (*question)(ir::Function&)) {
+    return showsInlined(question, holder, *function, module.layout, target, options);
+  };
+  const bool lanesWait = passes::hasOrderedLoads(*program) && shows(passes::waitForEachOther);
   if (lanesWait) {
     target.subgroupSize = 1;
     target.warpsProgress = false;
@@ -203,7 +204,8 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   const bool turns = takeTurns();
   // Lowered anew for what the target has become: rounds need memory of their own.
   if (turns || lanesWait || (!target.hasWarps() && usesMatrixUnits(*program))) {
-    if (turns && passes::countStops(*program) <= passes::mostStopsOfThreads) target.subgroupSize = 1;
+    if (turns && (passes::countStops(*program) <= passes::mostStopsOfThreads || shows(passes::haveBarriersApart)))
+      target.subgroupSize = 1;
     program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, turns);
     if (!program) return std::nullopt;
     takeTurns();
