@@ -31,8 +31,8 @@ int main() {
   Random random;
   std::vector<cuFloatComplex> in(1024), twiddles(128);
   std::vector<cuDoubleComplex> wide(64);
-  for (auto& value : in) value = make_cuFloatComplex(random.unit(), random.unit());
-  for (auto& value : wide) value = make_cuDoubleComplex(random.unit(), random.unit() - 0.5);
+  for (auto& value : in) value.y = random.unit(), value.x = random.unit();
+  for (auto& value : wide) value.y = random.unit() - 0.5, value.x = random.unit();
   const double pi = 3.14159265358979323846;
   for (int i = 0; i < 128; ++i)  // rounded far above the last bit, so that every C library gives the same
     twiddles[i] = make_cuFloatComplex(std::round(std::cos(pi * i / 128) * 1048576) / 1048576.0f,

@@ -27,7 +27,8 @@ int main() {
   const int n = 512;
   Random random;
   std::vector<float4> start(n);
-  for (auto& body : start) body = make_float4(random.unit(), random.unit(), random.unit(), random.unit());
+  for (auto& body : start)
+    body.w = random.unit(), body.z = random.unit(), body.y = random.unit(), body.x = random.unit();
   DeviceArray<float4> a(start), b(n), velocities(std::vector<float4>(n, make_float4(0, 0, 0, 0)));
   for (int i = 0; i < 2; ++i) {
     step<<<n / 128, 128, 128 * sizeof(float4)>>>(a.get(), velocities.get(), b.get(), n, 0.01f);

@@ -144,7 +144,8 @@ int main(int count, char** arguments) {
   for (int i = 0; i < kSize * kSize; ++i) {
     const int x = i % kSize - 20, y = i / kSize - 28, ring = (x * x + y * y) / 90 % 4;
     auto noisy = [&](int value) { return static_cast<unsigned char>(value * 3 / 4 + random.next() % 64); };
-    picture[i] = make_uchar4(noisy(ring * 80), noisy(ring == 1 ? 255 : 30), noisy(x > 0 ? 200 : 20), 255);
+    picture[i].w = 255, picture[i].z = noisy(x > 0 ? 200 : 20);
+    picture[i].y = noisy(ring == 1 ? 255 : 30), picture[i].x = noisy(ring * 80);
   }
   std::vector<unsigned char> density(32 * 32 * 32);
   for (int i = 0; i < 32 * 32 * 32; ++i) {

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-SET = """atomics big_tiles block_votes cooperative dynamic_shared exits geometry graph_search group_tiles half_functions halfs
+SET = """async_copies atomics big_tiles block_votes cooperative dynamic_shared exits fft geometry graph_search group_tiles half_functions halfs
 integers math_functions math_intrinsics recursion reduction simd_functions structs texture_images vector_types volumes
 warps""".split()
 

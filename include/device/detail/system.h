@@ -15,6 +15,7 @@ extern "C" {
 // What `<<<>>>` becomes on the host.
 unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, void* stream = 0);
 
+__device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
 __device__ int vprintf(const char*, const char*);
 __device__ int printf(const char*, ...);
 __device__ void* malloc(size_t) __attribute__((nothrow, malloc));
