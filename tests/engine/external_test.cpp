@@ -140,6 +140,18 @@ TEST_F(ExternalTest, AnImageIsTheSameMemoryOnBothSides) {
     for (uint32_t level = 0; level < 3; ++level) EXPECT_EQ(static_cast<uint32_t*>(host.host)[level], 200 + level);
     engine_->destroy(host);
 
+    // A surface too of an array that was not said to have any, as NVIDIA's samples map one.
+    wanted.arrayDesc.Flags = 0;
+    CUmipmappedArray plain = nullptr;
+    ASSERT_EQ(CUDA(cuExternalMemoryGetMappedMipmappedArray)(&plain, memory, &wanted), CUDA_SUCCESS);
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    ASSERT_EQ(CUDA(cuMipmappedArrayGetLevel)(&resource.res.array.hArray, plain, 1), CUDA_SUCCESS);
+    CUsurfObject surface = 0;
+    EXPECT_EQ(CUDA(cuSurfObjectCreate)(&surface, &resource), CUDA_SUCCESS);
+    EXPECT_EQ(CUDA(cuSurfObjectDestroy)(surface), CUDA_SUCCESS);
+    EXPECT_EQ(CUDA(cuMipmappedArrayDestroy)(plain), CUDA_SUCCESS);
+
     // A shape that the memory has no room for.
     wanted.arrayDesc.Height = sideLength * 64;
     wanted.numLevels = 1;

@@ -80,18 +80,26 @@ vk::ImageShape shapeOf(const ArrayDescription& wanted, uint32_t levels) {
   return shape;
 }
 
+// With surfaces where the format has them: CUDA makes surfaces of arrays without the flag as well.
+template <class Make>
+vk::Status makeImage(const ArrayDescription& wanted, uint32_t levels, Make&& make) {
+  vk::ImageShape shape = shapeOf(wanted, levels);
+  shape.isStorage = !wanted.format->isCompressed();
+  const vk::Status status = make(shape);
+  if (status != vk::Status::Unsupported || !shape.isStorage || (wanted.flags & ArraySurfaceLoadStore) != 0)
+    return status;
+  shape.isStorage = false;
+  return make(shape);
+}
+
 Error createImage(Context& context, const ArrayDescription& wanted, uint32_t levels, std::shared_ptr<vk::Image>& out) {
   TRY(context.error());
   TRY(check(wanted, false));
-  vk::ImageShape shape = shapeOf(wanted, levels);
-  shape.isStorage = !wanted.format->isCompressed();  // CUDA makes surfaces of arrays without the flag as well
-  vk::Status status = vk::Image::create(context.vulkan(), shape, out);
-  if (status == vk::Status::OutOfMemory && context.device().trimPools(0))  // pools hold memory back
-    status = vk::Image::create(context.vulkan(), shape, out);
-  if (status == vk::Status::Unsupported && shape.isStorage && (wanted.flags & ArraySurfaceLoadStore) == 0) {
-    shape.isStorage = false;
-    status = vk::Image::create(context.vulkan(), shape, out);
-  }
+  const vk::Status status = makeImage(wanted, levels, [&](const vk::ImageShape& shape) {
+    const vk::Status first = vk::Image::create(context.vulkan(), shape, out);
+    if (first != vk::Status::OutOfMemory || !context.device().trimPools(0)) return first;  // pools hold memory back
+    return vk::Image::create(context.vulkan(), shape, out);
+  });
   return status == vk::Status::Unsupported ? Error::InvalidValue : errorFrom(status);
 }
 
@@ -179,7 +187,9 @@ Error importMipmappedArray(Context& context, const ArrayDescription& description
   TRY(context.error());
   TRY(check(description, true));
   std::shared_ptr<vk::Image> image;
-  const vk::Status status = vk::Image::import(context.vulkan(), shapeOf(description, levels), memory, offset, image);
+  const vk::Status status = makeImage(description, levels, [&](const vk::ImageShape& shape) {
+    return vk::Image::import(context.vulkan(), shape, memory, offset, image);
+  });
   if (status == vk::Status::Unsupported) return Error::InvalidValue;
   if (status != vk::Status::Ok) return errorFrom(status);
   out = context.mipmappedArrays().add(std::make_shared<MipmappedArray>(context, std::move(image), description));
