@@ -13,8 +13,9 @@ namespace mulciber::core {
 
 namespace {
 
-// A loop's runs before the host first looks, and between its later looks; fewer where a run has many nodes.
-constexpr uint32_t firstRuns = 8, moreRuns = 32, mostNodes = 1024;
+// A loop's runs before the host first looks, up to its second look, and between its later looks; fewer where a run has
+// many nodes. A look holds the device up for as long as several runs, and so does leaving out as many.
+constexpr uint32_t firstRuns = 12, nextRuns = 12, moreRuns = 32, mostNodes = 1024;
 
 uint32_t runsOf(const Graph& body, uint32_t wanted) {
   const auto nodes = static_cast<uint32_t>(body.nodes().size());
@@ -100,13 +101,12 @@ std::vector<uint32_t> GraphPlan::assignValues(const Graph& graph) {
   return all;
 }
 
-Error GraphPlan::makeBody(const ConditionalNode& node, size_t body, Context* context, const GraphNode*& failed,
-                          const std::vector<std::shared_ptr<const void>>& kept) {
+Error GraphPlan::makeBody(const ConditionalNode& node, const Graph& body, uint32_t runs, Context* context,
+                          const GraphNode*& failed, const std::vector<std::shared_ptr<const void>>& kept) {
   kept_ = kept;
   std::vector<uint32_t> ends;
-  const bool isRepeated = node.kind == ConditionalKind::While && isDecidedOnDevice(node);
-  const Error error = isRepeated ? addRuns(node, runsOf(*node.bodies[body], moreRuns), {}, *context, failed, ends)
-                                 : add(*node.bodies[body], {}, context, failed, ends);
+  const Error error =
+      runs != 0 ? addRuns(node, runsOf(body, runs), {}, *context, failed, ends) : add(body, {}, context, failed, ends);
   if (error == Error::Success) schedule();
   return error;
 }
@@ -183,12 +183,14 @@ Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, 
                              {{word.address, conditional.value->handle(), sizeof(uint32_t)}, /*hostReads=*/true},
                              static_cast<const uint32_t*>(word.host),
                              conditional.kind == ConditionalKind::While && isDecidedOnDevice(conditional)};
-  for (size_t i = 0; i < conditional.bodies.size(); ++i) {
+  const auto addBody = [&](const Graph& body, uint32_t runs) {
     choice.bodies.push_back(std::make_shared<GraphPlan>());
-    if (const Error error = choice.bodies.back()->makeBody(conditional, i, &context, failed, kept_);
-        error != Error::Success)
-      return error;
-  }
+    return choice.bodies.back()->makeBody(conditional, body, runs, &context, failed, kept_);
+  };
+  if (choice.isRepeatable)
+    for (const uint32_t runs : {nextRuns, moreRuns}) TRY(addBody(*conditional.bodies[0], runs));
+  else
+    for (const GraphRef& body : conditional.bodies) TRY(addBody(*body, 0));
   hasChoices_ = true;
   const uint32_t look = append(node, DeviceWork{choice.look}, std::move(before));
   out = append(node, std::move(choice), {look});

@@ -29,8 +29,8 @@ struct PlannedNode {
   // Which of the plans comes next depends on a word that the device wrote before.
   struct Choice {
     const ConditionalNode* node;
-    std::vector<std::shared_ptr<GraphPlan>> bodies;
-    DeviceCopy look;  // writes the word for the host
+    std::vector<std::shared_ptr<GraphPlan>> bodies;  // of a loop that is repeatable: a few runs of it, and more
+    DeviceCopy look;                                 // writes the word for the host
     const uint32_t* word;
     bool isRepeatable;  // a loop's runs after its end are left out: the plan may run several times before a look
   };
@@ -96,9 +96,9 @@ class GraphPlan {
   struct Ends {
     uint32_t first, last;
   };
-  // Of a conditional's graph that the host chooses; of a loop's several runs, when the device decides about each.
-  Error makeBody(const ConditionalNode& node, size_t body, Context* context, const GraphNode*& failed,
-                 const std::vector<std::shared_ptr<const void>>& kept);
+  // Of a conditional's graph that the host chooses; of so many runs of a loop, where the device decides about each.
+  Error makeBody(const ConditionalNode& node, const Graph& body, uint32_t runs, Context* context,
+                 const GraphNode*& failed, const std::vector<std::shared_ptr<const void>>& kept);
   std::vector<uint32_t> assignValues(const Graph& graph);
   // A conditional node by what the device decides, by what the host decides, or the one and then the other.
   Error addConditional(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed,

@@ -11,7 +11,8 @@ namespace mulciber::core {
 namespace {
 // How often work that waits for the device is looked at: a host function starts this late at most.
 constexpr auto pollInterval = std::chrono::microseconds(50);
-// Where something has just come, more is likely to: a loop whose runs the host looks at, functions in a row.
+// Where a stream has just come or moved, it is likely to move soon: a loop whose runs the host looks at, functions in a
+// row.
 constexpr auto watchInterval = std::chrono::microseconds(300);
 // A stream that was held up at this many looks is taken to stay held up.
 constexpr unsigned looksForWords = 50;
@@ -82,6 +83,7 @@ void Worker::run() {
   while (!stopping_) {
     if (streams_.empty()) {
       wake_.wait(lock);
+      lastMove = std::chrono::steady_clock::now();
       continue;
     }
     std::vector<StreamRef> round = streams_;
