@@ -164,14 +164,15 @@ Error Capture::add(const Stream& stream, NodeParameters parameters, Overlap over
   const auto member = members_.find(stream.id());
   if (member == members_.end()) return Error::IllegalState;  // another thread has ended the capture meanwhile
   CapturePlace& place = member->second.place;
-  std::vector<Edge> dependencies;
+  dependencies_.clear();
   for (size_t i = 0; i < place.nodes.size(); ++i) {
     const bool overlaps = overlap == Overlap::WithKernels && place.nodes[i]->type() == NodeType::Kernel;
-    dependencies.push_back({place.nodes[i], overlaps ? programmatic : place.edges[i]});
+    dependencies_.push_back({place.nodes[i], overlaps ? programmatic : place.edges[i]});
   }
   GraphNode* node = nullptr;
-  TRY(graph_->add(std::move(parameters), dependencies, node));
-  place = {{node}, {EdgeData{}}};
+  TRY(graph_->add(std::move(parameters), dependencies_, node));
+  place.nodes.assign(1, node);
+  place.edges.assign(1, EdgeData{});
   return Error::Success;
 }
 

@@ -95,6 +95,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   mutable std::mutex mutex_;
   GraphRef graph_;
   std::unordered_map<uint64_t, Member> members_;  // by the streams' ids
+  std::vector<Edge> dependencies_;                // of the node that is being added
 };
 using CaptureRef = std::shared_ptr<Capture>;
 

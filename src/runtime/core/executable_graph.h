@@ -65,7 +65,7 @@ class ExecutableGraph {
   static void retire(std::shared_ptr<ExecutableGraph> graph);
 
   // Of nodes of the graph it was made from. Launches that were given keep what they had.
-  Error set(const GraphNode& node, NodeParameters parameters);
+  Error set(const GraphNode& node, NodeParameters&& parameters);
   Error setChild(const GraphNode& node, const Graph& graph);  // of a graph of the same shape
   // Kernels, copies and fills only: a node that is not enabled does nothing, and still orders others.
   Error enable(const GraphNode& node, bool isEnabled);

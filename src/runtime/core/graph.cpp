@@ -17,6 +17,13 @@ std::atomic<uint64_t> nextId{1};
 
 constexpr uint8_t programmaticPort = 1, launchOrderPort = 2, programmaticType = 1;
 
+// Most nodes depend on one other: for these no set is made.
+bool isNamedTwice(std::span<const Edge> dependencies) {
+  if (dependencies.size() < 2) return false;
+  std::unordered_set<const GraphNode*> named;
+  return std::ranges::any_of(dependencies, [&](const Edge& edge) { return !named.insert(edge.node).second; });
+}
+
 auto edgeTo(std::vector<Edge>& edges, const GraphNode& node) {
   return std::ranges::find_if(edges, [&](const Edge& edge) { return edge.node == &node; });
 }
@@ -76,10 +83,9 @@ Graph::Graph() : id_(nextId.fetch_add(1)) {}
 std::shared_ptr<Graph> Graph::create() { return std::shared_ptr<Graph>(new Graph); }
 
 Graph::~Graph() {
-  for (const auto& node : nodes_) {
-    graphNodes().remove(node.get());
+  graphNodes().remove(nodes_);
+  for (const auto& node : nodes_)
     for (const GraphRef& child : node->graphs()) graphs().remove(child.get());
-  }
 }
 
 GraphNode& Graph::append(NodeParameters parameters) {
@@ -152,9 +158,9 @@ Error Graph::check(const EdgeData& data, const GraphNode& from) const {
 }
 
 Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, GraphNode*& out) {
-  std::unordered_set<const GraphNode*> named;
+  if (isNamedTwice(dependencies)) return Error::InvalidValue;
   for (const Edge& edge : dependencies) {
-    if (!edge.node || &edge.node->graph() != this || !named.insert(edge.node).second) return Error::InvalidValue;
+    if (!edge.node || &edge.node->graph() != this) return Error::InvalidValue;
     if (const Error error = check(edge.data, *edge.node); error != Error::Success) return error;
   }
   if (auto* conditional = std::get_if<ConditionalNode>(&parameters)) {

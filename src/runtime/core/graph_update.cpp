@@ -227,7 +227,7 @@ Error ExecutableGraph::update(const Graph& graph, Update& out) {
   return Error::GraphExecUpdateFailure;
 }
 
-Error ExecutableGraph::set(const GraphNode& original, NodeParameters parameters) {
+Error ExecutableGraph::set(const GraphNode& original, NodeParameters&& parameters) {
   std::lock_guard lock(mutex_);
   GraphNode* const node = nodeOf(original);
   if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;

@@ -38,6 +38,11 @@ class HandleTable {
     return object;
   }
 
+  void remove(const std::vector<Ref>& objects) {
+    std::unique_lock lock(mutex_);
+    for (const Ref& object : objects) objects_.erase(object.get());
+  }
+
   std::vector<Ref> all() const {
     std::shared_lock lock(mutex_);
     std::vector<Ref> list;

@@ -30,15 +30,13 @@ Error readKernel(const CUDA_KERNEL_NODE_PARAMS_v2& given, core::NodeParameters& 
   TRY(functionOf(handle, context.get(), function));
   core::Arguments arguments;
   TRY(readArguments(given.kernelParams, given.extra, arguments));
-  core::KernelNode node;
+  core::KernelNode& node = out.emplace<core::KernelNode>();
   node.handle = handle;
   const core::Launch launch{{given.gridDimX, given.gridDimY, given.gridDimZ},
                             {given.blockDimX, given.blockDimY, given.blockDimZ},
                             given.sharedMemBytes,
                             false};
-  TRY(core::describe(*function, launch, arguments, node));
-  out = std::move(node);
-  return Error::Success;
+  return core::describe(*function, launch, arguments, node);
 }
 
 Error readCopy(const CUDA_MEMCPY3D& given, CUcontext handle, core::NodeParameters& out) {

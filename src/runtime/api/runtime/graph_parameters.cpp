@@ -33,15 +33,13 @@ Error readKernel(const cudaKernelNodeParams& given, core::NodeParameters& out) {
   if (found != Error::Success) return found;
   core::Arguments arguments;
   TRY(readArguments(given.kernelParams, given.extra, arguments));
-  core::KernelNode node;
+  core::KernelNode& node = out.emplace<core::KernelNode>();
   node.handle = given.func;
   const core::Launch launch{{given.gridDim.x, given.gridDim.y, given.gridDim.z},
                             {given.blockDim.x, given.blockDim.y, given.blockDim.z},
                             given.sharedMemBytes,
                             false};
-  TRY(core::describe(*function, launch, arguments, node));
-  out = std::move(node);
-  return Error::Success;
+  return core::describe(*function, launch, arguments, node);
 }
 
 Error readCopy(const cudaMemcpy3DParms& given, core::NodeParameters& out) {
