@@ -210,9 +210,9 @@ void gatherWait(const EventWaitNode& node, Stream& stream, const RecordedEvents&
   else out.emplace_back(WaitForMarker{marker});
 }
 
-// Behind a loop's longest list those for two and four times as many runs before the host looks.
+// Behind a loop's longest list those for two, four and eight times as many runs before the host looks.
 void addLongerRuns(std::vector<std::shared_ptr<const OperationList>>& lists) {
-  constexpr uint32_t doublings = 2;
+  constexpr uint32_t doublings = 3;
   for (uint32_t i = 0; i < doublings; ++i) {
     auto twice = std::make_shared<OperationList>();
     const auto& once = lists.back()->operations;
