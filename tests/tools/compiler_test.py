@@ -7,6 +7,7 @@ and why. Without --all and names, a set that shows each part of the headers.
 """
 import concurrent.futures
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -76,6 +77,31 @@ def check_programs(names):
     print(f"{same} of {len(names)} programs are the same")
 
 
+def check_examples():
+    """Those that are programs run; of the engines' kernels, those of the PTX that is kept."""
+    examples = PROGRAMS.parents[1] / "examples"
+    sys.path.insert(0, str(PROGRAMS.parent / "examples"))
+    import pictures
+    with tempfile.TemporaryDirectory() as at:
+        at = pathlib.Path(at)
+        for name in ("vector_add", "galaxy"):
+            built = run(COMPILER, *CLANG, "-std=c++17", "-O2", "-I", examples, examples / name / f"{name}.cu", "-o", at / name)
+            check(f"the example {name} is built", built.returncode == 0, built.stderr)
+        ran = run(at / "vector_add")
+        check("vector_add is right", ran.returncode == 0 and "1000000 sums right" in ran.stdout, ran.stdout, ran.stderr)
+        size = ["--stars", "2048", "--steps", "24", "--width", "160", "--height", "90"]
+        ran = run(at / "galaxy", *size, "--output", at / "galaxy.png")
+        mean, most = 255, 255
+        if ran.returncode == 0:
+            mean, most = pictures.difference(pictures.read(at / "galaxy.png"), pictures.read(PROGRAMS.parent / "examples/galaxy.png"))
+        check(f"galaxy draws its picture (differs by {mean:.2f} on average, {most:.1f} at most)", mean <= 3 and most <= 30, ran.stderr)
+        for name in ("ocean/ocean", "particles/particles", "fluid/fluid", "your_engine/julia"):
+            built = run(COMPILER, *CLANG, "-ptx", examples / f"{name}.cu", "-o", at / "kernels.ptx")
+            kernels = [set(re.findall(r"\.entry (\w+)", path.read_text())) if path.exists() else None
+                       for path in (at / "kernels.ptx", examples / f"{name}.ptx")]
+            check(f"the kernels of {name}.cu are compiled", built.returncode == 0 and kernels[0] == kernels[1], built.stderr, kernels)
+
+
 def check_command_line():
     with tempfile.TemporaryDirectory() as at:
         at = pathlib.Path(at)
@@ -118,6 +144,7 @@ if not CLANG and not any(shutil.which(name) for name in ["clang++", *(f"clang++-
     sys.exit(77)
 if not arguments[2:]:
     check_command_line()
+    check_examples()
 every = sorted(path.stem for path in (PROGRAMS / "expected").glob("*.txt") if path.stem != "DEVICE")
 check_programs(arguments[2:] or (every if "--all" in sys.argv else [name for name in SET if name not in listed()]))
 print(f"{failures} wrong")
