@@ -156,7 +156,8 @@ class Bench {
 }  // namespace
 
 int main() {
-  setenv("MULCIBER_QUEUES", "1", 1);  // devices differ in how many they have
+  setenv("MULCIBER_QUEUES", "1", 1);           // devices differ in how many they have
+  setenv("MULCIBER_PIPELINES_AHEAD", "0", 1);  // of whatever ran before
   if (core::Platform::get().initialize() != core::Error::Success) {
     std::printf("skipped: there is no Vulkan device\n");
     return 0;

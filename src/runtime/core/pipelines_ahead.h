@@ -37,7 +37,7 @@ class PipelinesAhead {
 
   // Null when the caller has to make it: it was not made ahead, and will not be.
   std::shared_ptr<const vk::Pipeline> take(const std::string& key);
-  void remember(const KernelUse& use);  // it was launched
+  void remember(const KernelUse& use);            // it was launched
   bool isDone() const { return isDone_.load(); }  // nothing is left to be made
 
   // While a launch makes a pipeline, or waits for one, no other is begun.
