@@ -41,7 +41,7 @@ struct LaunchState {
   uint64_t scratch, scratchStride[3];
   uint64_t gridWorkspace;  // of a cooperative launch, else 0: two uint32, its size and a zero (%envreg1 and 2)
   uint64_t locks;          // `lockCount` uint32, 0 when free: for atomics wider than the device's; 0 when unused
-  uint64_t textures;       // a TextureTable (texture_abi.h); 0 when unused
+  uint64_t textures;       // the table of textures, and its size (texture_abi.h); 0 when unused
 };
 inline constexpr uint32_t lockCount = 1024;
 inline constexpr uint32_t defaultStackBytes = 4096;

@@ -52,8 +52,7 @@ class TexturePtx : public PtxTest {
     if (IsSkipped()) return;
     if (!device->profile().textures) GTEST_SKIP() << "skipped: the device has no arrays of descriptors";
     table_ = std::make_unique<Buffer>(*device, sizeof(abi::TextureTable) + 2 * sizeof(TextureRecord));
-    table_->as<abi::TextureTable>()->count = 2;
-    textureTable = table_->address();
+    textureTable = abi::textureTable(table_->address(), 1);
   }
   void TearDown() override {
     table_.reset();

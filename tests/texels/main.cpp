@@ -102,6 +102,7 @@ int main(int count, char** arguments) {
   app.add_option("--shards", options.shards, "Share the cases among so many runs")->check(CLI::PositiveNumber);
   app.add_option("--shard", options.shard, "Which of these runs this is");
   app.add_flag("--bytes", options.showsBytes, "Print all bytes that came of a case, as words in hexadecimal");
+  app.add_flag("!--ordinary", hasSpecialPlaces, "Leave out coordinates that are no numbers or beyond 32 bits");
   CLI11_PARSE(app, count, arguments);
   addTextures();
   addSurfaces();

@@ -104,6 +104,9 @@ CUfunction kernel(Notes& notes, const std::string& text);
 std::vector<uint8_t> launch(Notes& notes, CUfunction function, uint64_t object, const std::vector<uint8_t>& in,
                             unsigned threads, unsigned resultBytes);
 
+// Whether some coordinates are no number, infinite, or beyond what 32 bits count.
+extern bool hasSpecialPlaces;
+
 void addTextures();
 void addSurfaces();
 void addQueries();

@@ -6,6 +6,9 @@
 #include "texels.h"
 
 namespace mulciber::texels {
+
+bool hasSpecialPlaces = true;
+
 namespace {
 
 constexpr unsigned reads = 2048;
@@ -143,9 +146,9 @@ std::vector<uint8_t> Texture::places(const Resource& resource) const {
     if (isCube()) {
       const auto direction = [&] { return static_cast<float>(random.below(4096)) / 1024 - 2; };
       place.x = direction(), place.y = direction(), place.z = direction();
-    } else if (i % 32 == 31) {
+    } else if (hasSpecialPlaces && i % 32 == 31) {
       place.x = special[i / 32 % 16];
-    } else if (i % 32 == 30) {
+    } else if (hasSpecialPlaces && i % 32 == 30) {
       place.y = special[i / 32 % 16];
     }
     place.level = static_cast<float>(random.below(1536)) / 256 - 1;

@@ -75,7 +75,7 @@ Error SurfaceObject::describe(abi::TextureRecord& record) {
   hasNumber_ = status == vk::Status::Ok;
   record.storageImage = record.image = number_;
   record.sampling = abi::IsSurface | static_cast<uint32_t>(record.rawShape) |
-                    static_cast<uint32_t>(std::countr_zero(record.texelBytes)) << abi::signShift;
+                    static_cast<uint32_t>(std::countr_zero(record.texelBytes)) << abi::extendedShift;
   return errorFrom(status);
 }
 

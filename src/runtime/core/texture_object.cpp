@@ -38,6 +38,16 @@ VkFormat rawFormat(uint32_t bits, uint32_t channels) {
   return formats[bits / 16][channels / 2];
 }
 
+// The one of these numbers of channels and bits that samplers give as numbers, of which kernels make the integers.
+VkFormat numberFormat(uint32_t bits, uint32_t channels) {
+  constexpr VkFormat formats[3][3] = {
+      {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8_UNORM, VK_FORMAT_R8G8B8A8_UNORM},
+      {VK_FORMAT_R16_UNORM, VK_FORMAT_R16G16_UNORM, VK_FORMAT_R16G16B16A16_UNORM},
+      {VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT},
+  };
+  return formats[bits / 16][channels / 2];
+}
+
 VkSamplerAddressMode addressMode(uint32_t mode) {
   switch (static_cast<abi::AddressMode>(mode)) {
     case abi::AddressMode::Wrap: return VK_SAMPLER_ADDRESS_MODE_REPEAT;
@@ -269,7 +279,8 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
 // What samplers convert texels from.
 VkFormat TextureObject::sampledFormat(const abi::TextureRecord& record, const Texels& texels) const {
   if ((record.flags & abi::ReadsNormalized) == 0)
-    return texels.type == ChannelType::Float ? description_.format->element : rawFormat(texels.bits, texels.channels);
+    return texels.type == ChannelType::Float ? description_.format->element
+                                             : numberFormat(texels.bits, texels.channels);
   const bool isSrgb = (record.flags & abi::Srgb) != 0 && description_.format->normalized == VK_FORMAT_R8G8B8A8_UNORM;
   return isSrgb ? VK_FORMAT_R8G8B8A8_SRGB : description_.format->normalized;
 }
@@ -287,6 +298,7 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   const bool hasColor = hasBorder && std::ranges::any_of(record.border, [](uint32_t channel) { return channel != 0; });
   const vk::PhysicalDevice& physical = context_.vulkan().physical();
   if (hasColor && !vk::Descriptors::haveBorderColors(physical)) return Error::Success;
+  if (isInteger && (record.flags & abi::LinearMipFilter) != 0) return Error::Success;
   // To CUDA a line is a plane of one row, which lies at the edge of its border.
   if (record.shape == ImageShape::Line && filters &&
       record.addressModes[1] == static_cast<uint32_t>(abi::AddressMode::Border))
@@ -306,11 +318,14 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   for (int i = 0; i < 3; ++i) sampler.address[i] = addressMode(record.addressModes[i]);
   sampler.hasTexelCoordinates = hasTexelCoordinates && isPlain;
   sampler.hasSeams = hasSeams;
-  if (isInteger) sampler.border = VK_BORDER_COLOR_INT_TRANSPARENT_BLACK;
+  const bool isSmall = isInteger && texels.bits < 32;
   if (hasColor) {
-    sampler.border = isInteger ? VK_BORDER_COLOR_INT_CUSTOM_EXT : VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
-    for (int i = 0; i < 4; ++i)
-      sampler.borderBits[i] = isInteger ? record.border[i] : std::bit_cast<uint32_t>(description_.border[i]);
+    const float largest = texels.bits == 8 ? 255.f : 65535.f;
+    sampler.border = VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
+    for (int i = 0; i < 4; ++i) {
+      const float color = isSmall ? static_cast<float>(record.border[i]) / largest : description_.border[i];
+      sampler.borderBits[i] = std::bit_cast<uint32_t>(color);
+    }
   }
   if (!sampler.hasTexelCoordinates) {
     sampler.mipFilter =
@@ -324,8 +339,10 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
     return errorFrom(status);
   record.sampling = static_cast<uint32_t>(record.shape) | abi::IsSampled;
   if (texels.channels == 4) record.sampling |= abi::HasFourth;
-  if (isInteger) record.sampling |= abi::IntegerTexels;
-  if (isInteger && texels.type == ChannelType::Signed) record.sampling |= (32 - texels.bits) << abi::signShift;
+  if (isSmall) {
+    const uint32_t bits = texels.bits + (texels.type == ChannelType::Signed ? 0 : 1);
+    record.sampling |= abi::IntegerTexels | bits << abi::extendedShift;
+  }
   if (sampler.hasTexelCoordinates) record.sampling |= abi::HasOneLevel;
   else if (hasTexelCoordinates) record.sampling |= abi::ScalesCoordinates;
   return Error::Success;

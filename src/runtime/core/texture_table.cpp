@@ -1,6 +1,7 @@
 #include "runtime/core/texture_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "runtime/core/context.h"
@@ -51,11 +52,12 @@ Error TextureTable::grow() {
   memory_ = memory;
   host_ = static_cast<uint8_t*>(host);
   abi::TextureTable header{};
-  header.count = static_cast<uint32_t>(count);
+  std::ranges::transform(abi::decodedSrgb, header.decodedSrgb, [](uint16_t decoded) { return decoded * 0x1p-14f; });
   std::memcpy(host_, &header, sizeof(header));
   for (size_t number = 0; number < count; ++number) write(static_cast<uint32_t>(number));
-  address_.store(memory.address, std::memory_order_release);
-  context_.services().setTextures(memory.address);
+  const uint64_t table = abi::textureTable(memory.address, static_cast<uint32_t>(std::countr_zero(count)));
+  address_.store(table, std::memory_order_release);
+  context_.services().setTextures(table);
   return Error::Success;
 }
 

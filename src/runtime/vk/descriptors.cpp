@@ -51,6 +51,10 @@ bool Descriptors::haveSeams(const PhysicalDevice& physical) {
   return physical.seamedCubes.nonSeamlessCubeMap == VK_TRUE;
 }
 
+bool Descriptors::haveNothing(const PhysicalDevice& physical) {
+  return physical.nullDescriptors.nullDescriptor == VK_TRUE;
+}
+
 Status Descriptors::create(Device& device, VkDescriptorSetLayout constants, std::unique_ptr<Descriptors>& out) {
   std::unique_ptr<Descriptors> made(new Descriptors(device));
   TRY(made->createLayout(constants));
@@ -114,8 +118,20 @@ Status Descriptors::createSet() {
   allocation.descriptorPool = pool_;
   allocation.descriptorSetCount = 1;
   allocation.pSetLayouts = &layout_;
-  return device_.status(api.vkAllocateDescriptorSets(device_.handle(), &allocation, &set_),
-                        "allocating the arrays of textures");
+  TRY(device_.status(api.vkAllocateDescriptorSets(device_.handle(), &allocation, &set_),
+                     "allocating the arrays of textures"));
+  return writeNothing();
+}
+
+// The image of number 0, and the sampler, are no object's: reads give zeros.
+Status Descriptors::writeNothing() {
+  for (Images& images : images_) {
+    images.used.push_back({VK_NULL_HANDLE, 1});
+    if (haveNothing(device_.physical()))
+      write(images.binding, 0, {VK_NULL_HANDLE, VK_NULL_HANDLE, VK_IMAGE_LAYOUT_UNDEFINED});
+  }
+  uint32_t number = 0;
+  return makeSampler({}, number);
 }
 
 Descriptors::~Descriptors() {
@@ -186,6 +202,10 @@ void Descriptors::giveBack(Kind kind, uint32_t number) {
 Status Descriptors::sampler(const SamplerDescription& description, uint32_t& out) {
   std::lock_guard lock(mutex_);
   if (set_ == VK_NULL_HANDLE) TRY(createSet());
+  return makeSampler(description, out);
+}
+
+Status Descriptors::makeSampler(const SamplerDescription& description, uint32_t& out) {
   if (const auto known = samplers_.find(description); known != samplers_.end()) {
     out = known->second.second;
     return Status::Ok;

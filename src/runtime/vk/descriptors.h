@@ -35,6 +35,8 @@ class Descriptors {
   static bool areSupported(const PhysicalDevice& physical);
   static bool haveBorderColors(const PhysicalDevice& physical);
   static bool haveSeams(const PhysicalDevice& physical);
+  // Whether kernels may read the image of number 0, of zeros.
+  static bool haveNothing(const PhysicalDevice& physical);
   // `constants`: the layout of the set before, which all pipelines have.
   static Status create(Device& device, VkDescriptorSetLayout constants, std::unique_ptr<Descriptors>& out);
   ~Descriptors();
@@ -57,6 +59,8 @@ class Descriptors {
   explicit Descriptors(Device& device) : device_(device) {}
   Status createLayout(VkDescriptorSetLayout constants);
   Status createSet();
+  Status writeNothing();
+  Status makeSampler(const SamplerDescription& description, uint32_t& out);
   void write(uint32_t binding, uint32_t number, const VkDescriptorImageInfo& info);
 
   struct Images {

@@ -57,7 +57,8 @@ void Device::fillProfile() {
                                (properties12.shaderSignedZeroInfNanPreserveFloat16 || !profile.float16) &&
                                (properties12.shaderSignedZeroInfNanPreserveFloat64 || !profile.float64);
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
-  profile.samplesLikeCuda = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || util::environment().samplers;
+  profile.samplesLikeCuda = (driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || util::environment().samplers) &&
+                            Descriptors::haveNothing(physical_);
   // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
   profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
   profile.warpsProgress = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;

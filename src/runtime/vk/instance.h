@@ -47,6 +47,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceShaderBfloat16FeaturesKHR brainFloats{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executableProperties{};
   VkPhysicalDeviceConditionalRenderingFeaturesEXT conditionalRendering{};
+  VkPhysicalDeviceRobustness2FeaturesEXT nullDescriptors{};
   VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT seamedCubes{};
   VkPhysicalDeviceCustomBorderColorFeaturesEXT borderColors{};
 

@@ -11,10 +11,10 @@ using ir::Op;
 Value ExactSurface::isExact(FunctionLowering& f, const TextureRecord& record, const SurfacePlace& place,
                             unsigned bytes) {
   ir::Builder& b = f.b;
-  constexpr uint32_t size = ((1u << abi::signShiftBits) - 1) << abi::signShift;
+  constexpr uint32_t size = ((1u << abi::extendedBits) - 1) << abi::extendedShift;
   const Value key = b.bitAnd(record.sampling(), b.i32(abi::IsSurface | abi::ShapeMask | size));
   const auto wanted = abi::IsSurface | static_cast<uint32_t>(place.shape) |
-                      static_cast<uint32_t>(std::countr_zero(bytes)) << abi::signShift;
+                      static_cast<uint32_t>(std::countr_zero(bytes)) << abi::extendedShift;
   return b.compare(Op::IEq, key, b.i32(wanted));
 }
 

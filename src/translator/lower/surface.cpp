@@ -140,6 +140,18 @@ Reduction reductionOf(const ptx::Instruction& instruction, bool isSigned) {
   return isSigned ? Reduction{Op::ImageAtomicSMax, Op::SMax} : Reduction{Op::ImageAtomicUMax, Op::UMax};
 }
 
+// An H200 updates words of 32 bits, whatever the texels are, and counts them where the instruction is formatted.
+SurfacePlace wordPlaceOf(FunctionLowering& f, const ptx::Instruction& instruction, const ptx::Operand& brackets) {
+  ir::Builder& b = f.b;
+  SurfacePlace place = placeOf(f, instruction, brackets);
+  if (!place.isFormatted) return place;
+  constexpr uint32_t most = 1u << 28;  // words, which no row has
+  const Value word = b.binary(Op::SMax, b.binary(Op::SMin, place.x, b.i32(most)), b.i32(~0u));
+  place.x = b.shl(word, b.i32(2));
+  place.isFormatted = false;
+  return place;
+}
+
 void lowerSured(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (!canReachSurfaces(f, instruction)) return;
   ir::Builder& b = f.b;
@@ -149,7 +161,7 @@ void lowerSured(FunctionLowering& f, const ptx::Instruction& instruction) {
   const Value operand = f.value(instruction.operands[1], vector.type());
   auto reduce = [&](bool isSigned) {
     const auto [atomic, plain] = reductionOf(instruction, isSigned);
-    SurfaceAccess access(f, record, placeOf(f, instruction, brackets), boundaryOf(instruction), vector.bytes());
+    SurfaceAccess access(f, record, wordPlaceOf(f, instruction, brackets), boundaryOf(instruction), vector.bytes());
     access.update(atomic, operand, [&, plain = plain](const Words& old) {
       const Value before = old.size() == 1 ? old[0] : b.bitcast(ir::I64, b.vector(old));
       return wordsOf(b, b.binary(plain, before, operand), vector);

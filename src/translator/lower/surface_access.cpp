@@ -241,10 +241,8 @@ void SurfaceAccess::update(Op atomic, Value operand, const Update& update) {
     Value changed = b_.emit(atomic, ir::I32, {}, static_cast<uint64_t>(place_.shape));
     changed->operands = coordinates(column_);
     changed->operands.push_back(operand);
-    if (!place_.isFormatted) {
-      f_.beginElse();
-      locked();
-    }
+    f_.beginElse();
+    locked();
     f_.endIf();
   }
   f_.endIf();

@@ -54,7 +54,7 @@ class SurfaceAccess {
   void write(const Words& words);
   void writeTexel(const Words& words);  // as many bytes as it has
   // The words become update(words), in one step for all threads. `atomic` does it on texels of four bytes where the
-  // access has as many; formatted ones have no others.
+  // access has as many.
   using Update = std::function<Words(const Words& old)>;
   void update(ir::Op atomic, Value operand, const Update& update);
 

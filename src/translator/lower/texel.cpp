@@ -155,27 +155,17 @@ Value TexelReader::convert(Value field, unsigned channel) {
       b.select(format_.isSigned, fractionOf(b, extended, true, choose(127, 32767), choose(1.f / 127, 1.f / 32767)),
                fractionOf(b, field, false, choose(255, 65535), choose(1.f / 255, 1.f / 65535)));
   fraction = b.binary(Op::FMax, fraction, b.f32(-1));  // the smallest integer is one too many
-  // Of two channels the hardware decodes one.
-  if (channel == 1)
-    fraction = b.select(b.bitAnd(format_.isSrgb, b.compare(Op::INe, format_.channels, b.i32(2))), decodeSrgb(fraction),
-                        fraction);
-  else if (channel < 3) fraction = b.select(format_.isSrgb, decodeSrgb(fraction), fraction);
+  if (channel < 3) {
+    Value isDecoded = format_.isSrgb;  // of two channels the hardware decodes one
+    if (channel == 1) isDecoded = b.bitAnd(isDecoded, b.compare(Op::INe, format_.channels, b.i32(2)));
+    fraction = b.select(isDecoded, record_.decodedSrgb(b.bitAnd(field, b.i32(255))), fraction);
+  }
 
   Value widened = b.convert(Op::FConvert, ir::F32, b.bitcast(ir::F16, b.convert(Op::Trunc, ir::I16, field)));
   Value number = b.select(format_.isShort, b.bitcast(ir::I32, widened), field);
   Value result =
       b.select(format_.isFloat, number, b.select(format_.isNormalized, b.bitcast(ir::I32, fraction), integer));
   return b.select(b.compare(Op::ULt, b.i32(channel), format_.channels), result, b.i32(0));
-}
-
-Value TexelReader::decodeSrgb(Value x) {
-  ir::Builder& b = f_.b;
-  Value low = b.floating(Op::FMul, plain, {x, b.f32(1 / 12.92f)});
-  Value base = b.floating(Op::Fma, plain, {x, b.f32(1 / 1.055f), b.f32(0.055f / 1.055f)});
-  Value power = b.floating(Op::FMul, plain, {b.unary(Op::FLog2, base), b.f32(2.4f)});
-  Value exact = b.select(b.compare(Op::FLe, x, b.f32(0.04045f)), low, b.unary(Op::FExp2, power));
-  // Eight bits are left of it.
-  return b.bitcast(ir::F32, b.bitAnd(b.add(b.bitcast(ir::I32, exact), b.i32(0x8000)), b.i32(0xFFFF0000)));
 }
 
 }  // namespace mulciber::lower

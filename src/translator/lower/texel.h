@@ -43,7 +43,6 @@ class TexelReader {
   Words loadWords(Value address, uint32_t bytes);
   Channels fieldsOf(const Words& words);
   Value convert(Value field, unsigned channel);
-  Value decodeSrgb(Value x);
 
   FunctionLowering& f_;
   const TextureRecord& record_;

@@ -79,6 +79,15 @@ Value levelOfGradients(FunctionLowering& f, const TextureRecord& record, const p
   return b.binary(Op::FMul, b.unary(Op::FLog2, longest), b.f32(0.5f));
 }
 
+// Of a number below 2^22, by additions: a GPU has few units that round to integers. Of larger ones something as large.
+Value floorOf(ir::Builder& b, Value x) {
+  constexpr ir::FloatControl plain{.flush = true};
+  const Value shift = b.f32(0x1.8p23f);  // the sum's last bit counts ones
+  const Value nearest = b.floating(Op::FSub, plain, {b.floating(Op::FAdd, plain, {x, shift}), shift});
+  const Value excess = b.select(b.compare(Op::FLt, x, nearest), b.f32(1), b.f32(0));
+  return b.floating(Op::FSub, plain, {nearest, excess});
+}
+
 // Texel coordinates for a sampler of normalised ones, of which it makes the same 256ths of a texel again.
 std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
   ir::Builder& b = f.b;
@@ -89,7 +98,7 @@ std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, cons
   std::vector<Value> result;
   for (unsigned i = 0; i < sample.coordinates.size(); ++i) {
     const Value x = sample.coordinates[i];
-    const Value place = b.unary(Op::FFloor, b.floating(Op::Fma, plain, {x, b.extract(scale, 3), b.extract(shift, 3)}));
+    const Value place = floorOf(b, b.floating(Op::Fma, plain, {x, b.extract(scale, 3), b.extract(shift, 3)}));
     result.push_back(
         b.select(isScaled, b.floating(Op::Fma, plain, {place, b.extract(scale, i), b.extract(shift, i)}), x));
   }
@@ -99,79 +108,64 @@ std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, cons
 // Of planes whose rows have more columns than the texture: their samplers know no end of it.
 std::vector<Value> clamped(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
   ir::Builder& b = f.b;
-  const ir::VariableId column = b.function().addVariable(ir::F32, "column");
-  b.write(column, sample.coordinates[0]);
-  f.beginIf(b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ClampsColumn)), b.i32(0)));
-  const Value bounds = record.numbers(offsetof(abi::TextureRecord, scale));
-  const Value atLeast = b.binary(Op::FMax, sample.coordinates[0], b.extract(bounds, 0));
-  b.write(column, b.binary(Op::FMin, atLeast, b.extract(bounds, 1)));
-  f.endIf();
-  return {b.read(column), sample.coordinates[1]};
+  const Value x = sample.coordinates[0], bounds = record.numbers(offsetof(abi::TextureRecord, scale));
+  const Value isClamped = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ClampsColumn)), b.i32(0));
+  const Value within = b.binary(Op::FMin, b.binary(Op::FMax, x, b.extract(bounds, 0)), b.extract(bounds, 1));
+  return {b.select(isClamped, within, x), sample.coordinates[1]};
 }
 
-// By the sampler that the record names, of texels of that type.
-Channels sampled(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample,
-                 const std::vector<Value>& gradients, ir::Type texel) {
+// A channel as the texture's reader wants it: integers of 8 and 16 bits come as fractions of the largest one, those of
+// 32 bits as the numbers that have their bits.
+Value channelOf(FunctionLowering& f, const TextureRecord& record, Value sampled) {
   ir::Builder& b = f.b;
-  Value level = b.f32(0);
-  if (sample.level && gradients.empty()) {
-    const Value hasOne = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasOneLevel)), b.i32(0));
-    level = b.select(hasOne, level, sample.level);
-  }
-  std::vector<Value> operands = {record.image(), record.sampler()};
-  if (gradients.empty()) operands.push_back(level);
-  operands.insert(operands.end(), gradients.begin(), gradients.end());
+  constexpr ir::FloatControl plain{.flush = true};
+  constexpr uint32_t shortest = 10;  // bits to be extended of an integer of 16 bits
+  const Value bits =
+      b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::extendedShift), b.i32(abi::extendedBits)});
+  const Value largest = b.select(b.compare(Op::ULt, bits, b.i32(shortest)), b.f32(255), b.f32(65535));
+  // The sum's last bit counts ones.
+  const Value sum = b.floating(Op::Fma, plain, {sampled, largest, b.f32(0x1p23f)});
+  const Value integer = b.emit(Op::BitExtractS, ir::I32, {b.bitcast(ir::I32, sum), b.i32(0), bits});
+  const Value isInteger = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::IntegerTexels)), b.i32(0));
+  return b.select(isInteger, integer, b.bitcast(ir::I32, sampled));
+}
+
+// By the device's own sampler that the record names, where it gives what CUDA's gives. The runtime sees to it that there
+// is no texture which samplers do not serve, or translates again without them. What is no object any more has the image
+// of number 0, of zeros. There is no branch around the instruction, so that several are on their way at once.
+Channels sampled(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample,
+                 const std::vector<Value>& gradients) {
+  ir::Builder& b = f.b;
   const TextureGeometry& geometry = sample.geometry;
+  const Value zero = b.i32(0), key = b.bitAnd(record.sampling(), b.i32(abi::ShapeMask | abi::IsSampled));
+  const Value fits = b.compare(Op::IEq, key, b.i32(static_cast<uint32_t>(geometry.sampled()) | abi::IsSampled));
+  f.beginIf(b.bitAnd(b.bitNot(fits), b.bitNot(record.isKind(abi::TextureKind::None))));
+  f.fail(KernelFault::Trap);  // an image of another geometry
+  f.endIf();
+  std::vector<Value> operands = {b.select(fits, record.image(), zero), b.select(fits, record.sampler(), zero)};
+  if (gradients.empty()) {
+    Value level = b.f32(0);
+    if (sample.level) {
+      const Value hasOne = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasOneLevel)), zero);
+      level = b.select(hasOne, level, sample.level);
+    }
+    operands.push_back(level);
+  }
+  operands.insert(operands.end(), gradients.begin(), gradients.end());
   const bool mayBeScaled = !geometry.isCube && (geometry.isLayered || geometry.dimensions == 3);
-  const bool isPlane = geometry.sampled() == ImageShape::Plane;
-  const std::vector<Value> coordinates = mayBeScaled ? scaled(f, record, sample)
-                                         : isPlane   ? clamped(f, record, sample)
-                                                     : sample.coordinates;
+  const std::vector<Value> coordinates = mayBeScaled                                ? scaled(f, record, sample)
+                                         : geometry.sampled() == ImageShape::Plane ? clamped(f, record, sample)
+                                                                                   : sample.coordinates;
   operands.insert(operands.end(), coordinates.begin(), coordinates.end());
   if (sample.layer) operands.push_back(b.convert(Op::UToF, ir::F32, sample.layer));
-  Value all = b.emit(Op::ImageSample, texel.withLanes(4), {}, static_cast<uint32_t>(geometry.sampled()));
+  Value all = b.emit(Op::ImageSample, ir::F32.withLanes(4), {}, static_cast<uint32_t>(geometry.sampled()));
   all->operands = std::move(operands);
   Channels result;
-  for (unsigned i = 0; i < 4; ++i) result[i] = b.bitcast(ir::I32, b.extract(all, i));
+  for (unsigned i = 0; i < 4; ++i) result[i] = channelOf(f, record, b.extract(all, i));
   // A fourth channel that the texture has not is one to Vulkan, and zero to CUDA.
-  const Value hasFourth = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasFourth)), b.i32(0));
-  result[3] = b.select(hasFourth, result[3], b.i32(0));
-  if (texel == ir::F32) return result;
-  const Value shift =
-      b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::signShift), b.i32(abi::signShiftBits)});
-  for (Value& channel : result) channel = b.ashr(b.shl(channel, shift), shift);
+  const Value hasFourth = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasFourth)), zero);
+  result[3] = b.select(hasFourth, result[3], zero);
   return result;
-}
-
-// By the device's own samplers where they give what CUDA's give. The runtime then sees to it that there is no texture
-// which they do not serve, or translates again without them.
-Channels sampleOrFilter(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample,
-                        const std::vector<Value>& gradients, bool wantsIntegers) {
-  ir::Builder& b = f.b;
-  if (!f.profile().samplesLikeCuda || !sample.offsets.empty()) return TextureFilter(f, record, sample).sample();
-  std::array<ir::VariableId, 4> results;
-  for (ir::VariableId& result : results) result = b.function().addVariable(ir::I32, "channel");
-  const auto write = [&](const Channels& channels) {
-    for (unsigned i = 0; i < 4; ++i) b.write(results[i], channels[i]);
-  };
-  const auto shape = static_cast<uint32_t>(sample.geometry.sampled()) | abi::IsSampled;
-  const Value key = b.bitAnd(record.sampling(), b.i32(abi::ShapeMask | abi::IsSampled | abi::IntegerTexels));
-  const auto sampleIf = [&](bool hasIntegers) {
-    f.beginIf(b.compare(Op::IEq, key, b.i32(hasIntegers ? shape | abi::IntegerTexels : shape)));
-    write(sampled(f, record, sample, gradients, hasIntegers ? ir::I32 : ir::F32));
-    f.beginElse();
-  };
-  sampleIf(wantsIntegers);
-  sampleIf(!wantsIntegers);
-  // What is no object any more gives zeros, and an image of another geometry is refused.
-  f.beginIf(b.bitNot(record.isKind(abi::TextureKind::None)));
-  f.fail(KernelFault::Trap);
-  f.endIf();
-  const Value zero = b.i32(0);
-  write({zero, zero, zero, zero});
-  f.endIf();
-  f.endIf();
-  return {b.read(results[0]), b.read(results[1]), b.read(results[2]), b.read(results[3])};
 }
 
 // Of linear memory, whose channels mostly have 32 bits and are read as they are.
@@ -243,9 +237,10 @@ void lowerTex(FunctionLowering& f, const ptx::Instruction& instruction) {
       std::ranges::copy(elements(f, instruction.operands[which], 0, sample.geometry.dimensions, ir::F32),
                         std::back_inserter(gradients));
   }
-  const bool wantsIntegers = instruction.types[0] == ptx::Type::S32 || instruction.types[0] == ptx::Type::U32;
-  const Channels channels =
-      isInteger ? fetch(f, record, sample) : sampleOrFilter(f, record, sample, gradients, wantsIntegers);
+  const bool isSampled = f.profile().samplesLikeCuda && sample.offsets.empty();
+  const Channels channels = isInteger   ? fetch(f, record, sample)
+                            : isSampled ? sampled(f, record, sample, gradients)
+                                        : TextureFilter(f, record, sample).sample();
   writeChannels(f, instruction, channels);
 }
 

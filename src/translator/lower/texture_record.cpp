@@ -17,12 +17,14 @@ Value readOnly(ir::Builder& b, ir::Type type, Value address) {
 
 TextureRecord::TextureRecord(FunctionLowering& f, Value handle) : f_(f) {
   ir::Builder& b = f.b;
-  Value table = f.launchState(offsetof(abi::LaunchState, textures));
+  // One load says where the table is and how long.
+  Value state = f.launchState(offsetof(abi::LaunchState, textures));
+  table_ = b.bitAnd(state, b.i64(~uint64_t{abi::tableAlignment - 1}));
+  Value bits = b.bitAnd(b.convert(ir::Op::Trunc, ir::I32, state), b.i32(abi::tableAlignment - 1));
   Value number = b.convert(ir::Op::Trunc, ir::I32, handle);
-  Value count = readOnly(b, ir::I32, b.add(table, b.i64(offsetof(abi::TextureTable, count))));
-  number = b.select(b.compare(ir::Op::ULt, number, count), number, b.i32(0));
+  number = b.select(b.compare(ir::Op::IEq, b.lshr(number, bits), b.i32(0)), number, b.i32(0));
   Value offset = b.mul(b.convert(ir::Op::ZExt, ir::I64, number), b.i64(sizeof(abi::TextureRecord)));
-  record_ = b.add(b.add(table, b.i64(sizeof(abi::TextureTable))), offset);
+  record_ = b.add(b.add(table_, b.i64(sizeof(abi::TextureTable))), offset);
   Value generation = b.convert(ir::Op::Trunc, ir::I32, b.lshr(handle, b.i32(32)));
   static_assert(offsetof(abi::TextureRecord, generation) == 0 && offsetof(abi::TextureRecord, sampler) == 12);
   Value first = field(ir::I32.withLanes(4), 0);
@@ -47,6 +49,12 @@ Value TextureRecord::extents() const {
 Value TextureRecord::word(size_t offset) const { return field(ir::I32, offset); }
 Value TextureRecord::number(size_t offset) const { return field(ir::F32, offset); }
 Value TextureRecord::address() const { return field(ir::I64, offsetof(abi::TextureRecord, address)); }
+
+Value TextureRecord::decodedSrgb(Value byte) const {
+  ir::Builder& b = f_.b;
+  const Value offset = b.shl(b.convert(ir::Op::ZExt, ir::I64, byte), b.i32(2));
+  return readOnly(b, ir::F32, b.add(b.add(table_, b.i64(offsetof(abi::TextureTable, decodedSrgb))), offset));
+}
 
 Value TextureRecord::isKind(abi::TextureKind kind) const {
   return f_.b.compare(ir::Op::IEq, kind_, f_.b.i32(static_cast<uint32_t>(kind)));

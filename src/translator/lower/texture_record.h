@@ -25,12 +25,13 @@ class TextureRecord {
   Value number(size_t offset) const;        // f32
   Value address() const;                    // of the texels, where they lie in device memory
   Value flag(abi::TextureFlag flag) const;  // bool
+  Value decodedSrgb(Value byte) const;      // f32
 
  private:
   Value field(ir::Type type, size_t offset) const;
 
   FunctionLowering& f_;
-  Value record_, sampling_, image_, sampler_, kind_, flags_;
+  Value table_, record_, sampling_, image_, sampler_, kind_, flags_;
 };
 
 }  // namespace mulciber::lower

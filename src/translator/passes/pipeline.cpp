@@ -14,6 +14,7 @@
 #include "translator/passes/contraction.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
+#include "translator/passes/decided_branches.h"
 #include "translator/passes/divisions.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/form.h"
@@ -89,6 +90,7 @@ constexpr Step steps[] = {
     pass<BoundedSums>(structured),
     pass<AlignedAddresses>(resolved),
     pass<Cse>(structured),
+    pass<DecidedBranches>(structured),
     pass<Dce>(structured),
     // What hides values from drivers comes after all that would see through it.
     pass<ClampedConversions>(structured),

@@ -1,0 +1,19 @@
+// Takes away branches that a branch before them has decided: behind one side of a selection its condition is known. A
+// check that ends the thread is so made once for all instructions behind it that need the same one.
+//
+//   needs, leaves  structured SSA form
+#pragma once
+
+#include "translator/passes/pass.h"
+
+namespace mulciber::passes {
+
+class DecidedBranches : public Pass {
+ public:
+  std::string_view name() const override { return "decided_branches"; }
+  bool run(ir::Function& function, PassContext& context) override;
+};
+
+bool foldDecidedBranches(ir::Function& function);
+
+}  // namespace mulciber::passes
