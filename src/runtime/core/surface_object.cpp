@@ -13,17 +13,6 @@ namespace mulciber::core {
 
 namespace {
 
-// A texel as one unsigned number, or as words of 32 bits.
-VkFormat wordFormat(uint32_t texelBytes) {
-  switch (texelBytes) {
-    case 1: return VK_FORMAT_R8_UINT;
-    case 2: return VK_FORMAT_R16_UINT;
-    case 4: return VK_FORMAT_R32_UINT;
-    case 8: return VK_FORMAT_R32G32_UINT;
-    default: return VK_FORMAT_R32G32B32A32_UINT;
-  }
-}
-
 // cudaChannelFormatKind
 enum Kind : uint32_t { Signed = 0, Unsigned = 1, Float = 2, FirstUnorm = 5, LastUnorm = 10, LastSnorm = 16 };
 
@@ -64,7 +53,7 @@ Error SurfaceObject::describe(abi::TextureRecord& record) {
   record.rawShape = rawShapeOf(record.shape);
   vk::Image::ViewShape shape{};
   shape.type = viewType(record.rawShape);
-  shape.format = wordFormat(format.bytes);
+  shape.format = vk::wordFormat(format.bytes);
   shape.usage = VK_IMAGE_USAGE_STORAGE_BIT;
   shape.baseLevel = array_->level();
   shape.levels = 1;

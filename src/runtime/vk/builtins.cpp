@@ -9,6 +9,9 @@
 #include "shaders/fill16.h"
 #include "shaders/fill2.h"
 #include "shaders/fill4.h"
+#include "shaders/image_copy_lines.h"
+#include "shaders/image_copy_planes.h"
+#include "shaders/image_copy_volume.h"
 
 namespace mulciber::vk {
 
@@ -29,6 +32,22 @@ Status Builtins::create(Device& device, std::unique_ptr<Builtins>& out) {
     TRY(Pipeline::create(device, description, cache, pipeline));
   }
   out = std::move(builtins);
+  return Status::Ok;
+}
+
+Status Builtins::imageCopy(Device& device, VkImageType type, const Pipeline*& out) {
+  static_assert(VK_IMAGE_TYPE_1D == 0 && VK_IMAGE_TYPE_3D == 2);
+  const std::span<const uint32_t> shaders[] = {image_copy_lines, image_copy_planes, image_copy_volume};
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Pipeline>& pipeline = imageCopies_[type];
+  if (!pipeline) {
+    PipelineDescription description;
+    description.spirv = shaders[type];
+    description.usesTextures = true;
+    std::vector<uint8_t> cache;
+    TRY(Pipeline::create(device, description, cache, pipeline));
+  }
+  out = pipeline.get();
   return Status::Ok;
 }
 

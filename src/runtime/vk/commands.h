@@ -84,6 +84,9 @@ class Commands {
   Status copyToImage(const ImageBox& destination, const MemoryBox& source);
   Status copyFromImage(const MemoryBox& destination, const ImageBox& source);
   Status copyImage(const ImageBox& destination, const ImageBox& source);  // of the same size, elements too
+  // Both by a kernel. Unsupported where no kernel can: of blocks, of parts of elements, and where elements are not
+  // aligned in memory.
+  Status copyByKernel(const ImageBox& image, const MemoryBox& memory, bool toImage);
   // A new image's layout. All that is recorded from here on may use the image.
   void makeGeneral(VkImage image);
   // The same of an image whose memory is somebody else's, and what it holds stays; `family`: of this command buffer.

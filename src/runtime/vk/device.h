@@ -57,7 +57,7 @@ class Device {
   const TargetProfile& profile() const { return profile_; }  // for the translator
   const Workarounds& workarounds() const { return workarounds_; }
   Allocator& allocator() { return *allocator_; }
-  const Builtins& builtins() const { return *builtins_; }
+  Builtins& builtins() const { return *builtins_; }
   VkPipelineLayout layout() const { return layout_; }
   Descriptors* descriptors() { return descriptors_.get(); }  // null where kernels cannot choose images
 

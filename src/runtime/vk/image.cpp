@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
 #include "util/log.h"
 
@@ -58,6 +59,16 @@ Status check(const Device& device, const VkImageCreateInfo& info, bool isExterna
 }
 
 }  // namespace
+
+VkFormat wordFormat(uint32_t texelBytes) {
+  switch (texelBytes) {
+    case 1: return VK_FORMAT_R8_UINT;
+    case 2: return VK_FORMAT_R16_UINT;
+    case 4: return VK_FORMAT_R32_UINT;
+    case 8: return VK_FORMAT_R32G32_UINT;
+    default: return VK_FORMAT_R32G32B32A32_UINT;
+  }
+}
 
 Status Image::createHandle(bool isExternal) {
   VkImageCreateInfo info = createInfo(shape_);
@@ -132,6 +143,8 @@ std::shared_ptr<Image> Image::wrap(Device& device, const ImageShape& shape, VkIm
 
 Image::~Image() {
   if (device_.isStuck()) return;
+  for (const auto& [level, number] : storageNumbers_)
+    device_.descriptors()->giveBack(Descriptors::Kind::Storage, number);
   const VkImage own = isForeign_ ? VK_NULL_HANDLE : handle_;
   device_.destroyWhenIdle([&device = device_, views = std::move(views_), own, imported = imported_, memory = memory_] {
     const VolkDeviceTable& api = device.api();
@@ -164,6 +177,23 @@ Status Image::view(const ViewShape& shape, VkImageView& out) {
                      "creating a view of an image"));
   views_.push_back({shape, view});
   out = view;
+  return Status::Ok;
+}
+
+Status Image::storageNumber(uint32_t level, uint32_t& out) {
+  constexpr VkImageViewType types[] = {VK_IMAGE_VIEW_TYPE_1D_ARRAY, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_VIEW_TYPE_3D};
+  VkImageView handle = VK_NULL_HANDLE;
+  TRY(view(
+      {types[shape_.type], wordFormat(shape_.elementBytes), VK_IMAGE_USAGE_STORAGE_BIT, level, 1, 0, shape_.layers},
+      handle));
+  std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find(storageNumbers_, level, [](const auto& pair) { return pair.first; });
+  if (known != storageNumbers_.end()) {
+    out = known->second;
+    return Status::Ok;
+  }
+  TRY(device_.descriptors()->number(Descriptors::Kind::Storage, handle, out));
+  storageNumbers_.emplace_back(level, out);
   return Status::Ok;
 }
 

@@ -50,6 +50,8 @@ class Image {
   };
   // Made at the first call and kept as long as the image.
   Status view(const ViewShape& shape, VkImageView& out);
+  // Of the view of a level as numbers, in the device's Descriptors; given back when the image goes.
+  Status storageNumber(uint32_t level, uint32_t& out);
 
   VkImage handle() const { return handle_; }
   const ImageShape& shape() const { return shape_; }
@@ -78,7 +80,11 @@ class Image {
   };
   std::mutex mutex_;
   std::vector<View> views_;
+  std::vector<std::pair<uint32_t, uint32_t>> storageNumbers_;  // by level
 };
+
+// The format that shows a texel as one unsigned number, or as words of 32 bits.
+VkFormat wordFormat(uint32_t texelBytes);
 
 // A box of elements of one level: x, y and z count texels or blocks, z those of a 3-D image, else layers. Of the bytes
 // of each row some at both ends may not be meant.

@@ -2,6 +2,7 @@
 // multiples too; what lies otherwise passes through memory without gaps.
 #include <algorithm>
 
+#include "runtime/vk/builtins.h"
 #include "runtime/vk/commands.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/image.h"
@@ -72,7 +73,33 @@ bool canCopyDirectly(const ImageBox& destination, const ImageBox& source) {
   return destination.image != source.image && to.type == from.type && to.block == from.block;
 }
 
+// Of device memory. What crosses the bus is as fast by the copy engine.
+bool isFasterByKernel(const Device& device, const MemoryBox& memory) {
+  return device.workarounds().has(Workaround::SlowImageCopies) && !memory.memory.host;
+}
+
 }  // namespace
+
+Status Commands::copyByKernel(const ImageBox& image, const MemoryBox& memory, bool toImage) {
+  const ImageShape& shape = image.image->shape();
+  const uint64_t bits = memory.address | (image.height > 1 ? memory.pitch : 0) | (image.depth > 1 ? memory.slice : 0);
+  if (!device_.profile().surfaces || !shape.isStorage || shape.block != 1 || !image.isWhole() ||
+      bits % shape.elementBytes != 0)
+    return Status::Unsupported;
+  struct {
+    uint64_t address, pitch, slice;
+    uint32_t image, texelBytes, firstX, firstY, firstZ, width, height, toImage;
+  } push = {memory.address, memory.pitch, memory.slice,     0, shape.elementBytes, image.x, image.y, image.z,
+            image.width,    image.height, toImage ? 1u : 0u};
+  TRY(image.image->storageNumber(image.level, push.image));
+  const Pipeline* pipeline = nullptr;
+  TRY(device_.builtins().imageCopy(device_, shape.type, pipeline));
+  keep(image.image);
+  const auto groups = [](uint32_t size, uint32_t ofGroup) { return (size + ofGroup - 1) / ofGroup; };
+  dispatch(*pipeline, &push, sizeof(push),
+           {groups(image.width, imageCopyColumns), groups(image.height, imageCopyRows), image.depth});
+  return Status::Ok;
+}
 
 Status Commands::packedCopyOf(const ImageBox& whole, MemoryBox& out) {
   Memory memory;
@@ -94,6 +121,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
     copy(regionOf(part, source, destination));
     return copyToImage(whole, packed);
   }
+  if (isFasterByKernel(device_, source) && copyByKernel(destination, source, true) == Status::Ok) return Status::Ok;
   if (regionOf(source, destination, region)) {
     device_.api().vkCmdCopyBufferToImage(beginTransfer(), Allocator::buffer(source.memory), destination.image->handle(),
                                          VK_IMAGE_LAYOUT_GENERAL, 1, &region);
@@ -108,6 +136,8 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
 
 Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& source) {
   keep(source.image);
+  if (isFasterByKernel(device_, destination) && copyByKernel(source, destination, false) == Status::Ok)
+    return Status::Ok;
   VkBufferImageCopy region{};
   if (source.isWhole() && regionOf(destination, source, region)) {
     device_.api().vkCmdCopyImageToBuffer(beginTransfer(), source.image->handle(), VK_IMAGE_LAYOUT_GENERAL,

@@ -99,8 +99,7 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions&
                has("VK_KHR_pipeline_executable_properties"));
   features.add(conditionalRendering, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT,
                has("VK_EXT_conditional_rendering"));
-  features.add(nullDescriptors, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT,
-               has("VK_EXT_robustness2"));
+  features.add(nullDescriptors, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, has("VK_EXT_robustness2"));
   features.add(seamedCubes, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT,
                has("VK_EXT_non_seamless_cube_map"));
   features.add(borderColors, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT,

@@ -60,28 +60,52 @@ bool readPlace(FunctionLowering& f, const ptx::Instruction& instruction, ir::Typ
   return true;
 }
 
-// The level whose texels are as far apart as the gradients say.
+constexpr ir::FloatControl plain{.flush = true};
+
+// Of a step of up to three coordinates, as an H200 takes it: the longest one, 11/32 of the next and 1/4 of the last.
+Value lengthOf(ir::Builder& b, const std::vector<Value>& step) {
+  const auto scaled = [&](Value x, float factor, Value rest) {
+    return b.floating(Op::Fma, plain, {x, b.f32(factor), rest});
+  };
+  const Value x = b.unary(Op::FAbs, step[0]);
+  if (step.size() == 1) return x;
+  const Value y = b.unary(Op::FAbs, step[1]);
+  const Value more = b.binary(Op::FMax, x, y), less = b.binary(Op::FMin, x, y);
+  if (step.size() == 2) return scaled(less, 11 / 32.f, more);
+  const Value z = b.unary(Op::FAbs, step[2]);
+  const Value middle = b.binary(Op::FMax, less, b.binary(Op::FMin, more, z));
+  return scaled(b.binary(Op::FMin, less, z), 0.25f, scaled(middle, 11 / 32.f, b.binary(Op::FMax, more, z)));
+}
+
+// The level whose texels are as far apart as the gradients say. An H200 looks at the two steps and at 11/16 of their
+// sum and difference, and takes the logarithm of nine bits; the sums' last bits it computes otherwise.
 Value levelOfGradients(FunctionLowering& f, const TextureRecord& record, const ptx::Instruction& instruction,
                        unsigned dimensions) {
   ir::Builder& b = f.b;
   constexpr size_t extents[] = {offsetof(abi::TextureRecord, width), offsetof(abi::TextureRecord, height),
                                 offsetof(abi::TextureRecord, depth)};
-  Value longest = b.f32(0);
-  for (size_t which = 2; which < 4; ++which) {
-    Value square = b.f32(0);
-    for (unsigned i = 0; i < dimensions; ++i) {
-      Value texels = b.convert(Op::UToF, ir::F32, record.word(extents[i]));
-      Value step = b.binary(Op::FMul, vectorElement(f, instruction.operands[which], i, ir::F32), texels);
-      square = b.floating(Op::Fma, {}, {step, step, square});
-    }
-    longest = b.binary(Op::FMax, longest, square);
+  std::vector<Value> steps[4];  // two, their sum and their difference
+  for (unsigned i = 0; i < dimensions; ++i) {
+    const Value texels = b.convert(Op::UToF, ir::F32, record.word(extents[i]));
+    for (const size_t which : {0, 1})
+      steps[which].push_back(b.binary(Op::FMul, vectorElement(f, instruction.operands[2 + which], i, ir::F32), texels));
+    steps[2].push_back(b.binary(Op::FAdd, steps[0][i], steps[1][i]));
+    steps[3].push_back(b.binary(Op::FSub, steps[0][i], steps[1][i]));
   }
-  return b.binary(Op::FMul, b.unary(Op::FLog2, longest), b.f32(0.5f));
+  Value longest = b.binary(Op::FMax, lengthOf(b, steps[0]), lengthOf(b, steps[1]));
+  for (const size_t which : {2, 3})
+    longest = b.binary(Op::FMax, longest, b.binary(Op::FMul, lengthOf(b, steps[which]), b.f32(11 / 16.f)));
+  // Eight bits behind the first one are kept, and half of the last where they are not all zeros.
+  const Value bits = b.bitAnd(b.bitcast(ir::I32, longest), b.i32(0xFFFF8000));
+  const Value hasFraction = b.compare(Op::INe, b.bitAnd(bits, b.i32(0x7FFFFF)), b.i32(0));
+  const Value kept = b.bitOr(bits, b.select(hasFraction, b.i32(0x4000), b.i32(0)));
+  const Value fine =
+      b.floating(Op::Fma, plain, {b.unary(Op::FLog2, b.bitcast(ir::F32, kept)), b.f32(256), b.f32(0.5f)});
+  return b.binary(Op::FMul, b.unary(Op::FFloor, fine), b.f32(1 / 256.f));
 }
 
 // Of a number below 2^22, by additions: a GPU has few units that round to integers. Of larger ones something as large.
 Value floorOf(ir::Builder& b, Value x) {
-  constexpr ir::FloatControl plain{.flush = true};
   const Value shift = b.f32(0x1.8p23f);  // the sum's last bit counts ones
   const Value nearest = b.floating(Op::FSub, plain, {b.floating(Op::FAdd, plain, {x, shift}), shift});
   const Value excess = b.select(b.compare(Op::FLt, x, nearest), b.f32(1), b.f32(0));
@@ -93,7 +117,6 @@ std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, cons
   ir::Builder& b = f.b;
   const Value scale = record.numbers(offsetof(abi::TextureRecord, scale)),
               shift = record.numbers(offsetof(abi::TextureRecord, shift));
-  constexpr ir::FloatControl plain{.flush = true};
   const Value isScaled = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ScalesCoordinates)), b.i32(0));
   std::vector<Value> result;
   for (unsigned i = 0; i < sample.coordinates.size(); ++i) {
@@ -118,7 +141,6 @@ std::vector<Value> clamped(FunctionLowering& f, const TextureRecord& record, con
 // 32 bits as the numbers that have their bits.
 Value channelOf(FunctionLowering& f, const TextureRecord& record, Value sampled) {
   ir::Builder& b = f.b;
-  constexpr ir::FloatControl plain{.flush = true};
   constexpr uint32_t shortest = 10;  // bits to be extended of an integer of 16 bits
   const Value bits =
       b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::extendedShift), b.i32(abi::extendedBits)});
@@ -130,9 +152,9 @@ Value channelOf(FunctionLowering& f, const TextureRecord& record, Value sampled)
   return b.select(isInteger, integer, b.bitcast(ir::I32, sampled));
 }
 
-// By the device's own sampler that the record names, where it gives what CUDA's gives. The runtime sees to it that there
-// is no texture which samplers do not serve, or translates again without them. What is no object any more has the image
-// of number 0, of zeros. There is no branch around the instruction, so that several are on their way at once.
+// By the device's own sampler that the record names, where it gives what CUDA's gives. The runtime sees to it that
+// there is no texture which samplers do not serve, or translates again without them. What is no object any more has the
+// image of number 0, of zeros. There is no branch around the instruction, so that several are on their way at once.
 Channels sampled(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample,
                  const std::vector<Value>& gradients) {
   ir::Builder& b = f.b;
@@ -153,7 +175,7 @@ Channels sampled(FunctionLowering& f, const TextureRecord& record, const Texture
   }
   operands.insert(operands.end(), gradients.begin(), gradients.end());
   const bool mayBeScaled = !geometry.isCube && (geometry.isLayered || geometry.dimensions == 3);
-  const std::vector<Value> coordinates = mayBeScaled                                ? scaled(f, record, sample)
+  const std::vector<Value> coordinates = mayBeScaled                               ? scaled(f, record, sample)
                                          : geometry.sampled() == ImageShape::Plane ? clamped(f, record, sample)
                                                                                    : sample.coordinates;
   operands.insert(operands.end(), coordinates.begin(), coordinates.end());
