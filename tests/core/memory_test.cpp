@@ -19,6 +19,19 @@ TEST_F(MemoryTest, FreeTakesOnlyWhatWasAllocated) {  // MEM-01
   EXPECT_EQ(context->allocate(0, none), Error::InvalidValue);
 }
 
+// As natively: allocators of programs take it for granted.
+TEST_F(MemoryTest, LargeAllocationsBeginOnAMultipleOfTwoMebibytes) {
+  constexpr size_t mebibyte = size_t(1) << 20;
+  std::vector<uint64_t> addresses;
+  for (size_t bytes : {mebibyte, mebibyte + 1, 3 * mebibyte, 70 * mebibyte, 130 * mebibyte}) {
+    addresses.push_back(allocate(512));  // so that the next piece of a chunk begins elsewhere
+    EXPECT_EQ(addresses.back() % 512, 0u);
+    addresses.push_back(allocate(bytes));
+    EXPECT_EQ(addresses.back() % (2 * mebibyte), 0u) << bytes;
+  }
+  for (uint64_t address : addresses) EXPECT_OK(context->free(address));
+}
+
 TEST_F(MemoryTest, OutOfMemoryIsAnErrorAndNothingMore) {
   uint64_t address = 0;
   EXPECT_EQ(context->allocate(size_t(1) << 46, address), Error::OutOfMemory);

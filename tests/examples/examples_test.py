@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as folder:
             command = [program, drawn]
         else:
             command = ([MULCIBER, "run"] if name == "galaxy" else []) + [program, *arguments, "--output", drawn]
-        result = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+        result = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if result.returncode != 0 or not drawn.exists():
             print(f"wrong: {name} ended with {result.returncode}: {result.stdout}{result.stderr}")
             failures += 1
