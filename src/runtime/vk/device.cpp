@@ -35,14 +35,6 @@ uint32_t computeFamily(const PhysicalDevice& physical) {
   return best;
 }
 
-// Another family that computes or copies; `family` itself when there is none.
-uint32_t familyBeside(const PhysicalDevice& physical, uint32_t family) {
-  for (const VkQueueFlags wanted : {VK_QUEUE_COMPUTE_BIT, VK_QUEUE_TRANSFER_BIT})
-    for (uint32_t i = 0; i < physical.queueFamilies.size(); ++i)
-      if (i != family && (physical.queueFamilies[i].queueFlags & wanted) != 0) return i;
-  return family;
-}
-
 }  // namespace
 
 Status Device::create(const PhysicalDevice& physical, const ProbeResults* known, std::shared_ptr<Device>& out) {
@@ -141,7 +133,8 @@ Status Device::open() {
   queueInfo.queueCount = count;
   queueInfo.pQueuePriorities = priorities.data();
   std::vector<VkDeviceQueueCreateInfo> queueInfos{queueInfo};
-  const uint32_t otherFamily = workarounds_.has(Workaround::HostWrites) ? familyBeside(physical_, family) : family;
+  const uint32_t otherFamily =
+      workarounds_.has(Workaround::HostWrites) ? HostWrites::familyBeside(physical_.queueFamilies, family) : family;
   if (otherFamily != family) {
     queueInfo.queueFamilyIndex = otherFamily;
     queueInfo.queueCount = 1;

@@ -3,11 +3,14 @@
 // NVIDIA's device keeps lines of host memory in its L2 cache, and no load of Vulkan's bypasses that: with every scope,
 // order and kind of memory tried, a kernel that waits for the host reads an old value for ever (docs/runtime.md).
 // The device drops these lines when a queue of another family is given work, even an empty submission. So while a
-// kernel runs that may wait for the host, a thread makes such submissions.
+// kernel runs that may wait for the host, a thread makes such submissions. The family should only copy: where another
+// process waits for the multiprocessors, a submission to a family that draws waits behind it, it waits for the kernel,
+// and after 5 s NVIDIA's driver ends the context.
 #pragma once
 
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -20,6 +23,9 @@ class HostWrites {
   // `queue`: used for nothing else, and of another family than those that kernels run on.
   HostWrites(Device& device, VkQueue queue) : device_(device), queue_(queue) {}
   ~HostWrites();
+  // The family for it beside that of the kernels; `family` itself when there is no other.
+  static uint32_t familyBeside(std::span<const VkQueueFamilyProperties> families, uint32_t family);
+
   HostWrites(const HostWrites&) = delete;
   HostWrites& operator=(const HostWrites&) = delete;
 

@@ -23,12 +23,14 @@
 #include "translator/passes/lane_addresses.h"
 #include "translator/passes/legalize_floats.h"
 #include "translator/passes/loop_flags.h"
+#include "translator/passes/narrow_counts.h"
 #include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
 #include "translator/passes/scratch.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
+#include "translator/passes/wide_differences.h"
 
 namespace mulciber::passes {
 namespace {
@@ -97,6 +99,8 @@ constexpr Step steps[] = {
     pass<HalfRoundTrips>(structured),
     pass<ByteSwaps>(structured),
     pass<NegatedSigns>(structured),
+    pass<NarrowCounts>(structured),
+    pass<WideDifferences>(structured),
     pass<LoopFlags>(structured),
 };
 
