@@ -115,7 +115,7 @@ streams, events and memory onto Vulkan.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libmulciber-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "mulciber (= ${PROJECT_VERSION}-1)")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS clang)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "Headers, CMake package and pkg-config files of Mulciber: the PTX translator,\n\
 the engine interface, and CUDA host headers for building without a toolkit.")

@@ -6,10 +6,12 @@ set -euo pipefail
 
 usage() {
   cat <<EOT
-usage: scripts/test-packages.sh RELEASE...     as root; RELEASE: bookworm, trixie, noble
-What is committed is built. Logs and packages are left in packages/RELEASE, clean chroots in the cache folder.
+usage: scripts/test-packages.sh [--packages FOLDER] RELEASE...     as root; RELEASE: bookworm, trixie, noble
+What is committed is built, or the packages in FOLDER are taken, which must be of that release. Logs and packages are left in packages/RELEASE, clean chroots in the cache folder.
 EOT
 }
+given=
+[ "${1:-}" != --packages ] || { given=${2:?--packages needs a folder}; shift 2; }
 case ${1:-} in '' | -h | --help) usage; [ $# != 0 ]; exit ;; esac
 [ "$(id -u)" = 0 ] || fail "chroots need root"
 install_packages mmdebstrap debian-archive-keyring ubuntu-keyring
@@ -40,7 +42,7 @@ enter() {  # RELEASE: a fresh chroot in $folder
 leave() {
   [ -n "$folder" ] || return 0
   local mounted
-  for mounted in dev proc; do ! mountpoint -q "$folder/$mounted" || umount "$folder/$mounted"; done
+  for mounted in dev proc; do ! mountpoint -q "$folder/$mounted" || umount -l "$folder/$mounted"; done
   rm -rf --one-file-system "$folder"
   folder=
 }
@@ -69,7 +71,7 @@ for release in "$@"; do
   mkdir -p "$out"
   : >"$log"
   rm -f "$out"/*.deb
-  build_packages "$release"
+  if [ -n "$given" ]; then cp "$given"/*.deb "$out/"; else build_packages "$release"; fi
   enter "$release"
   mkdir "$folder/work"
   cp "$out"/*.deb "$folder/work/"
