@@ -122,7 +122,8 @@ def main():
         same("so is the beginning of one", completions(script, "mulciber", "tr"), {"translate"})
         same("so are options", completions(script, "mulciber", "info", "--j"), {"--json"})
         same("so are those of run, up to the program", completions(script, "mulciber", "run", "--tr"), {"--trace"})
-        same("a file follows --trace", completions(script, "mulciber", "run", "--trace", f"{place}/bin/mulc"), {f"{place}/bin/mulciber"})
+        same("a file follows --trace", completions(script, "mulciber", "run", "--trace", f"{place}/bin/mulc"),
+             {f"{place}/bin/mulciber", f"{place}/bin/mulciberc++"})
     print(f"{failures} wrong")
     return failures != 0
 
