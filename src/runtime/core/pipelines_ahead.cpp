@@ -24,7 +24,7 @@ namespace mulciber::core {
 
 namespace {
 
-constexpr size_t mostUses = 256;                                 // remembered of a program, and made for a context
+constexpr size_t mostUses = 256;  // remembered of a program, and made for a context
 constexpr size_t mostWords = 1 << 19, mostWordsInAll = 1 << 22;  // of a kernel's SPIR-V, and of all kernels'
 // A launch that does not tell the thread of its end is noticed this late.
 constexpr auto lookInterval = std::chrono::milliseconds(1);
