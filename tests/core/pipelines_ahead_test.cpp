@@ -27,6 +27,7 @@ class PipelinesAheadTest : public CoreTest {
  protected:
   void SetUp() override {
     CoreTest::SetUp();
+    if (!IsSkipped() && !PipelinesAhead::isWanted(*context)) GTEST_SKIP() << "skipped: off for this device";
     if (!IsSkipped() && device->cache().folder().empty()) GTEST_SKIP() << "skipped: there is no cache";
   }
 

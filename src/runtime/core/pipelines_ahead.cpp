@@ -24,7 +24,7 @@ namespace mulciber::core {
 
 namespace {
 
-constexpr size_t mostUses = 256;  // remembered of a program, and made for a context
+constexpr size_t mostUses = 256;                                 // remembered of a program, and made for a context
 constexpr size_t mostWords = 1 << 19, mostWordsInAll = 1 << 22;  // of a kernel's SPIR-V, and of all kernels'
 // A launch that does not tell the thread of its end is noticed this late.
 constexpr auto lookInterval = std::chrono::milliseconds(1);
@@ -71,9 +71,14 @@ std::vector<KernelUse> readUses(std::span<const uint8_t> bytes) {
   return uses;
 }
 
+bool PipelinesAhead::isWanted(const Context& context) {
+  const int64_t given = util::environment().pipelinesAhead;
+  return given < 0 ? context.vulkan().physical().isCpu() : given != 0;
+}
+
 void PipelinesAhead::begin() {
   const ShaderCache& cache = context_.device().cache();
-  if (!util::environment().pipelinesAhead || !util::environment().dump.empty() || cache.folder().empty()) return;
+  if (!isWanted(context_) || !util::environment().dump.empty() || cache.folder().empty()) return;
   std::lock_guard lock(mutex_);
   if (!programKey_.empty()) return;
   programKey_ = programKey(context_);
