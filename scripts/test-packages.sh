@@ -48,7 +48,7 @@ leave() {
 }
 trap leave EXIT
 inside() { chroot "$folder" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
-install() { inside apt-get install -qqy --no-install-recommends "$@" >>"$log" 2>&1; }
+install() { inside sh -c "apt-get install -qqy --no-install-recommends $*"; }  # its files are named inside
 
 build_packages() {
   enter "$1"
@@ -77,9 +77,9 @@ for release in "$@"; do
   cp "$out"/*.deb "$folder/work/"
   cp -r "$root/tests/package/consumer" "$root/examples/vector_add" "$folder/work/"
   step "package lists" inside apt-get update -qq
-  step "the package installs" install /work/mulciber_*.deb mesa-vulkan-drivers
+  step "the package installs" install "/work/mulciber_*.deb" mesa-vulkan-drivers
   step "the command finds the release's Vulkan driver" inside sh -c 'mulciber info | tee /dev/stderr | grep -i llvmpipe'
-  step "the development package installs" install /work/libmulciber-dev_*.deb g++ cmake make pkg-config clang
+  step "the development package installs" install "/work/libmulciber-dev_*.deb" g++ cmake make pkg-config clang
   step "mulciberc++ builds a CUDA program" inside sh -c 'cd /work && mulciberc++ -O2 vector_add/vector_add.cu -o vector_add_program'
   step "it runs" inside sh -c '/work/vector_add_program | tee /dev/stderr | grep -v -i wrong'
   step "and under mulciber run" inside mulciber run --explain /work/vector_add_program
