@@ -76,8 +76,13 @@ for release in "$@"; do
   mkdir "$folder/work"
   cp "$out"/*.deb "$folder/work/"
   cp -r "$root/tests/package/consumer" "$root/examples/vector_add" "$folder/work/"
+  from=()
+  if [ "$release" = bookworm ]; then  # whose own Mesa is known to compute wrong results
+    from=(-t bookworm-backports)
+    sed -n 's/ bookworm main/ bookworm-backports main/p' "$folder/etc/apt/sources.list" >"$folder/etc/apt/sources.list.d/backports.list"
+  fi
   step "package lists" inside apt-get update -qq
-  step "the package installs" install "/work/mulciber_*.deb" mesa-vulkan-drivers
+  step "the package installs" install "${from[@]}" "/work/mulciber_*.deb" mesa-vulkan-drivers
   step "the command finds the release's Vulkan driver" inside sh -c 'mulciber info | tee /dev/stderr | grep -i llvmpipe'
   step "the development package installs" install "/work/libmulciber-dev_*.deb" g++ cmake make pkg-config clang
   step "mulciberc++ builds a CUDA program" inside sh -c 'cd /work && mulciberc++ -O2 vector_add/vector_add.cu -o vector_add_program'
