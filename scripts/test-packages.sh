@@ -93,7 +93,7 @@ for release in "$@"; do
   step "its CUDA libraries work" inside /work/built/use_cuda
   step "pkg-config knows it" inside pkg-config --cflags --libs mulciber mulciber-cuda
   step "the packages are removed" inside apt-get purge -qqy mulciber libmulciber-dev
-  step "and leave nothing" inside sh -c '! find / -xdev -path /work -prune -o -path /proc -prune -o -iname "*mulciber*" -print | grep -v /var/cache | grep .'
+  step "and leave nothing" inside sh -c '! find / -xdev -path /root -prune -o -path /work -prune -o -path /proc -prune -o -iname "*mulciber*" -print | grep -v /var/cache | grep .'
   leave
 done
 say "all is well: $*"
