@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <unordered_map>
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
@@ -100,7 +99,6 @@ std::vector<uint64_t> Snippet::run(const std::vector<uint64_t>& inputs, const Fl
   std::vector<uint64_t> variables(function.variables.size()), values(function.instructionIdBound());
   for (size_t i = 0; i < inputs.size(); i++)
     if (inputVariables_[i] != missing) variables[inputVariables_[i]] = inputs[i];
-  std::unordered_map<uint64_t, uint64_t> shared;  // the only memory there is, in words
   const ir::Block* block = function.blocks.front();
   for (size_t steps = 0; block && steps < 10000; steps++) {
     for (const ir::Instruction* i : block->instructions) {
@@ -108,9 +106,6 @@ std::vector<uint64_t> Snippet::run(const std::vector<uint64_t>& inputs, const Fl
       for (const ir::Instruction* operand : i->operands) operands.push_back(values[operand->id]);
       if (i->op == ir::Op::ReadVar) values[i->id] = variables[i->payload];
       else if (i->op == ir::Op::WriteVar) variables[i->payload] = operands[0];
-      else if (i->op == ir::Op::Load) values[i->id] = shared[operands[0]];
-      else if (i->op == ir::Op::Store) shared[operands[0]] = operands[1];
-      else if (i->op == ir::Op::Barrier) continue;
       else if (auto value = evaluate(*i, operands, model)) values[i->id] = *value;
       else if (i->op != ir::Op::Undef) ADD_FAILURE() << text_ << ": cannot evaluate " << ir::mnemonic(i->op);
     }

@@ -265,8 +265,7 @@ struct Program {
   std::vector<std::unique_ptr<Function>> functions;  // [0] is the kernel
   // Static shared memory as CUDA counts it, and with what barriers and rounds need: dynamic shared memory starts there.
   uint32_t staticSharedBytes = 0, sharedBytes = 0;
-  bool hasDynamicShared = false;  // the kernel names it: its place is settled
-  uint64_t constantBytes = 0;     // the module's constants end there in its data
+  uint64_t constantBytes = 0;  // the module's constants end there in its data
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;

@@ -196,7 +196,6 @@ void ProgramLowering::layOutShared() {
     result_.blockRoundsOffset = alignUp(offset, 16);
     offset = result_.blockRoundsOffset + bytes;
   }
-  result_.hasDynamicShared = !dynamic.empty();
   result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
   for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;
 }

@@ -14,7 +14,7 @@ namespace mulciber::passes {
 
 // Of the function's multiply-adds those in `sums`, which round to nearest. Needs: variables not yet in SSA form, no
 // structure yet (it splits blocks). What it puts in is exact on the target as it is: it comes behind legalize_floats.
-void repairMultiplyAdds(ir::Function& function, ir::Program& program, const TargetProfile& profile,
+void repairMultiplyAdds(ir::Function& function, const TargetProfile& profile,
                         const std::unordered_set<const ir::Instruction*>& sums);
 
 }  // namespace mulciber::passes

@@ -59,7 +59,6 @@ class Rewriter {
  public:
   Rewriter(ir::Function& function, PassContext& context)
       : function_(function),
-        program_(context.program),
         profile_(context.profile),
         options_(context.options),
         b_(function),
@@ -83,7 +82,7 @@ class Rewriter {
     // Blocks that are split off on the way come behind these, and hold nothing that is left to do.
     for (size_t n = 0, count = function_.blocks.size(); n < count; n++) changed |= rewriteBlock(function_.blocks[n]);
     if (!replaced_.empty()) replaceUses();
-    repairMultiplyAdds(function_, program_, profile_, flushingSums_);
+    repairMultiplyAdds(function_, profile_, flushingSums_);
     return changed || !flushingSums_.empty();
   }
 
@@ -468,7 +467,6 @@ class Rewriter {
   }
 
   ir::Function& function_;
-  ir::Program& program_;
   const TargetProfile& profile_;
   const TranslateOptions& options_;
   ir::Builder b_;
