@@ -126,6 +126,7 @@ ModulePtr linkModules(std::vector<const ParsedModule*> modules, Diagnostics& dia
   std::vector<const ptx::ModuleHolder*> holders;
   for (const ParsedModule* module : modules) holders.push_back(module->holder.get());
   auto linked = ptx::link(holders, diagnostics);
+  if (linked) ptx::dropUnreachable(*linked);
   return linked ? ModulePtr(new ParsedModule(std::move(linked))) : nullptr;
 }
 

@@ -7,8 +7,11 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "mapped_file.h"
 #include "redirect.h"
 
 extern "C" {
@@ -95,12 +98,32 @@ int getCubin(size_t slot, void* program, char* cubin) {
   return originalAs<CopyOut>(slot, name)(program, cubin);
 }
 
-// One nvJitLink handle. With link-time optimisation the linker writes PTX itself; otherwise Mulciber's linker joins the
-// PTX that was given.
+// The numbers of nvJitLink's kinds of input, and of our driver library's.
+enum InputType {
+  InputCubin = 1,
+  InputPtx = 2,
+  InputLtoIr = 3,
+  InputFatbin = 4,
+  InputObject = 5,
+  InputLibrary = 6,
+  InputAny = 10
+};
+enum DriverInputType { DriverPtx = 1, DriverFatbin = 2, DriverObject = 3, DriverLibrary = 4 };
+constexpr int internalError = 6;
+
+// What our driver library's linker can take: PTX, or a file that holds some.
+struct Part {
+  DriverInputType type;
+  std::string contents;
+};
+
+// One nvJitLink handle. With link-time optimisation the linker writes PTX itself, of what has its intermediate code,
+// and takes nothing else; Mulciber's linker joins it with the parts that were held back. Otherwise Mulciber's linker
+// joins the parts, and the real one checks them.
 struct Link {
   bool optimises = false;
-  bool isPtxOnly = true;
-  std::vector<std::string> ptx;
+  bool hasOthers = false;  // what the real linker alone can take
+  std::vector<Part> parts;
   std::string linked;
 };
 std::mutex linksMutex;
@@ -109,15 +132,74 @@ std::map<void*, Link>& links() {
   return *all;
 }
 
-enum InputType { InputCubin = 1, InputPtx = 2, InputLtoIr = 3, InputAny = 10 };
-constexpr int internalError = 6;
+// The linker of our driver library. It needs a current context, as the driver's does.
+class DriverLinker {
+ public:
+  DriverLinker() {
+    driver_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    using Create = int(unsigned, void*, void*, void**);
+    Create* create = driver_ ? find<Create>("cuLinkCreate_v2") : nullptr;
+    if (create) create(0, nullptr, nullptr, &state_);
+  }
+  ~DriverLinker() {
+    if (state_) find<int(void*)>("cuLinkDestroy")(state_);
+    if (driver_) dlclose(driver_);
+  }
+  DriverLinker(const DriverLinker&) = delete;
+  DriverLinker& operator=(const DriverLinker&) = delete;
 
-bool isPtxText(const void* data, size_t size) {
-  const std::string_view text(static_cast<const char*>(data), size);
-  return text.substr(0, 4) !=
+  bool add(const Part& part) {
+    using Add = int(void*, int, const void*, size_t, const char*, unsigned, void*, void*);
+    const size_t bytes = part.contents.size() + (part.type == DriverPtx);  // a text with its end
+    return state_ && find<Add>("cuLinkAddData_v2")(state_, part.type, part.contents.c_str(), bytes, "nvJitLink", 0,
+                                                   nullptr, nullptr) == 0;
+  }
+  // Empty when it cannot be linked.
+  std::string complete() {
+    const void* image = nullptr;
+    size_t size = 0;
+    const bool isLinked =
+        state_ && find<int(void*, const void**, size_t*)>("cuLinkComplete")(state_, &image, &size) == 0;
+    return isLinked ? std::string(static_cast<const char*>(image), size) : std::string();
+  }
+
+ private:
+  template <class Function>
+  Function* find(const char* name) const {
+    return reinterpret_cast<Function*>(dlsym(driver_, name));
+  }
+
+  void* driver_ = nullptr;
+  void* state_ = nullptr;
+};
+
+std::string linkParts(const std::vector<Part>& parts) {
+  if (parts.size() == 1 && parts.front().type == DriverPtx) return parts.front().contents;
+  DriverLinker linker;
+  bool good = true;
+  for (const Part& part : parts) good = good && linker.add(part);
+  return good ? linker.complete() : std::string();
+}
+
+bool isPtxText(std::string_view text) {
+  return !text.starts_with(
              "\x7f"
-             "ELF" &&
+             "ELF") &&
          text.substr(0, 4096).find(".version") != text.npos;
+}
+
+// PTX may come under the name of machine code, because NVRTC handed it out as such. Nothing for what has no PTX.
+std::optional<Part> partOf(int type, std::string_view contents) {
+  if (type == InputLtoIr) return std::nullopt;
+  const bool holdsFiles = type == InputFatbin || type == InputObject || type == InputLibrary;
+  if (!holdsFiles && isPtxText(contents)) return Part{DriverPtx, std::string(contents)};
+  if (!holdsFiles && type != InputAny) return std::nullopt;
+  Part part{type == InputFatbin    ? DriverFatbin
+            : type == InputLibrary ? DriverLibrary
+                                   : DriverObject,
+            std::string(contents)};
+  if (!DriverLinker().add(part)) return std::nullopt;
+  return part;
 }
 
 int createLink(size_t slot, void** handle, uint32_t count, const char* const* options) {
@@ -148,64 +230,48 @@ int destroyLink(size_t slot, void** handle) {
   return originalAs<int(void**)>(slot, "nvJitLinkDestroy")(handle);
 }
 
-// PTX may come under the name of machine code, because NVRTC handed it out as such.
-int addData(size_t slot, void* handle, int type, const void* data, size_t size, const char* name) {
-  if (Link* link = linkOf(handle); link && data) {
-    if ((type == InputCubin || type == InputPtx || type == InputAny) && isPtxText(data, size)) {
-      type = InputPtx;
-      link->ptx.emplace_back(static_cast<const char*>(data), size);
-    } else if (type != InputLtoIr) {
-      link->isPtxOnly = false;
-    }
+// Takes what the real linker need not be given; says whether it did. `type` becomes that of PTX where it is PTX.
+bool holdBack(Link& link, int& type, std::string_view contents) {
+  std::optional<Part> part = partOf(type, contents);
+  if (!part) {
+    link.hasOthers = true;
+    return false;
   }
+  if (part->type == DriverPtx) type = InputPtx;
+  link.parts.push_back(std::move(*part));
+  return link.optimises;
+}
+
+int addData(size_t slot, void* handle, int type, const void* data, size_t size, const char* name) {
+  Link* link = linkOf(handle);
+  if (link && data && holdBack(*link, type, {static_cast<const char*>(data), size})) return 0;
   return originalAs<int(void*, int, const void*, size_t, const char*)>(slot, "nvJitLinkAddData")(handle, type, data,
                                                                                                  size, name);
 }
 
 int addFile(size_t slot, void* handle, int type, const char* path) {
-  if (Link* link = linkOf(handle); link && type != InputLtoIr) link->isPtxOnly = false;
+  Link* link = linkOf(handle);
+  const MappedFile file(path ? path : "");
+  const std::string_view contents(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  if (link && holdBack(*link, type, contents)) return 0;
   return originalAs<int(void*, int, const char*)>(slot, "nvJitLinkAddFile")(handle, type, path);
 }
 
-// Joins texts by the linker of our driver library; empty when it cannot.
-std::string linkPtx(const std::vector<std::string>& texts) {
-  if (texts.size() == 1) return texts.front();
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!driver) return {};
-  auto create = reinterpret_cast<int (*)(unsigned, void*, void*, void**)>(dlsym(driver, "cuLinkCreate_v2"));
-  auto add = reinterpret_cast<int (*)(void*, int, const void*, size_t, const char*, unsigned, void*, void*)>(
-      dlsym(driver, "cuLinkAddData_v2"));
-  auto complete = reinterpret_cast<int (*)(void*, const void**, size_t*)>(dlsym(driver, "cuLinkComplete"));
-  auto destroy = reinterpret_cast<int (*)(void*)>(dlsym(driver, "cuLinkDestroy"));
-  std::string linked;
-  void* state = nullptr;
-  if (create && add && complete && destroy && create(0, nullptr, nullptr, &state) == 0) {
-    constexpr int driverInputPtx = 1;
-    bool good = true;
-    for (const std::string& text : texts) {
-      good = good && add(state, driverInputPtx, text.c_str(), text.size() + 1, "PTX", 0, nullptr, nullptr) == 0;
-    }
-    const void* image = nullptr;
-    size_t size = 0;
-    if (good && complete(state, &image, &size) == 0) linked.assign(static_cast<const char*>(image), size);
-    destroy(state);
-  }
-  dlclose(driver);
-  return linked;
-}
-
 int completeLink(size_t slot, void* handle) {
-  const int result = originalAs<int(void*)>(slot, "nvJitLinkComplete")(handle);
   Link* link = linkOf(handle);
+  const bool asksReal = !link || !link->optimises || link->hasOthers;
+  const int result = asksReal ? originalAs<int(void*)>(slot, "nvJitLinkComplete")(handle) : 0;
   if (result != 0 || !link) return result;
-  if (link->optimises) {
+  if (link->optimises && link->hasOthers) {
     size_t size = 0;
     if (const int status = originalAs<SizeOf>(slot, "nvJitLinkGetLinkedPtxSize")(handle, &size)) return status;
-    link->linked.resize(size);
-    return originalAs<CopyOut>(slot, "nvJitLinkGetLinkedPtx")(handle, link->linked.data());
+    std::string ptx(size, '\0');
+    if (const int status = originalAs<CopyOut>(slot, "nvJitLinkGetLinkedPtx")(handle, ptx.data())) return status;
+    link->parts.insert(link->parts.begin(), {DriverPtx, std::move(ptx)});
+  } else if (link->hasOthers || link->parts.empty()) {
+    return result;
   }
-  if (!link->isPtxOnly || link->ptx.empty()) return result;
-  link->linked = linkPtx(link->ptx);
+  link->linked = linkParts(link->parts);
   return link->linked.empty() ? internalError : result;
 }
 

@@ -369,4 +369,8 @@ std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules,
   return Linker(modules, diagnostics).run();
 }
 
+void dropUnreachable(ModuleHolder& program) {
+  program.module.functions = program.arena->copy(reachableFunctions(program.module));
+}
+
 }  // namespace mulciber::ptx

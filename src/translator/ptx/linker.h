@@ -24,4 +24,7 @@ bool checkWholeProgram(const ModuleHolder& program, Diagnostics& diagnostics);
 // Null with errors. The modules may go away afterwards: what is shared is kept alive.
 std::unique_ptr<ModuleHolder> link(std::span<const ModuleHolder* const> modules, Diagnostics& diagnostics);
 
+// Takes away the functions that no kernel and no initial value leads to, with what they would need: of a library most.
+void dropUnreachable(ModuleHolder& program);
+
 }  // namespace mulciber::ptx

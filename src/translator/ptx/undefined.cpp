@@ -23,14 +23,17 @@ class Search {
     std::ranges::sort(undefined_, {}, &Undefined::where);
     return std::move(undefined_);
   }
+  bool found(const Function& function) const { return seen_.contains(&resolved(function)); }
 
  private:
+  static const Function& resolved(const Function& named) { return named.aliasee ? *named.aliasee : named; }
+
   void add(const Function& function) {
     if (isDefinition(function) && seen_.insert(&function).second) toVisit_.push_back(&function);
   }
 
   void use(const Function& named, SourceOffset where, bool isInCode) {
-    const Function& function = named.aliasee ? *named.aliasee : named;
+    const Function& function = resolved(named);
     if (isDefinition(function)) return add(function);
     if (!isProvidedFunction(function.name) && seen_.insert(&function).second)
       undefined_.push_back({function.name, where, isInCode});
@@ -81,5 +84,14 @@ bool isDefinition(const Variable& variable) { return !variable.isExtern; }
 bool isDynamicShared(const Variable& variable) { return variable.space == StateSpace::Shared && variable.isExtern; }
 
 std::vector<Undefined> undefinedFunctions(const Module& module, Extent extent) { return Search().run(module, extent); }
+
+std::vector<Function*> reachableFunctions(const Module& module) {
+  Search search;
+  search.run(module, Extent::Reachable);
+  std::vector<Function*> functions;
+  for (Function* function : module.functions)
+    if (!isDefinition(*function) || search.found(*function)) functions.push_back(function);
+  return functions;
+}
 
 }  // namespace mulciber::ptx

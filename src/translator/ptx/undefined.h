@@ -26,4 +26,7 @@ struct Undefined {
 enum class Extent { EveryFunction, Reachable };
 std::vector<Undefined> undefinedFunctions(const Module& module, Extent extent);
 
+// The module's functions without the definitions that no kernel and no initial value leads to.
+std::vector<Function*> reachableFunctions(const Module& module);
+
 }  // namespace mulciber::ptx
