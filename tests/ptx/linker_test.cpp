@@ -153,17 +153,21 @@ TEST(Linker, WhatNoKernelLeadsToMayMissFunctions) {
 
 // So that the text of a program with a library of which it needs little is a whole program.
 TEST(Linker, WhatNoKernelLeadsToCanBeTakenAway) {
-  auto linked = linkTexts({".extern .func near(); .visible .entry k() { call near; ret; }",
-                           ".extern .func gone(); .visible .func deep() { ret; } .visible .func kept() { ret; }\n"
-                           ".visible .func near() { call deep; ret; } .visible .func far() { call gone; ret; }\n"
-                           ".visible .global .u64 table[1] = {kept};"});
+  auto linked =
+      linkTexts({".extern .func near(); .extern .func named();\n"
+                 ".visible .entry k() { .reg .b64 %rd; T: .calltargets named; call near;\n"
+                 "mov.u64 %rd, near; call %rd, T; ret; }",
+                 ".visible .func named() { ret; } .extern .func gone(); .visible .func deep() { ret; } .visible .func "
+                 "kept() { ret; }\n"
+                 ".visible .func near() { call deep; ret; } .visible .func far() { call gone; ret; }\n"
+                 ".visible .global .u64 table[1] = {kept};"});
   ASSERT_TRUE(linked) << linked.messages;
   Diagnostics diagnostics;
   EXPECT_FALSE(checkWholeProgram(*linked.holder, diagnostics));
   dropUnreachable(*linked.holder);
   EXPECT_TRUE(checkWholeProgram(*linked.holder, diagnostics));
   EXPECT_EQ(linked->findFunction("far"), nullptr);
-  for (const char* name : {"k", "near", "deep", "kept"}) EXPECT_TRUE(linked->findFunction(name)) << name;
+  for (const char* name : {"k", "near", "named", "deep", "kept"}) EXPECT_TRUE(linked->findFunction(name)) << name;
   const std::string text = print(linked.holder->module);
   EXPECT_TRUE(parse(text, "again.ptx", diagnostics)) << diagnostics.toString();
 }

@@ -18,6 +18,7 @@ class Search {
       for (const Statement& statement : function->body) {
         if (statement.kind == Statement::Kind::Variable) visit(*statement.variable);
         if (statement.kind == Statement::Kind::Instruction) visit(statement.instruction->operands);
+        if (statement.kind == Statement::Kind::TargetList) visit(statement.targets->targets);
       }
     }
     std::ranges::sort(undefined_, {}, &Undefined::where);
