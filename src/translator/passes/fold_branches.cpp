@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "translator/passes/known_ways.h"
 #include "translator/passes/phis.h"
 
 namespace mulciber::passes {
@@ -13,6 +12,14 @@ using ir::Instruction;
 using ir::Merge;
 using ir::Op;
 using ir::Terminator;
+
+Block* knownTarget(const Terminator& terminator) {
+  if (!terminator.value || !terminator.value->isConstant()) return nullptr;
+  if (terminator.kind == Terminator::Kind::Conditional) return terminator.targets[terminator.value->payload ? 0 : 1];
+  auto found = std::find(terminator.cases.begin(), terminator.cases.end(), terminator.value->payload);
+  if (found == terminator.cases.end()) return terminator.targets[0];
+  return terminator.targets[size_t(found - terminator.cases.begin()) + 1];
+}
 
 std::vector<bool> reachableBlocks(const ir::Function& function) {
   std::vector<bool> reached(function.blockIdBound());
@@ -78,9 +85,8 @@ void repairPhis(ir::Function& function) {
 
 bool foldBranches(ir::Function& function) {
   bool changed = false;
-  const KnownWays ways(function);
   for (Block* block : function.blocks) {
-    Block* target = ways.targetOf(block->terminator);
+    Block* target = knownTarget(block->terminator);
     if (!target || block->merge.kind == Merge::Kind::Loop) continue;
     block->terminator = {Terminator::Kind::Branch, nullptr, {target}, {}};
     block->merge = {};
