@@ -10,6 +10,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/pipelines_ahead.h"
 #include "runtime/core/shader_cache.h"
+#include "util/environment.h"
 
 namespace mulciber::core {
 namespace {
@@ -27,7 +28,7 @@ class PipelinesAheadTest : public CoreTest {
  protected:
   void SetUp() override {
     CoreTest::SetUp();
-    if (!IsSkipped() && !PipelinesAhead::isWanted(*context)) GTEST_SKIP() << "skipped: off for this device";
+    if (!IsSkipped() && !util::environment().pipelinesAhead) GTEST_SKIP() << "skipped: MULCIBER_PIPELINES_AHEAD is 0";
     if (!IsSkipped() && device->cache().folder().empty()) GTEST_SKIP() << "skipped: there is no cache";
   }
 

@@ -71,14 +71,9 @@ std::vector<KernelUse> readUses(std::span<const uint8_t> bytes) {
   return uses;
 }
 
-bool PipelinesAhead::isWanted(const Context& context) {
-  const int64_t given = util::environment().pipelinesAhead;
-  return given < 0 ? context.vulkan().physical().isCpu() : given != 0;
-}
-
 void PipelinesAhead::begin() {
   const ShaderCache& cache = context_.device().cache();
-  if (!isWanted(context_) || !util::environment().dump.empty() || cache.folder().empty()) return;
+  if (!util::environment().pipelinesAhead || !util::environment().dump.empty() || cache.folder().empty()) return;
   std::lock_guard lock(mutex_);
   if (!programKey_.empty()) return;
   programKey_ = programKey(context_);

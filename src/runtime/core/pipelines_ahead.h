@@ -32,9 +32,8 @@ class PipelinesAhead {
   PipelinesAhead(const PipelinesAhead&) = delete;
   PipelinesAhead& operator=(const PipelinesAhead&) = delete;
 
-  static bool isWanted(const Context& context);  // by the environment
-  void begin();                                  // with what the cache remembers of the program
-  void stop();                                   // waits for the one that is being made
+  void begin();  // with what the cache remembers of the program
+  void stop();   // waits for the one that is being made
 
   // Null when the caller has to make it: it was not made ahead, and will not be.
   std::shared_ptr<const vk::Pipeline> take(const std::string& key);

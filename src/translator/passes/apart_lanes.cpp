@@ -135,7 +135,7 @@ bool waitForEachOther(ir::Function& function) {
     if (!divergence.isDivergent(*branch)) continue;
     std::vector<Side> sides;
     for (const Block* target : branch->terminator.targets) {
-      Side& side = sides.emplace_back(std::vector<bool>(function.blockIdBound()));
+      Side& side = sides.emplace_back(Side{std::vector<bool>(function.blockIdBound()), {}});
       for (const Block* block : analyses::blocksUpTo(function, target, divergence.meeting(*branch))) {
         side.blocks[block->id] = true;
         if (!hasWaits[block->id]) continue;
