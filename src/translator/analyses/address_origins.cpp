@@ -16,15 +16,17 @@ using ir::Space;
 constexpr unsigned windowShift = 56;
 
 // The spaces that a constant of an address can stand for. It is the sum of a window and of a distance that may be
-// negative, so the window is the nearest one. What lies near none may hold a window all the same (one subtracted, or
-// one and a large number), which leaves every space.
+// negative, so the window is the nearest one. What lies near none that the program uses may hold a window all the same
+// (one subtracted, or one and a large number), which leaves every space.
 Spaces spacesOfConstant(uint64_t constant, Spaces existing) {
-  constexpr uint64_t half = uint64_t{1} << (windowShift - 1);
-  switch ((constant + half) & abi::windowMask) {
+  constexpr uint64_t half = uint64_t{1} << (windowShift - 1), near = uint64_t{1} << 40;
+  const uint64_t window = (constant + half) & abi::windowMask;
+  if (constant - window + near > 2 * near) return existing;
+  switch (window) {
     case 0: return onlyGlobal;
-    case abi::sharedWindow: return spaceBit(Space::Shared);
-    case abi::localWindow: return spaceBit(Space::Local);
-    case abi::paramWindow: return spaceBit(Space::Param);
+    case abi::sharedWindow: return existing & spaceBit(Space::Shared) ? spaceBit(Space::Shared) : existing;
+    case abi::localWindow: return existing & spaceBit(Space::Local) ? spaceBit(Space::Local) : existing;
+    case abi::paramWindow: return existing & spaceBit(Space::Param) ? spaceBit(Space::Param) : existing;
     default: return existing;
   }
 }
