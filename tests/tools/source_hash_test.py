@@ -14,7 +14,8 @@ cmake, root, *hashed = sys.argv[1:]
 needed = {
     "translatorHash": ["src/translator/passes/pipeline.cpp", "src/translator/ptx/instruction_table.txt",
                        "include/mulciber/kernel_abi.h"],
-    "recordHash": ["src/runtime/core/kernel_record.cpp", "src/runtime/core/kernel_archive.cpp"],
+    "recordHash": ["src/runtime/core/kernel_record.cpp", "src/runtime/core/kernel_archive.cpp",
+                   "src/runtime/core/kernel_pipeline.h"],
     "probeHash": ["src/runtime/vk/probes.cpp", "shaders/probe_float.comp"],
 }
 

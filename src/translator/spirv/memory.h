@@ -72,7 +72,7 @@ class MemoryEmitter {
   Emitter& e_;
   std::map<uint32_t, Id> sharedArrays_, constantArrays_;  // by kind, bits and lanes
   Id sharedBytes_ = 0, localArray_ = 0;
-  Id pushBlock_ = 0, pushVariable_ = 0, parameterAddress_ = 0;
+  Id pushBlock_ = 0, pushVariable_ = 0;
   std::map<unsigned, Id> pushValues_;
   std::vector<PushMember> pushMembers_;
   bool parametersAreWords_ = false, parametersInBuffer_ = false;
