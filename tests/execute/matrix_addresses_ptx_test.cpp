@@ -65,7 +65,7 @@ const std::vector<Rows>& waysToRows() {
   return ways;
 }
 
-constexpr uint32_t tileBytes = 8192, threads = 64;
+constexpr uint32_t threads = 64;
 
 class MatrixAddressesPtx : public PtxTest {
  protected:

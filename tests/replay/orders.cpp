@@ -374,7 +374,7 @@ void linking() {
       {"a missing function as an initial value",
        ".extern .func elsewhere();\n.visible .global .u64 p = elsewhere;\n.visible .entry k() { ret; }\n"}};
   for (const auto& [name, lines] : incomplete)
-    sequence(D, std::string("linking and loading ") + name, [=](World&) {
+    sequence(D, std::string("linking and loading ") + name, [=, lines = lines](World&) {
       const std::string ptx = std::string(".version 8.0\n.target sm_70\n.address_size 64\n") + lines;
       CUlinkState state = nullptr;
       void* image = nullptr;

@@ -80,7 +80,13 @@ const Change changes[] = {
     {"resource type 77", [](World&, Described& d) { d.resource.resType = static_cast<CUresourcetype>(77); }},
     {"resource flags 1", [](World&, Described& d) { d.resource.flags = 1; }},
     {"a null resource", [](World&, Described& d) { d.resource.res.array.hArray = nullptr; }},
-    {"a gone array", [](World& w, Described& d) { d.resource.res.array.hArray = w.goneArray; }},
+    {"a gone array",
+     [](World& w, Described& d) {
+       // To memory a handle is an address of the host's. The gone array's could be device memory again on a CPU device.
+       const bool isMemory =
+           d.resource.resType == CU_RESOURCE_TYPE_LINEAR || d.resource.resType == CU_RESOURCE_TYPE_PITCH2D;
+       d.resource.res.array.hArray = isMemory ? reinterpret_cast<CUarray>(&w) : w.goneArray;
+     }},
     {"linear filter", filters<1>},
     {"filter 2", filters<2>},
     {"filter 77", filters<77>},

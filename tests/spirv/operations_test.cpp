@@ -351,10 +351,9 @@ TEST(SpirvOperations, ProductsOfMatrices) {
                                {MatrixType::SignedBytes, I32},
                                {MatrixType::UnsignedBytes, I32}}) {
     const Type sums = sum.withLanes(4);
-    auto body = [&](OneBlock& k) {
+    auto body = [sums, kind = static_cast<uint64_t>(matrices)](OneBlock& k) {
       k.keep(k.b.emit(Op::MatrixProduct, sums,
-                      {k.unknown(I32.withLanes(4)), k.unknown(I32.withLanes(2)), k.unknown(sums)},
-                      static_cast<uint64_t>(matrices)));
+                      {k.unknown(I32.withLanes(4)), k.unknown(I32.withLanes(2)), k.unknown(sums)}, kind));
     };
     expectValid(describe(Op::MatrixProduct, sums), body, {fullProfile()});
   }

@@ -40,7 +40,7 @@ int main(int count, char** arguments) {
   exit(0);  /* closes the file */
 }
 """
-# As nvcc: starts ptxas by way of a shell, with its own options behind.
+# Like nvcc: starts ptxas through a shell, and adds its own options at the end.
 COMPILER = r"""
 #include <stdlib.h>
 #include <string.h>
