@@ -23,7 +23,7 @@ GROUPS = ["streaming", "numeric", "integer", "irregular", "matrices", "textures"
 OPERATIONS = ["integer operations", "floating-point operations", "memory operations", "control operations",
               "exact operations"]
 KERNEL_MEAN, KERNEL_LEAST = 1.00, 0.90
-# What docs/performance.md promises: at most so many of the unit, or at least this ratio.
+# What docs/performance.md promises: at most this many of the unit, or at least this ratio.
 GOALS = {
     "launch, in a chain": ("value", 1.3),
     "launch, host time": ("value", 1.0),

@@ -1,4 +1,4 @@
-// Vulkan by way of volk: its functions come from the loader when the program runs.
+// Vulkan through volk, which gets its functions from the loader when the program runs.
 #pragma once
 
 #define VK_NO_PROTOTYPES

@@ -42,7 +42,7 @@ std::vector<std::string> argumentsOf(const std::string& process) {
 
 std::string_view fileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether nvcc started this one, by way of a shell or not, and wants more than a cubin.
+// Whether nvcc started this one, directly or through a shell, and wants more than a cubin.
 bool isNvccsOwn() {
   std::string process = "self";
   for (int up = 0; up < 3; ++up) {

@@ -58,7 +58,7 @@ class ByteReader {
     text.assign(reinterpret_cast<const char*>(left.data()), bytes);
     left = left.subspan(bytes);
   }
-  // How many follow of so many bytes each at the least; 0 when there is no room for them.
+  // Reads the number of items that follow, each of `leastBytes` or more; 0 if they cannot fit into what is left.
   size_t count(size_t leastBytes) {
     uint64_t given = 0;
     value(given);

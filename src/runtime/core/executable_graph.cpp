@@ -233,7 +233,7 @@ Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, S
     lists.push_back(std::move(list));
   }
   if (choice.isRepeatable) addLongerRuns(lists);
-  // A loop that goes on gets more runs each time.
+  // As long as a loop continues, each submission has more runs than the one before.
   const auto choose = [lists = std::move(lists), kind = choice.node->kind, longer = 0u](uint32_t word) mutable {
     uint32_t number = chosenBody(kind, word);
     if (kind == ConditionalKind::While && number == 0)

@@ -138,7 +138,7 @@ Error importSemaphore(Context& context, const ExternalSemaphoreDescription& desc
   return Error::Success;
 }
 
-// What streams still have to do with it goes on.
+// Work that streams already have may still use it.
 Error destroyExternalSemaphore(ExternalSemaphore* semaphore) {
   if (!semaphore) return Error::InvalidValue;
   for (const ContextRef& context : Platform::get().contexts())

@@ -1,7 +1,7 @@
-// How conditional nodes are planned. Where all that a conditional's graphs do can be left out by the device, they stand
-// among the other nodes, behind a node that decides which of them are done. Of a loop so many runs stand there one
-// behind the other; then the host looks whether there are to be more, and gives more runs at a time. What the device
-// cannot leave out is chosen by the host.
+// How conditional nodes are planned. If the device can leave out everything that a conditional's graphs do, their nodes
+// are recorded with the other nodes, after a node that decides which of them run. Several runs of a loop's body are
+// recorded one after the other. Then the host checks whether the loop continues, and submits more runs, more at a time.
+// If the device cannot leave something out, the host makes the choice.
 #include <algorithm>
 #include <utility>
 

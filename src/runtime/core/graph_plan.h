@@ -96,7 +96,7 @@ class GraphPlan {
   struct Ends {
     uint32_t first, last;
   };
-  // Of a conditional's graph that the host chooses; of so many runs of a loop, where the device decides about each.
+  // Records a conditional's graph that the host chooses, or `runs` runs of a loop of which the device decides each one.
   Error makeBody(const ConditionalNode& node, const Graph& body, uint32_t runs, Context* context,
                  const GraphNode*& failed, const std::vector<std::shared_ptr<const void>>& kept);
   std::vector<uint32_t> assignValues(const Graph& graph);

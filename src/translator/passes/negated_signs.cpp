@@ -12,7 +12,7 @@ namespace {
 using ir::Instruction;
 using ir::Op;
 
-// A number of whose lowest bits, so many, the sign is extended. There is none where `number` is null.
+// A number whose lowest bits are sign-extended, and how many bits these are. There is none if `number` is null.
 struct Narrowed {
   Instruction** number = nullptr;
   unsigned bits = 0;

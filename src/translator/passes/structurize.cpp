@@ -46,8 +46,8 @@ class StructureWriter {
       Join,     // the tree of a join, guarded where needed
       Arm,      // starts `block`, where control comes from `from` on its way to `target`
       EndArm,   // falls into the merge block
-      EndIf,    // goes on in the merge block
-      EndLoop,  // falls into the continue target and goes on in the merge block of loop `loop`
+      EndIf,    // continues in the merge block
+      EndLoop,  // enters the continue target, then the merge block of loop `loop`
     };
     Kind kind;
     Block* block = nullptr;

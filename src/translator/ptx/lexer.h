@@ -69,7 +69,7 @@ class Lexer {
   const char* error() const { return error_; }  // of the last Error token
 
   // The text from `where` up to and with the '}' that closes the first '{', whatever is between: comments and strings
-  // are skipped over. Lexing goes on behind it. Empty when there is no such brace.
+  // are skipped over. Lexing continues after it. Empty when there is no such brace.
   std::string_view block(SourceOffset where);
 
  private:

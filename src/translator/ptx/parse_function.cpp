@@ -123,7 +123,7 @@ bool Parser::beginsDeclaration() const {
                      [&](std::string_view word) { return token_.isDotted(word); });
 }
 
-// Reports it, and goes on behind its numbers: the body is still to be read.
+// Reports it, and skips its numbers: the body still has to be read.
 void Parser::wrongHeaderDirective(Function& made) {
   const Token directive = token_;
   Function unused;
@@ -266,7 +266,7 @@ void Parser::body(Function& made) {
     } catch (const SyntaxError&) {
       skipStatement();
       if (token_.where == before) advance();
-      // After a lost '}' the text goes on with what cannot stand in a body.
+      // After a lost '}', directives follow that cannot stand in a body.
       if (token_.isDotted("entry") || token_.isDotted("func") || token_.isDotted("visible")) break;
     }
   }

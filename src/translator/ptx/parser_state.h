@@ -2,7 +2,7 @@
 // registers, initialisers), parse_function.cpp (headers, bodies, directives), parse_instruction.cpp (instructions,
 // operands, constant expressions).
 //
-// A method reports what it finds wrong. When it cannot tell how the text goes on it throws SyntaxError, which the loops
+// A method reports what it finds wrong. When it cannot tell what the rest means, it throws SyntaxError, which the loops
 // over statements catch: they skip to the next ';' or '}'.
 #pragma once
 

@@ -14,7 +14,7 @@ core::Error readBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v1& given, core::NodeP
 // Of whatever type they say; what they point to for the program to read stays as it is.
 core::Error readAny(CUgraphNodeParams& given, core::NodeParameters& out);
 
-// Both versions: the newer one goes on after the older.
+// Both versions: the newer one has the members of the older one, then more.
 template <class Parameters>
 void writeKernel(core::GraphNode& node, const core::KernelNode& kernel, Parameters& out) {
   out = {};

@@ -1,5 +1,5 @@
 // cudaDeviceProp as CUDA 11 and 12 lay it out; CUDA 13's is in our own driver_types.h. Version 12's begins with version
-// 11's and goes on.
+// 11's, and more members follow.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -197,7 +197,7 @@ CUDA_API(void, __cudaUnregisterFatBinary)(void** handle) {
   forget(all.variables, binary->variables, binary);
   forget(all.references, binary->references, binary);
   // At exit the device may be gone or in use: what it holds goes with the process. A library that is closed while the
-  // program goes on leaves its modules to the context.
+  // program runs leaves its modules to the context.
   const auto entry = std::find_if(all.binaries.begin(), all.binaries.end(), [&](FatBinary& b) { return &b == binary; });
   if (entry != all.binaries.end()) all.binaries.erase(entry);
 }
