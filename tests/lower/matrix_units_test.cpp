@@ -37,9 +37,9 @@ TEST(MatrixUnits, TakeAFragmentInEachOperand) {
   var v9 f32 "%f3"
 b0:
   %0 = const i32 0xffffffff
-  %1 = const i32 31
-  %2 = input i32 LocalIndex
-  %3 = and i32 %2, %1
+  %1 = input i32 LocalIndex
+  %2 = const i32 31
+  %3 = and i32 %1, %2
   %4 = read i32 v0
   %5 = read i32 v1
   %6 = read i32 v2

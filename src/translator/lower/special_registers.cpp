@@ -16,7 +16,10 @@ ir::Instruction* highWord(ir::Builder& b, ir::Instruction* value) {
 
 }  // namespace
 
-ir::Instruction* FunctionLowering::laneId() { return b.bitAnd(b.input(InputKind::LocalIndex), b.i32(31)); }
+ir::Instruction* FunctionLowering::laneId() {
+  ir::Instruction* thread = b.input(InputKind::LocalIndex);
+  return b.bitAnd(thread, b.i32(31));
+}
 
 ir::Instruction* FunctionLowering::specialRegister(Id which) {
   ir::Instruction* lane = nullptr;

@@ -305,8 +305,10 @@ class Rewriter {
   // Whether the threads of a warp differ in x alone, from a multiple of 32 on. Drivers know how large blocks are.
   static Instruction* areRowsOfWarps(ir::Builder& b) {
     auto is = [&](Instruction* value, uint32_t number) { return b.compare(Op::IEq, value, b.i32(number)); };
-    Instruction* isLine = b.bitAnd(is(b.input(InputKind::BlockDimY), 1), is(b.input(InputKind::BlockDimZ), 1));
-    return b.bitOr(isLine, is(b.bitAnd(b.input(InputKind::BlockDimX), b.i32(31)), 0));
+    Instruction* isFlat = is(b.input(InputKind::BlockDimY), 1);
+    Instruction* isThin = is(b.input(InputKind::BlockDimZ), 1);
+    Instruction* isWide = is(b.bitAnd(b.input(InputKind::BlockDimX), b.i32(31)), 0);
+    return b.bitOr(b.bitAnd(isFlat, isThin), isWide);
   }
 
   ir::Function& function_;
