@@ -99,7 +99,7 @@ std::string origin(const FieldRow& row) {
   if (row.kind == "Derived") return source.find(' ') == source.npos ? code(source) : std::string(source);
   if (row.kind == "Probe") return "a probe";
   if (row.kind == "Option") return "a probe, where " + code("MULCIBER_MATRIX_UNITS") + " allows it";
-  if (row.kind == "Driver") return "known of " + std::string(source);
+  if (row.kind == "Driver") return "known: " + code(source);
   if (row.kind == "Workaround") return "work-around " + code(source);
   return source.empty() ? "the caller" : code(source);
 }

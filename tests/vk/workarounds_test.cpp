@@ -23,9 +23,9 @@ std::set<std::string_view> idsOn(const Workarounds& workarounds) {
 
 TEST(Workarounds, BelongToDrivers) {
   std::vector<std::string> problems;
-  const Workarounds nvidia(VK_DRIVER_ID_NVIDIA_PROPRIETARY, false, {}, problems);
-  const Workarounds lavapipe(VK_DRIVER_ID_MESA_LLVMPIPE, true, {}, problems);
-  const Workarounds radv(VK_DRIVER_ID_MESA_RADV, false, {}, problems);
+  const Workarounds nvidia(Driver::Nvidia, false, {}, problems);
+  const Workarounds lavapipe(Driver::Lavapipe, true, {}, problems);
+  const Workarounds radv(Driver::Other, false, {}, problems);
   EXPECT_TRUE(nvidia.has(Workaround::LoopFlags));
   EXPECT_FALSE(lavapipe.has(Workaround::LoopFlags));
   EXPECT_TRUE(lavapipe.has(Workaround::ImagesBetweenKernels));
@@ -41,13 +41,13 @@ TEST(Workarounds, OfProbedFaultsAreOnWhereTheProbeFoundThem) {
   std::vector<std::string> problems;
   TargetProfile profile;
   profile.foldsZeros = true;
-  Workarounds all(VK_DRIVER_ID_MESA_LLVMPIPE, true, {}, problems);
+  Workarounds all(Driver::Lavapipe, true, {}, problems);
   all.apply(profile);
   EXPECT_TRUE(profile.foldsZeros);
   EXPECT_FALSE(profile.foldsHalfRoundTrips);
   EXPECT_TRUE(all.has(Workaround::ConstantZeros));
   EXPECT_FALSE(all.has(Workaround::HalfRoundTrips));
-  Workarounds(VK_DRIVER_ID_MESA_LLVMPIPE, true, {"constant-zeros"}, problems).apply(profile);
+  Workarounds(Driver::Lavapipe, true, {"constant-zeros"}, problems).apply(profile);
   EXPECT_FALSE(profile.foldsZeros);
 }
 
@@ -57,7 +57,7 @@ TEST(Workarounds, EachCanBeSwitchedOff) {
   for (const WorkaroundInfo& info : workaroundList()) {
     EXPECT_TRUE(ids.insert(info.id).second) << info.id << " is there twice";
     const bool isCpu = info.drivers == WorkaroundInfo::Drivers::Lavapipe;
-    const VkDriverId driver = isCpu ? VK_DRIVER_ID_MESA_LLVMPIPE : VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    const Driver driver = isCpu ? Driver::Lavapipe : Driver::Nvidia;
     auto expected = idsOn(Workarounds(driver, isCpu, {}, problems));
     EXPECT_EQ(expected.erase(info.id), 1u) << info.id;
     Workarounds fewer(driver, isCpu, {std::string(info.id)}, problems);
@@ -73,7 +73,7 @@ TEST(Workarounds, EachCanBeSwitchedOff) {
 
 TEST(Workarounds, UnknownOnesAreNamed) {
   std::vector<std::string> problems;
-  const Workarounds made(VK_DRIVER_ID_MESA_LLVMPIPE, true, {"loop-flag"}, problems);
+  const Workarounds made(Driver::Lavapipe, true, {"loop-flag"}, problems);
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0],
             "MULCIBER_DISABLE_WORKAROUNDS: there is no work-around 'loop-flag'; did you mean 'loop-flags'?");

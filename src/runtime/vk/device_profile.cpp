@@ -11,14 +11,17 @@ void Device::fillProfile() {
   const VkPhysicalDeviceLimits& limits = physical_.limits();
   const auto& operations = physical_.properties11.subgroupSupportedOperations;
   TargetProfile& profile = profile_;
+  const Driver driver = physical_.driver();
+  const bool isNvidia = driver == Driver::Nvidia, isNvk = driver == Driver::Nvk,
+             isLavapipe = driver == Driver::Lavapipe;
 
   // What needs no thought: each as profile_fields.def says.
 #define PROFILE_FIELD(type, name, rule, group, value, kind, source, purpose) PROFILE_FROM_##kind(name, source)
 #define PROFILE_FROM_Feature(name, source) profile.name = physical_.source;
 #define PROFILE_FROM_Probe(name, source) profile.name = probes_.name;
 #define PROFILE_FROM_Option(name, source) profile.name = util::environment().source && probes_.name;
-#define PROFILE_FROM_Derived(name, source)     // below
-#define PROFILE_FROM_Driver(name, source)      // below
+#define PROFILE_FROM_Derived(name, source)  // below
+#define PROFILE_FROM_Driver(name, source) profile.name = source;
 #define PROFILE_FROM_Workaround(name, source)  // by workarounds_.apply
 #define PROFILE_FROM_Caller(name, source)
 #include "mulciber/profile_fields.def"
@@ -47,9 +50,6 @@ void Device::fillProfile() {
   profile.textures = descriptors_ != nullptr;
   profile.surfaces = profile.textures && physical_.features2.features.shaderStorageImageReadWithoutFormat &&
                      physical_.features2.features.shaderStorageImageWriteWithoutFormat;
-  // What every NVIDIA GPU does, whatever driver runs it.
-  const VkDriverId driver = physical_.properties12.driverID;
-  profile.nvidiaNan = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
   profile.exactMinMax = probes_.exactMinMax && (probes_.minMaxUnitesNans || !profile.nvidiaNan);
   // NVIDIA's own takes x < c ? c : x for a maximum otherwise, which forgets NaNs.
   const auto& properties12 = physical_.properties12;
@@ -57,14 +57,7 @@ void Device::fillProfile() {
                                (properties12.shaderSignedZeroInfNanPreserveFloat16 || !profile.float16) &&
                                (properties12.shaderSignedZeroInfNanPreserveFloat64 || !profile.float64);
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
-  profile.samplesLikeCuda = (driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || util::environment().samplers) &&
-                            Descriptors::haveNothing(physical_);
-  // How drivers schedule warps is no property that Vulkan has: lavapipe runs one until it meets a barrier.
-  profile.barrierYields = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
-  profile.warpsProgress = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_MESA_NVK;
-  // Its workgroup barrier is the hardware's bar.sync, on which CUDA relies to order the block's device memory. On an
-  // H200 with driver 580.159.04 no value was wrong in 1.2e9 exchanges, and the fence saved is 6 % of a matrix product.
-  profile.barrierOrdersGlobal = driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+  profile.samplesLikeCuda = (isNvidia || util::environment().samplers) && Descriptors::haveNothing(physical_);
   workarounds_.apply(profile);
 }
 

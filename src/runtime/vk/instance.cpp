@@ -126,14 +126,22 @@ void PhysicalDevice::listMatrices() {
   matrices.resize(count);
 }
 
+Driver PhysicalDevice::driver() const {
+  switch (properties12.driverID) {
+    case VK_DRIVER_ID_NVIDIA_PROPRIETARY: return Driver::Nvidia;
+    case VK_DRIVER_ID_MESA_NVK: return Driver::Nvk;
+    case VK_DRIVER_ID_MESA_LLVMPIPE: return Driver::Lavapipe;
+    default: return Driver::Other;
+  }
+}
+
 std::string PhysicalDevice::whyUnusable() const {
   if (properties().apiVersion < VK_API_VERSION_1_3)
     return fmt::format("it has Vulkan {}.{}, 1.3 is needed", VK_API_VERSION_MAJOR(properties().apiVersion),
                        VK_API_VERSION_MINOR(properties().apiVersion));
   // docs/spirv.md: seen to give wrong results. Lavapipe tells its version in words only.
   unsigned mesa = 0;
-  if (properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
-      std::sscanf(properties12.driverInfo, "Mesa %u", &mesa) == 1 && mesa < 23)
+  if (driver() == Driver::Lavapipe && std::sscanf(properties12.driverInfo, "Mesa %u", &mesa) == 1 && mesa < 23)
     return fmt::format("{} is known to compute wrong results, Mesa 25 does not", properties12.driverInfo);
   std::vector<const char*> missing;
   for (const Feature& feature : features())

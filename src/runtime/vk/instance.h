@@ -12,6 +12,9 @@
 
 namespace mulciber::vk {
 
+// Drivers that Mulciber knows more of than they say of themselves.
+enum class Driver : uint8_t { Other, Nvidia, Nvk, Lavapipe };
+
 // Everything a device says about itself. Not movable: the structures point at one another.
 struct PhysicalDevice {
   PhysicalDevice(VkPhysicalDevice device, const InstanceFunctions& instanceFunctions);
@@ -59,6 +62,7 @@ struct PhysicalDevice {
   const VkPhysicalDeviceProperties& properties() const { return properties2.properties; }
   const VkPhysicalDeviceLimits& limits() const { return properties2.properties.limits; }
   bool has(std::string_view extension) const { return extensions.find(extension) != extensions.end(); }
+  Driver driver() const;
   bool isCpu() const { return properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
 
   // Empty when Mulciber can use the device, else what it lacks.

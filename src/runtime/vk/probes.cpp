@@ -236,9 +236,7 @@ struct Modes {
 };
 
 // Drivers seen to honour execution modes they do not advertise.
-bool triesUnadvertisedModes(const PhysicalDevice& physical) {
-  return physical.properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
-}
+bool triesUnadvertisedModes(const PhysicalDevice& physical) { return physical.driver() == Driver::Nvidia; }
 
 }  // namespace
 
@@ -274,8 +272,7 @@ Status probe(Device& device, ProbeResults& out) {
   if ((physical.properties11.subgroupSupportedOperations & needed) == needed)
     out.lanesLikeCuda = probe.allThreadsSayYes(probe_lanes, [](uint32_t) { return true; });
   // Only where it is known not to hang: a barrier that waits for ended threads may wait for ever.
-  if (properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY || properties12.driverID == VK_DRIVER_ID_MESA_NVK ||
-      properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE)
+  if (physical.driver() != Driver::Other)
     out.exitedThreadsArrive = probe.allThreadsSayYes(
         probe_exit, [](uint32_t thread) { return !((thread >= 32 && thread < 64) || thread % 5 == 1); });
 

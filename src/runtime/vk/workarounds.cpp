@@ -22,10 +22,10 @@ constexpr auto list = std::to_array<WorkaroundInfo>({
 #undef WORKAROUND
 });
 
-bool isMeant(Drivers drivers, VkDriverId driver, bool isCpu) {
+bool isMeant(Drivers drivers, Driver driver, bool isCpu) {
   switch (drivers) {
-    case Drivers::Nvidia: return driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
-    case Drivers::Lavapipe: return driver == VK_DRIVER_ID_MESA_LLVMPIPE;
+    case Drivers::Nvidia: return driver == Driver::Nvidia;
+    case Drivers::Lavapipe: return driver == Driver::Lavapipe;
     case Drivers::Gpus: return !isCpu;
     case Drivers::All:
     case Drivers::Probed: return true;
@@ -37,7 +37,7 @@ bool isMeant(Drivers drivers, VkDriverId driver, bool isCpu) {
 
 std::span<const WorkaroundInfo> workaroundList() { return list; }
 
-Workarounds::Workarounds(VkDriverId driver, bool isCpu, const std::vector<std::string>& disabled,
+Workarounds::Workarounds(Driver driver, bool isCpu, const std::vector<std::string>& disabled,
                          std::vector<std::string>& problems) {
   for (size_t i = 0; i < list.size(); ++i) on_[i] = isMeant(list[i].drivers, driver, isCpu);
   for (const std::string& id : disabled) {
@@ -55,8 +55,8 @@ Workarounds::Workarounds(VkDriverId driver, bool isCpu, const std::vector<std::s
 
 Workarounds Workarounds::of(const PhysicalDevice& physical) {
   std::vector<std::string> problems;
-  const Workarounds made(physical.properties12.driverID, physical.isCpu(),
-                         util::splitList(util::environment().disableWorkarounds), problems);
+  const Workarounds made(physical.driver(), physical.isCpu(), util::splitList(util::environment().disableWorkarounds),
+                         problems);
   static std::once_flag once;
   std::call_once(once, [&] {
     for (const std::string& problem : problems) util::log().warn("{}", problem);

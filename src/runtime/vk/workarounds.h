@@ -33,8 +33,7 @@ class Workarounds {
  public:
   Workarounds() = default;
   // `disabled`: ids; one that there is not goes to `problems`.
-  Workarounds(VkDriverId driver, bool isCpu, const std::vector<std::string>& disabled,
-              std::vector<std::string>& problems);
+  Workarounds(Driver driver, bool isCpu, const std::vector<std::string>& disabled, std::vector<std::string>& problems);
   // Without those that the environment disables.
   static Workarounds of(const PhysicalDevice& physical);
 
