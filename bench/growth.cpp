@@ -2,6 +2,7 @@
 // (tests/support/kernel_shapes.h): processor time, memory and size at growing counts, a line each.
 //
 //   bench_growth [--translate] [SHAPE [COUNT...]]     --translate: without the driver
+//   bench_growth --shapes                             their names and usual counts
 //
 // MESA_SHADER_CACHE_DISABLE=1 keeps Mesa from taking what it compiled before.
 #include <sys/resource.h>
@@ -104,6 +105,10 @@ void measure(const test::KernelShape& shape, unsigned count, bool withDriver) {
 
 int main(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
+  if (std::ranges::find(words, "--shapes") != words.end()) {
+    for (const test::KernelShape& shape : test::kernelShapes()) std::printf("%s %u\n", shape.name.data(), shape.count);
+    return 0;
+  }
   const bool withDriver = std::erase(words, "--translate") == 0;
   std::vector<unsigned> counts;
   for (size_t i = 1; i < words.size(); ++i) counts.push_back(static_cast<unsigned>(std::stoul(words[i])));

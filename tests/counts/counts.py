@@ -2,6 +2,7 @@
 """Guards speed without a GPU: counts that no other load on the machine changes, compared with those in expected.json.
 
 usage: counts.py check PROGRAM_FOLDER COMPILER [--vulkan]   --vulkan: the Vulkan calls; else the translator's part
+       counts.py growth PROGRAM_FOLDER                      how translation grows with kernels of each shape
        counts.py renew PROGRAM_FOLDER COMPILER              write what is counted now to expected.json
        counts.py calls VULKAN_FOLDER OUT                    the Vulkan functions called by the sources there
 
@@ -14,6 +15,7 @@ much less is a failure too, for later losses would hide in what was gained):
   all of them, and those of memory, atomics, barriers and subgroups       {SPIRV:.0%}, and {SLACK} instructions
   instructions executed to translate them, by callgrind                   {EXECUTED:.0%}
   Vulkan calls of one operation on a busy stream                          {CALLS:.0%}
+Translating a kernel four times as large may execute {GROWTH} times as many instructions (squares would be 16 times).
 NAME.ptx here is made of NAME.cu in bench: nvcc -std=c++17 -O3 -arch=compute_90 -ptx NAME.cu
 """
 import json
@@ -25,7 +27,7 @@ import sys
 import tempfile
 
 SLOW = ("memory", "atomic", "barrier", "subgroup")
-SPIRV, SLACK, EXECUTED, CALLS = 0.03, 4, 0.05, 0.03
+SPIRV, SLACK, EXECUTED, CALLS, GROWTH = 0.03, 4, 0.05, 0.03, 5
 HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "expected.json"
 CORPUS = sorted(HERE.glob("*.ptx"))
@@ -55,6 +57,13 @@ def executed(programs):
         out = pathlib.Path(folder) / "out"
         run("valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", programs / "spirv_counts", *CORPUS)
         return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.M).group(1))
+
+
+def executed_by_child(*command):
+    """Instructions of the longest of the processes that the command starts."""
+    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--trace-children=yes"]
+    result = subprocess.run([*valgrind, *map(str, command)], capture_output=True, text=True, check=True)
+    return max(int(count.replace(",", "")) for count in re.findall(r"I +refs: +([0-9,]+)", result.stderr))
 
 
 def vulkan_calls(programs):
@@ -107,6 +116,22 @@ def check_translator(programs, compiler, expected):
     return right
 
 
+def check_growth(programs):
+    if not shutil.which("valgrind"):
+        print("skipped: growth, because valgrind is not here")
+        return True
+    right = True
+    for line in run(programs / "bench_growth", "--shapes").splitlines():
+        shape, count = line.rsplit(" ", 1)
+        small, large = (executed_by_child(programs / "bench_growth", "--translate", shape, int(count) * factor // 2)
+                        for factor in (1, 4))
+        print(f"{shape}: {small / 1e6:.0f} and {large / 1e6:.0f} million instructions, {large / small:.2f} times")
+        if large > GROWTH * small:
+            print(f"wrong: {shape}: more than {GROWTH} times")
+            right = False
+    return right
+
+
 def check_vulkan(programs, expected):
     calls = vulkan_calls(programs)
     if calls is None:
@@ -150,6 +175,8 @@ def main():
             renew(pathlib.Path(programs), compiler)
         case ["check", programs, compiler]:
             sys.exit(0 if check_translator(pathlib.Path(programs), compiler, json.loads(EXPECTED.read_text())) else 1)
+        case ["growth", programs]:
+            sys.exit(0 if check_growth(pathlib.Path(programs)) else 1)
         case ["check", programs, _, "--vulkan"]:
             sys.exit(0 if check_vulkan(pathlib.Path(programs), json.loads(EXPECTED.read_text())) else 1)
         case _:

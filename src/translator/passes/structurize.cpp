@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <unordered_map>
 
 #include "translator/ir/verifier.h"
 #include "translator/passes/control_flow.h"
@@ -145,6 +146,7 @@ class StructureWriter {
     tasks_.push_back({Task::Kind::EndIf, merge});
     std::vector<Block*> targets = uniqueTargets(*block);
     std::vector<Task> arms;
+    std::unordered_map<const Block*, Block*> armOf;
     for (Block* target : targets) {
       Block* arm = merge;
       if (tree_.classify(block, target) == RegionTree::Jump::Fall) {
@@ -154,8 +156,9 @@ class StructureWriter {
         arms.push_back({Task::Kind::EndArm, merge});
         arms.push_back({Task::Kind::Arm, arm, block, target});
       }
-      redirect(*block, target, arm);
+      armOf[target] = arm;
     }
+    for (Block*& target : block->terminator.targets) target = armOf.at(target);
     // The first target's arm is written first.
     for (size_t i = arms.size(); i > 0; i -= 2) {
       tasks_.push_back(arms[i - 2]);
