@@ -1,4 +1,5 @@
 // Random copies between arrays and memory of every kind, against a model in host memory.
+#include <algorithm>
 #include <random>
 
 #include "core_test.h"
@@ -113,7 +114,9 @@ class ArrayCopyTest : public CoreTest {
     ASSERT_OK(stream->synchronize());
     std::vector<uint8_t> seen(place.model.size());
     ASSERT_OK(transfer(place, seen.data(), false));
-    ASSERT_EQ(seen == place.model, true);
+    const auto wrong = std::ranges::mismatch(seen, place.model);
+    const auto byte = static_cast<size_t>(wrong.in1 - seen.begin());
+    ASSERT_EQ(byte, seen.size()) << "of rows of " << place.rowBytes << " bytes, slices of " << place.rows << " rows";
   }
 
   std::mt19937 random{20};

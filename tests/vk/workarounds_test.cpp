@@ -47,7 +47,7 @@ TEST(Workarounds, OfProbedFaultsAreOnWhereTheProbeFoundThem) {
   EXPECT_FALSE(profile.foldsHalfRoundTrips);
   EXPECT_TRUE(all.has(Workaround::ConstantZeros));
   EXPECT_FALSE(all.has(Workaround::HalfRoundTrips));
-  Workarounds(Driver::Lavapipe, true, {"constant-zeros"}, problems).apply(profile);
+  Workarounds(Driver::Lavapipe, true, {.disabled = {"constant-zeros"}}, problems).apply(profile);
   EXPECT_FALSE(profile.foldsZeros);
 }
 
@@ -60,7 +60,7 @@ TEST(Workarounds, EachCanBeSwitchedOff) {
     const Driver driver = isCpu ? Driver::Lavapipe : Driver::Nvidia;
     auto expected = idsOn(Workarounds(driver, isCpu, {}, problems));
     EXPECT_EQ(expected.erase(info.id), 1u) << info.id;
-    Workarounds fewer(driver, isCpu, {std::string(info.id)}, problems);
+    Workarounds fewer(driver, isCpu, {.disabled = {std::string(info.id)}}, problems);
     EXPECT_EQ(idsOn(fewer), expected) << info.id;
     if (info.member == nullptr) continue;
     TargetProfile profile;
@@ -71,9 +71,25 @@ TEST(Workarounds, EachCanBeSwitchedOff) {
   EXPECT_TRUE(problems.empty());
 }
 
+TEST(Workarounds, EachCanBeSwitchedOn) {
+  std::vector<std::string> problems;
+  for (const WorkaroundInfo& info : workaroundList()) {
+    auto expected = idsOn(Workarounds(Driver::Other, true, {}, problems));
+    expected.insert(info.id);
+    Workarounds more(Driver::Other, true, {.enabled = {std::string(info.id)}}, problems);
+    EXPECT_EQ(idsOn(more), expected) << info.id;
+    if (info.member == nullptr) continue;
+    TargetProfile profile;
+    profile.*info.member = false;
+    more.apply(profile);
+    EXPECT_TRUE(profile.*info.member) << info.id;
+  }
+  EXPECT_TRUE(problems.empty());
+}
+
 TEST(Workarounds, UnknownOnesAreNamed) {
   std::vector<std::string> problems;
-  const Workarounds made(Driver::Lavapipe, true, {"loop-flag"}, problems);
+  const Workarounds made(Driver::Lavapipe, true, {.disabled = {"loop-flag"}}, problems);
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0],
             "MULCIBER_DISABLE_WORKAROUNDS: there is no work-around 'loop-flag'; did you mean 'loop-flags'?");

@@ -75,7 +75,8 @@ bool canCopyDirectly(const ImageBox& destination, const ImageBox& source) {
 
 // Of device memory. What crosses the bus is as fast by the copy engine.
 bool isFasterByKernel(const Device& device, const MemoryBox& memory) {
-  return device.workarounds().has(Workaround::SlowImageCopies) && !memory.memory.host;
+  const bool crossesBus = memory.memory.host && !device.physical().isCpu();
+  return device.workarounds().has(Workaround::SlowImageCopies) && !crossesBus;
 }
 
 }  // namespace
@@ -85,6 +86,9 @@ Status Commands::copyByKernel(const ImageBox& image, const MemoryBox& memory, bo
   const uint64_t bits = memory.address | (image.height > 1 ? memory.pitch : 0) | (image.depth > 1 ? memory.slice : 0);
   if (!device_.profile().surfaces || !shape.isStorage || shape.block != 1 || !image.isWhole() ||
       bits % shape.elementBytes != 0)
+    return Status::Unsupported;
+  // Lavapipe with 32 lanes takes words of other texels for those of 16 bytes.
+  if (!toImage && shape.elementBytes == 16 && device_.physical().driver() == Driver::Lavapipe)
     return Status::Unsupported;
   struct {
     uint64_t address, pitch, slice;
@@ -119,6 +123,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
     MemoryBox part = packed;
     part.address += destination.skippedBytes;
     copy(regionOf(part, source, destination));
+    barrier();
     return copyToImage(whole, packed);
   }
   if (isFasterByKernel(device_, source) && copyByKernel(destination, source, true) == Status::Ok) return Status::Ok;
@@ -131,6 +136,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
   TRY(temporary(destination.rowBytes * destination.height * destination.depth, memory));
   const MemoryBox packed = withoutGaps(memory, destination);
   copy(regionOf(packed, source, destination));
+  barrier();
   return copyToImage(destination, packed);
 }
 

@@ -28,17 +28,22 @@ struct WorkaroundInfo {
 
 std::span<const WorkaroundInfo> workaroundList();
 
+// Ids of work-arounds that are on or off whatever the driver is.
+struct WorkaroundChanges {
+  std::vector<std::string> disabled{}, enabled{};
+};
+
 // Those that are on for one device.
 class Workarounds {
  public:
   Workarounds() = default;
-  // `disabled`: ids; one that there is not goes to `problems`.
-  Workarounds(Driver driver, bool isCpu, const std::vector<std::string>& disabled, std::vector<std::string>& problems);
-  // Without those that the environment disables.
+  // An id in `changes` that no work-around has goes to `problems`.
+  Workarounds(Driver driver, bool isCpu, const WorkaroundChanges& changes, std::vector<std::string>& problems);
+  // As the environment changes them.
   static Workarounds of(const PhysicalDevice& physical);
 
   bool has(Workaround workaround) const { return on_[static_cast<size_t>(workaround)]; }
-  // The members of workarounds; those that a probe has set stay so unless they are disabled.
+  // The members of workarounds; those that a probe has set stay so unless they are changed.
   void apply(TargetProfile& profile);
 
  private:
@@ -47,7 +52,7 @@ class Workarounds {
 #include "runtime/vk/workarounds.def"
 #undef WORKAROUND
       ;
-  std::bitset<count> on_;
+  std::bitset<count> on_, enabled_;
 };
 
 }  // namespace mulciber::vk
