@@ -17,7 +17,7 @@ text { font: 12px system-ui, sans-serif; fill: #24292f }
 """
 LABELS, PLOT, VALUES = 210, 430, 60  # widths
 LINE = 18
-LEAST, MOST = 0.5, 2.0  # ratios at the ends of the logarithmic axis
+LEAST, MOST = 0.25, 2.0  # ratios at the ends of the logarithmic axis
 
 
 def chart(header, rows, groups):
@@ -51,7 +51,7 @@ def chart(header, rows, groups):
             parts.append(f'<text x="{LABELS + PLOT + 8}" y="{y + 13}">{ratio:.2f}x</text>')
             y += LINE
     grid = []
-    for ratio in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0):
+    for ratio in (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0):
         at = x(ratio)
         grid.append(f'<line class="{"one" if ratio == 1 else "grid"}" x1="{at:.1f}" x2="{at:.1f}" y1="56" y2="{y + 4}"/>')
         grid.append(f'<text class="quiet" x="{at:.1f}" y="50" text-anchor="middle">{ratio:g}</text>')
