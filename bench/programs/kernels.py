@@ -17,6 +17,15 @@ def of_ours(text):
     return found
 
 
+COMPILING = re.compile(r"([\d.]+) (us|ms|s) of compiling on the host")
+
+
+def first_launches(text):
+    """Microseconds that the host took to translate kernels and to make their pipelines, or None."""
+    match = COMPILING.search(text)
+    return match and float(match[1]) * MICROSECONDS[match[2]]
+
+
 def of_native(text):
     """{name: (microseconds, calls, registers, local bytes)}"""
     found = {}

@@ -11,6 +11,11 @@ TIME = re.compile(rf"(?<![\w.])(?P<value>{NUMBER})\s*(?P<open>[\[(]?)(?P<unit>{U
                   rf"|(?<!/)[\[(]?\b(?P<unit_first>{UNIT})[\])]?\s*[:=]\s*(?P<value_after>{NUMBER})(?![\w.])")
 # Numbers that are made of times, and times that no device has a part in.
 RATE = re.compile(r"/\s*s(ec(ond)?)?\b|flop/?s|flops|iops|bandwidth|throughput|per second|speed-?up|[\d.]+\s*[MG]Hz|\bfps\b", re.IGNORECASE)
+# Times without a unit: "Kernel time : 0.2", "Total clocks = 9"; but no "time step: 3".
+TIMELIKE = re.compile(r"\b(time|times|timing|elapsed|clocks?|cycles|latency|duration|efficiency)\b(?!\s*(steps?|points?)\b)[^:=\d]*[:=]\s*[-+\d.]",
+                      re.IGNORECASE)
+# "4.2 3.3 <time>": what stands beside a time is one too.
+BESIDE_TIME = re.compile(rf"(?:{NUMBER}[\s,/|]+)+<time>")
 HOST = re.compile(r"\b(cpu|on (the )?host|host (time|execution|implementation|code)|reference|serial)\b", re.IGNORECASE)
 
 
@@ -25,8 +30,9 @@ class Output:
         own = re.compile(times) if times else None
         chosen = re.compile(results) if results else None
         for line in text.splitlines():
-            rest = self._take_times(line.strip(), own)
-            if rest and not RATE.search(rest) and (chosen is None or chosen.search(line)):
+            rest = BESIDE_TIME.sub("<time>", self._take_times(line.strip(), own))
+            is_measure = RATE.search(rest) or TIMELIKE.search(rest)
+            if rest and (chosen.search(line) if chosen else not is_measure):
                 numbers = [float(number) for number in re.findall(NUMBER, rest)]
                 self.results.append((re.sub(r"\s+", " ", re.sub(NUMBER, "#", rest)), numbers))
 

@@ -20,7 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from compare import device, environment, number, ratio_text  # noqa: E402
-from kernels import of_native, of_ours, side_by_side  # noqa: E402
+from kernels import first_launches, of_native, of_ours, side_by_side  # noqa: E402
 from output import Output, difference  # noqa: E402
 
 GOOD, BAD = 0.8, 0.5
@@ -44,10 +44,11 @@ class Program:
         self.tolerance = entry.get("tolerance", 1e-4)
         self.outputs = {"native": [], "ours": []}
         self.seconds = {"native": [], "ours": []}
-        self.problem, self.kernels = "", []
+        self.problem, self.kernels, self.first = "", [], None
 
-    def execute(self, side, arguments, scratch, options=(), keep=True, **variables):
+    def execute(self, side, arguments, scratch, options=(), keep=True, seconds=None, **variables):
         """One run. What it printed on standard error, or None and a problem."""
+        seconds = seconds or arguments.seconds
         variables = environment(scratch) | variables
         command = list(self.command)
         if side == "native":
@@ -56,9 +57,9 @@ class Program:
             command = [arguments.mulciber, "run", *options, *command]
         begin = time.monotonic()
         try:
-            result = subprocess.run(command, capture_output=True, cwd=self.folder, env=variables, timeout=arguments.seconds)
+            result = subprocess.run(command, capture_output=True, cwd=self.folder, env=variables, timeout=seconds)
         except subprocess.TimeoutExpired:
-            self.problem = f"{side}: {arguments.seconds} s passed"
+            self.problem = f"{side}: {seconds} s passed"
             return None
         except OSError as error:
             self.problem = f"{side}: {error}"
@@ -80,7 +81,7 @@ class Program:
         except subprocess.SubprocessError as error:
             self.problem = f"not built: {(getattr(error, 'stderr', None) or b'').decode(errors='replace')[-200:]}"
             return
-        self.execute("ours", arguments, scratch, keep=False)
+        self.execute("ours", arguments, scratch, keep=False, seconds=arguments.prepare_seconds)
 
     def profile(self, arguments, scratch):
         """The time of each kernel, natively where there is a library that tells it."""
@@ -93,6 +94,7 @@ class Program:
                 os.remove(path)
         ours = self.execute("ours", arguments, scratch, ["--profile"], keep=False)
         self.kernels = side_by_side(of_native(told), of_ours(ours or ""))
+        self.first = first_launches(ours or "")
 
     def ratios(self):
         """[(label, native, ours)] in microseconds, medians over the rounds."""
@@ -113,6 +115,7 @@ class Program:
         rows = [] if self.problem else [{"label": label, "native": native, "ours": ours, "ratio": native / ours}
                                         for label, native, ours in self.ratios()]
         return {"name": self.name, "command": self.command, "problem": self.problem, "times": rows, "kernels": self.kernels,
+                "first launches": self.first,
                 "seconds": {side: statistics.median(values) for side, values in self.seconds.items() if values}}
 
 
@@ -162,14 +165,14 @@ def table(results):
 
 def kernel_table(results):
     """Of programs that were profiled: their kernels, without those of little time."""
-    lines = ["| program | kernel | calls | CUDA | Mulciber | | native registers |", "|---|---|---:|---:|---:|---:|---:|"]
+    lines = ["| program | kernel | calls | CUDA | Mulciber | | native registers | first launches |", "|---|---|---:|---:|---:|---:|---:|---:|"]
     for result in results:
         all_time = sum(row["ours"] * row["calls"] for row in result["kernels"])
         for row in result["kernels"]:
             if row["ours"] * row["calls"] > 0.05 * all_time:
                 native = row.get("native")
                 lines.append(f"| {result['name']} | {row['kernel'][:60]} | {row['calls']} | {number(native)} us | {number(row['ours'])} us | "
-                             f"{ratio_text(native and native / row['ours'])} | {row.get('registers', '-')} |")
+                             f"{ratio_text(native and native / row['ours'])} | {row.get('registers', '-')} | {number(result['first launches'])} us |")
     return lines if len(lines) > 2 else []
 
 
@@ -186,12 +189,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1, help="how many to build and to translate at once")
     parser.add_argument("--seconds", type=float, default=60, help="limit of one run of one program")
+    parser.add_argument("--prepare-seconds", type=float, help="limit of its first run, which fills the cache; by default the same")
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which nothing new is begun")
     parser.add_argument("--profile", type=float, default=0, metavar="RATIO", help="profile programs with a timing below this")
     parser.add_argument("--native-profile", type=os.path.abspath, help="the library made of native_profile.cpp, for native kernels' times")
     parser.add_argument("--json", help="write all numbers to this file")
     parser.add_argument("--markdown", help="write the tables to this file")
     arguments = parser.parse_args()
+    arguments.prepare_seconds = arguments.prepare_seconds or arguments.seconds
     end = time.monotonic() + arguments.limit
     signal.signal(signal.SIGTERM, interrupt)
     arguments.mulciber = os.path.abspath(arguments.mulciber)

@@ -5,6 +5,7 @@ are slow, wrong, failing, hanging or not to be built.
 usage: programs_test.py SOURCE_FOLDER
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 
 SOURCES = pathlib.Path(sys.argv[1]) / "bench" / "programs"
 sys.path.insert(0, str(SOURCES))
-from kernels import of_native, of_ours, side_by_side  # noqa: E402
+from kernels import first_launches, of_native, of_ours, side_by_side  # noqa: E402
 from output import Output, difference  # noqa: E402
 
 failures = 0
@@ -46,6 +47,9 @@ def reading():
     expect("an expression of one's own", times("A;7;x\nB;8;y", times=r"(?P<label>\w);(?P<value>\d);x"), {"A": 7e6})
     expect("results without times and rates", Output("sum 1.5\ntime 3 ms\nx 2 in 4 us\n8 GFLOPS").results,
            [("sum #", [1.5]), ("time <time>", []), ("x # in <time>", [2])])
+    expect("times without a unit are no results", Output("Kernel time : 0.25\nTotal clocks = 9\ntime clocks = 1\nefficiency: 80").results, [])
+    expect("numbers of time steps are", Output("time step: 3\nruntime 7").results, [("time step: #", [3]), ("runtime #", [7])])
+    expect("two times with one unit", Output("average time (a vs b): 1.5 2.5 (us)").results, [("average time (a vs b): <time>", [])])
     expect("only some lines", Output("sum 1\nseed 2", results="sum").results, [("sum #", [1])])
 
 
@@ -66,6 +70,8 @@ def kernels():
                    "  9.0%    9.00 us         1     9.00 us     9.00 us     9.00 us   1.5 GB/s  (copy)\n"
                    "  1.0%    1.00 us         1     1.00 us     1.00 us     1.00 us             (graph)\noccupancy: the most\n")
     expect("our profile", ours, {"add(int *)": (6000, 3), "copy": (9, 1), "graph": (1, 1)})
+    expect("its first launches", first_launches("mulciber profile: GPU, 6.00 ms of work on the device, 1.50 ms of compiling on the host\n"), 1500)
+    expect("a profile without them", first_launches("share total calls\n"), None)
     native = of_native("3000000\t3\t40\t8\tadd(int *)\n")
     expect("a native profile", native, {"add(int *)": (3000, 3, 40, 8)})
     expect("both", side_by_side(native, ours)[0],
@@ -76,7 +82,8 @@ def kernels():
 MULCIBER = """#!/bin/sh
 [ "$1" = run ] || exit 9
 shift
-[ "$1" != --profile ] || { echo '100.0%  6.00 ms  3  2.00 ms  1.00 ms  3.00 ms  25 %  add' >&2; shift; }
+[ -e prepared ] || [ -z "$SLOW_AT_FIRST" ] || sleep 3
+[ "$1" != --profile ] || { echo '2.00 ms of compiling on the host' >&2; echo '100.0%  6.00 ms  3  2.00 ms  1.00 ms  3.00 ms  25 %  add' >&2; shift; }
 OURS=1 exec "$@"
 """
 ENTRIES = {
@@ -113,6 +120,7 @@ def running(folder):
     expect("ratios", {name: [row["ratio"] for row in program["times"]] for name, program in programs.items() if program["times"]},
            {"level": [1.0], "slow": [0.25, 1.0]})
     expect("a slow program's kernels", programs["slow"]["kernels"], [{"kernel": "add", "ours": 2000, "calls": 3}])
+    expect("what its first launches took", programs["slow"]["first launches"], 2000)
     expect("others are not profiled", programs["level"]["kernels"], [])
     text = (folder / "out.md").read_text()
     expect("the summary", [line in text for line in ("| compared | 3 | 2 |", "| geometric mean | 0.63x | 0.71x |",
@@ -127,6 +135,14 @@ def running(folder):
     time.sleep(0.5)
     late.terminate()
     expect("what is interrupted tells what it has", ("what follows was measured" in late.communicate()[1], (folder / "out.json").exists()), (True, True))
+    slow = [*command, "--only", "level", "--seconds", "1"]
+    at_first = {**os.environ, "SLOW_AT_FIRST": "1"}
+    expect("a first run that takes too long", subprocess.run(slow, capture_output=True, env=at_first).returncode, 1)
+    (folder / "wait").unlink()
+    entries[0]["command"][2] += "; touch prepared"
+    manifest.write_text(json.dumps(entries))
+    given = subprocess.run([*slow, "--prepare-seconds", "20"], capture_output=True, env=at_first)
+    expect("a first run that is given more time", given.returncode, 0)
     unknown = subprocess.run([*command, "--only", "nothing"], capture_output=True, text=True)
     expect("a name that is not there", (unknown.returncode, "not in the manifest: nothing" in unknown.stderr), (2, True))
 
