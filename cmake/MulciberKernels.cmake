@@ -3,7 +3,8 @@
 # a function that loads its kernels, and functions that launch or record each.
 #   SOURCES       PTX, or CUDA sources. Those are compiled by nvcc, or by clang where it finds a CUDA toolkit; without
 #                 either, the PTX of the same name beside the source is taken.
-#   PROFILES      the devices it is for, best first: JSON files, or names that `mulciber translate` knows
+#   PROFILES      the devices it is for, best first: JSON files, or names that `mulciber translate` knows; without it
+#                 nvidia, lavapipe, and portable for all others
 #   ARCHITECTURE  of CUDA sources; 75 without it
 #   OPTIONS       of `mulciber translate`, such as --flush-denormals
 
@@ -37,7 +38,7 @@ function(mulciber_add_kernels target)
     message(FATAL_ERROR "mulciber_add_kernels(TARGET SOURCES sources...): ${arg_UNPARSED_ARGUMENTS} is not understood")
   endif()
   if(NOT arg_PROFILES)
-    set(arg_PROFILES nvidia lavapipe vulkan1.3)
+    set(arg_PROFILES nvidia lavapipe portable)
   endif()
   if(NOT arg_ARCHITECTURE)
     set(arg_ARCHITECTURE 75)

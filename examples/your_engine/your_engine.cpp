@@ -1,7 +1,7 @@
-// Your engine here: a Vulkan device that exists already, and one CUDA kernel recorded into its own command buffer.
+// Your engine here: a Vulkan device that exists already, and one CUDA kernel, translated when the engine was built,
+// recorded into its own command buffer.
 // Everything that Mulciber needs stands behind a comment that begins with a star.
 #include <cstdio>
-#include <string_view>
 #include <vector>
 
 #include "common/png.h"
@@ -9,13 +9,12 @@
 //
 #include <mulciber/engine.hpp>  // *
 
+#include "julia.h"  // * made of julia.cu by mulciber_add_kernels() in CMakeLists.txt
+
 namespace {
 
 namespace cuda = mulciber::engine;  // *
 
-constexpr std::string_view ptx =
-#include "julia_ptx.h"
-    ;
 constexpr uint32_t width = 480, height = 270;
 
 void check(VkResult result) {
@@ -94,7 +93,7 @@ void run(const char* output) {
   volkLoadDevice(engine.device);
   vkGetDeviceQueue(engine.device, engine.family, 0, &engine.queue);
   {
-    // * A context on the device, and a kernel of a PTX module.
+    // * A context on the device, and the kernels of julia.cu: no translator runs.
     const MulciberQueue queue{engine.queue, engine.family, nullptr, nullptr, nullptr};
     MulciberContextInfo contextInfo{};
     contextInfo.structSize = sizeof(contextInfo);
@@ -106,10 +105,11 @@ void run(const char* output) {
     contextInfo.bufferUsage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
     contextInfo.flags = MULCIBER_CONTEXT_NO_THREADS;
     const cuda::Context context(contextInfo);
-    const cuda::Module module(context.get(), ptx);
-    const cuda::Kernel julia = module.kernel("julia");
-    const cuda::Shape shape{{(width + 15) / 16, (height + 15) / 16, 1}, {16, 16, 1}};
-    julia.prepare(shape);
+    julia_kernels kernels{};
+    cuda::check(julia_load(context.get(), &kernels));
+    const MulciberShape shape{{(width + 15) / 16, (height + 15) / 16, 1}, {16, 16, 1}};
+    const MulciberLaunch launch = mulciberShaped(&shape, nullptr, 0);
+    cuda::check(mulciberPrepareKernel(kernels.julia, &launch));
 
     // * Memory of the device, which the engine could as well draw from: mulciberGetBuffer tells its VkBuffer.
     constexpr size_t bytes = size_t{width} * height * 4;
@@ -120,7 +120,8 @@ void run(const char* output) {
     const MulciberRecordingInfo recordingInfo{sizeof(recordingInfo), commands, engine.family,
                                               MULCIBER_RECORDING_BARRIER_AFTER, 0};
     cuda::Recording recording(context.get(), recordingInfo);
-    recording.launch(julia, shape, pixels, int{width}, int{height}, -0.79f, 0.156f);
+    const julia_julia_arguments arguments{pixels, width, height, -0.79f, 0.156f};
+    cuda::check(julia_record_julia(&kernels, recording.get(), &shape, &arguments));
     recording.end();
     submitAndWait(engine, commands);
 
@@ -132,6 +133,7 @@ void run(const char* output) {
     for (size_t i = 0; i < bytes; i += 4) rgb.insert(rgb.end(), host.begin() + i, host.begin() + i + 3);
     example::writePng(output, width, height, rgb);
     std::printf("%s\n", output);
+    cuda::check(mulciberUnloadModule(kernels.module));
   }
   vkDestroyCommandPool(engine.device, engine.pool, nullptr);
   vkDestroyDevice(engine.device, nullptr);

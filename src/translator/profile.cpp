@@ -206,6 +206,14 @@ template <class T>
 bool isSame(const T& made, const T& device) {  // kernels are made one way or the other by it
   return made == device;
 }
+bool isWarps(uint32_t made, uint32_t device) {  // only kernels that were made for warps use subgroups
+  return made != 32 || device == 32;
+}
+
+// Faults are the rule that only booleans have; whatever else it is set to stays.
+void haveFault(bool& member, std::string_view rule) { member |= rule == "Fault"; }
+template <class T>
+void haveFault(T&, std::string_view) {}
 
 }  // namespace
 
@@ -222,6 +230,19 @@ std::string toJson(const TargetProfile& profile) {
   return out + "\n}\n";
 }
 
+std::string toBriefJson(const TargetProfile& profile) {
+  const TargetProfile defaults;
+  std::string out;
+#define PROFILE_FIELD(type, field, ...)                             \
+  if (profile.field != defaults.field) {                            \
+    out += std::string(out.empty() ? "" : ",") + "\"" #field "\":"; \
+    write(out, profile.field);                                      \
+  }
+#include "mulciber/profile_fields.def"
+#undef PROFILE_FIELD
+  return "{" + out + "}";
+}
+
 std::optional<TargetProfile> profileFromJson(std::string_view json, std::string& error) {
   TargetProfile profile;
   if (!Reader(json).run(profile, error)) return std::nullopt;
@@ -235,6 +256,25 @@ std::string whatKeepsFrom(const TargetProfile& made, const TargetProfile& device
 #include "mulciber/profile_fields.def"
 #undef PROFILE_FIELD
   return out;
+}
+
+std::vector<TargetProfile> portableProfiles(bool usesMore) {
+  TargetProfile least = plainVulkan();
+  least.name = "portable";
+  least.subgroupSize = 1;
+  least.subgroupShuffle = least.subgroupBallot = least.subgroupVote = false;
+  least.float64 = least.textures = least.surfaces = usesMore;
+#define PROFILE_FIELD(type, field, rule, ...) haveFault(least.field, #rule);
+#include "mulciber/profile_fields.def"
+#undef PROFILE_FIELD
+  std::vector<TargetProfile> all{least};
+  for (bool TargetProfile::*const member : {&TargetProfile::denormsByDefault32, &TargetProfile::approximationsFlush32,
+                                            &TargetProfile::signedZeroPreserve, &TargetProfile::nvidiaNan})
+    for (size_t i = 0, count = all.size(); i < count; ++i) {
+      all.push_back(all[i]);
+      all.back().*member = true;
+    }
+  return all;
 }
 
 const TargetProfile* builtinProfile(std::string_view name) {

@@ -56,6 +56,7 @@ TEST(KernelArchiveTest, HoldsWhatModulesNeed) {
 TEST(KernelArchiveTest, GivesTheFirstProfileThatTheDeviceSuits) {
   const TargetProfile lavapipe = *builtinProfile("lavapipe"), nvidia = *builtinProfile("nvidia");
   TargetProfile poor = lavapipe;
+  poor.name = "poor";
   poor.maxPushConstants = 32;  // then parameters lie in a buffer
   const std::string bytes = translated(ptx, {nvidia, lavapipe, poor});
   std::unique_ptr<const KernelArchive> archive;
@@ -72,6 +73,45 @@ TEST(KernelArchiveTest, GivesTheFirstProfileThatTheDeviceSuits) {
   EXPECT_NE(problem.find("the profile lavapipe, which this device does not suit: maxPushConstants, subgroupSize"),
             std::string::npos)
       << problem;
+}
+
+// Whatever a device lacks of a built-in profile: subgroups of 32, threads that meet again, denormals, a fault more.
+TEST(KernelArchiveTest, PortableKernelsAreForEveryDevice) {
+  const std::string bytes = translated(ptx, portableProfiles(false));
+  std::unique_ptr<const KernelArchive> archive;
+  std::string problem;
+  for (const char* name : {"vulkan1.3", "lavapipe", "nvidia"}) {
+    std::vector<TargetProfile> devices(8, *builtinProfile(name));
+    devices[1].subgroupSize = 8;
+    devices[2].subgroupSize = 64;
+    devices[3].maximalReconvergence = devices[3].subgroupShuffle = devices[3].exitedThreadsArrive = false;
+    devices[4].denormsByDefault32 ^= true;
+    devices[5].nvidiaNan ^= true;
+    devices[6].signedZeroPreserve ^= true;
+    devices[7].approximationsFlush32 ^= true;
+    for (TargetProfile& device : devices) {
+      device.foldsZeros = device.gridsInPieces = true;
+      EXPECT_EQ(read(bytes, device, archive, problem), Error::Success) << problem;
+    }
+  }
+  TargetProfile poor;
+  poor.maxPushConstants = 64;
+  poor.maxThreadsPerBlock = 256;
+  EXPECT_EQ(read(bytes, poor, archive, problem), Error::NoBinaryForGpu);
+  EXPECT_NE(problem.find("the profile portable, which this device does not suit: maxPushConstants, maxThreadsPerBlock"),
+            std::string::npos)
+      << problem;
+  EXPECT_EQ(problem.find("portable"), problem.rfind("portable")) << problem;
+}
+
+// A kernel without floats has as many translations as there are ways to ask for signs of zeros: two of sixteen.
+TEST(KernelArchiveTest, KeepsEachTranslationOnce) {
+  auto portable = portableProfiles(false);
+  const size_t all = translated(ptx, portable).size();
+  std::erase_if(portable, [](const TargetProfile& p) { return p.denormsByDefault32 || p.nvidiaNan; });
+  const size_t fewer = translated(ptx, portable).size();
+  EXPECT_EQ(portable.size(), 4u);
+  EXPECT_LT(all - fewer, 12 * 512u);  // of 12 profiles, and no more translations
 }
 
 TEST(KernelArchiveTest, RefusesDamagedBytes) {
@@ -91,6 +131,15 @@ TEST(KernelArchiveTest, RefusesDamagedBytes) {
   EXPECT_EQ(read(other, lavapipe, archive, problem), Error::InvalidImage);
   EXPECT_NE(problem.find("another version of Mulciber"), std::string::npos);
   EXPECT_FALSE(archive);
+}
+
+TEST(ProfileTest, BriefJsonIsReadAsTheWholeProfile) {
+  for (const char* name : {"vulkan1.3", "lavapipe", "nvidia"}) {
+    std::string error;
+    const auto read = profileFromJson(toBriefJson(*builtinProfile(name)), error);
+    ASSERT_TRUE(read) << error;
+    EXPECT_EQ(toJson(*read), toJson(*builtinProfile(name)));
+  }
 }
 
 // Every device suits itself and a poorer profile, and no profile that promises more, whatever it is.

@@ -124,7 +124,7 @@ std::string capabilitiesPage() {
       "device\n"
       "must have an *ability* too, kernels must have been made to avoid a *fault*, both must be the *same*, or the "
       "member\n"
-      "is *free*.\n";
+      "is *free*. *Warps*: kernels made for subgroups of 32 need them, and others use no subgroups.\n";
   std::string_view group;
   for (const FieldRow& row : rows) {
     if (row.group != group) {

@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <vector>
-
+#include "mulciber/offline.h"
 #include "terminal.h"
 #include "util/file.h"
 
@@ -14,13 +13,31 @@ std::optional<TargetProfile> loadProfile(const std::string& name) {
   if (const TargetProfile* builtin = builtinProfile(name)) return *builtin;
   const auto text = util::readFile(name);
   if (!text) {
-    complain(fmt::format("'{}' is neither a known profile (vulkan1.3, lavapipe, nvidia) nor a readable file", name));
+    complain(fmt::format(
+        "'{}' is neither a known profile (vulkan1.3, lavapipe, nvidia; portable for --library) nor a readable file",
+        name));
     return std::nullopt;
   }
   std::string error;
   auto profile = profileFromJson(*text, error);
   if (!profile) complain(fmt::format("{}: {}", name, error));
   return profile;
+}
+
+std::optional<std::vector<TargetProfile>> loadProfiles(const std::vector<std::string>& names, bool portableUsesMore) {
+  std::vector<TargetProfile> profiles;
+  for (const std::string& name : names) {
+    if (name == "portable") {
+      const auto all = portableProfiles(portableUsesMore);
+      profiles.insert(profiles.end(), all.begin(), all.end());
+      continue;
+    }
+    const auto profile = loadProfile(name);
+    if (!profile) return std::nullopt;
+    profiles.push_back(*profile);
+  }
+  if (profiles.empty()) profiles.push_back(*loadProfile({}));
+  return profiles;
 }
 
 ModulePtr parseImage(const fatbin::PtxModules& modules, const std::string& path, Diagnostics& diagnostics) {

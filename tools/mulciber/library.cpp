@@ -34,7 +34,8 @@ std::string reflectionOf(const Library& library, const std::vector<TargetProfile
         fmt::format("{}\n  {{\"name\": {}, \"bytes\": {}, \"isConstant\": {}, \"isManaged\": {}}}",
                     variables.empty() ? "" : ",", json(symbol.name), symbol.size, symbol.isConstant, symbol.isManaged);
   for (const TargetProfile& profile : profiles)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", json(profile.name));
+    if (const std::string name = json(profile.name); names.find(name) == std::string::npos)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   return fmt::format("{{\n\"translator\": {},\n\"profiles\": [{}],\n\"kernels\": [{}],\n\"variables\": [{}]\n}}\n",
                      translatorVersion(), names, kernels, variables);
 }

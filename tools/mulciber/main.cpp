@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   translateCommand
       ->add_option("-p,--profile", translateOptions.profiles,
                    "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3). Several "
-                   "times with --library: a device takes the first that it suits")
+                   "times with --library, where there is also portable: a device takes the first that it suits")
       ->allow_extra_args(false);
   translateCommand
       ->add_option("--library", translateOptions.library,

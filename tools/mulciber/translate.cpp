@@ -108,16 +108,11 @@ std::string describe(const KernelInfo& info) {
 }
 
 int translate(const TranslateOptions& options) {
-  std::vector<TargetProfile> profiles;
-  for (const std::string& name : options.profiles) {
-    const auto profile = loadProfile(name);
-    if (!profile) return ExitFailure;
-    profiles.push_back(*profile);
-  }
-  if (profiles.empty()) profiles.push_back(*loadProfile({}));
-  const TargetProfile& profile = profiles.front();
-  if (profiles.size() > 1 && options.library.empty()) {
-    complain("several profiles are for --library");
+  const auto profiles = loadProfiles(options.profiles, /*portableUsesMore=*/false);
+  if (!profiles) return ExitFailure;
+  const TargetProfile& profile = profiles->front();
+  if (profiles->size() > 1 && options.library.empty()) {
+    complain("several profiles, and 'portable', are for --library");
     return ExitUsage;
   }
   fatbin::Error error;
@@ -152,8 +147,11 @@ int translate(const TranslateOptions& options) {
       complain(fmt::format("{} holds {} modules, and a library is made of one", options.input, modules.size()));
       return ExitFailure;
     }
-    Diagnostics diagnostics;
-    const int status = writeLibrary(options, *modules.front(), profiles, translation, diagnostics);
+    Diagnostics diagnostics, ofPortable;
+    const bool isPortable = std::ranges::find(options.profiles, "portable") != options.profiles.end();
+    int status = writeLibrary(options, *modules.front(), *profiles, translation, isPortable ? ofPortable : diagnostics);
+    if (isPortable && status != ExitSuccess)  // what the module needs, not every device has
+      status = writeLibrary(options, *modules.front(), *loadProfiles(options.profiles, true), translation, diagnostics);
     return report(diagnostics) ? status : ExitFailure;
   }
   const bool isOnly = count == 1 || !options.kernel.empty();

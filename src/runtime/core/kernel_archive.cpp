@@ -38,7 +38,7 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
   std::map<std::vector<uint8_t>, uint32_t> placeOf;
   ByteWriter editions;
   for (const TargetProfile& profile : profiles) {
-    editions.text(toJson(profile));
+    editions.text(toBriefJson(profile));
     for (const std::string& name : contents.kernels) {
       Places places;
       places.fill(notThere);
@@ -112,6 +112,7 @@ Error KernelArchive::read(std::string_view bytes, const TargetProfile& device,
 bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetProfile& device, std::string& problem) {
   ByteReader reader(bytes);
   core::read(reader, index_);
+  std::vector<std::pair<std::string, std::string>> lacking;  // of each name of a profile the least
   for (size_t left = reader.count(1); left != 0 && reader.isGood; --left) {
     std::string json, error;
     reader.text(json);
@@ -119,9 +120,9 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
     if (!profile) return false;
     const std::string lacks = whatKeepsFrom(*profile, device);
     const bool isChosen = lacks.empty() && !isForDevice_;
-    if (!lacks.empty())
-      problem += fmt::format("{}the kernels were translated for the profile {}, which this device does not suit: {}",
-                             problem.empty() ? "" : "; ", profile->name, lacks);
+    const auto named = std::ranges::find(lacking, profile->name, &std::pair<std::string, std::string>::first);
+    if (named == lacking.end()) lacking.emplace_back(profile->name, lacks);
+    else if (lacks.size() < named->second.size()) named->second = lacks;
     for (const std::string& name : index_.kernels) {
       Places places{};
       reader.value(places);
@@ -129,6 +130,10 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
     }
     isForDevice_ |= isChosen;
   }
+  for (const auto& [name, lacks] : lacking)
+    if (!isForDevice_)
+      problem += fmt::format("{}the kernels were translated for the profile {}, which this device does not suit: {}",
+                             problem.empty() ? "" : "; ", name, lacks);
   records_.resize(reader.count(sizeof(uint64_t)));
   for (auto& record : records_) reader.list(record);
   return reader.isGood && reader.left.empty();
