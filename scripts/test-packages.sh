@@ -42,7 +42,7 @@ enter() {  # RELEASE: a fresh chroot in $folder
 leave() {
   [ -n "$folder" ] || return 0
   local mounted
-  for mounted in dev proc; do ! mountpoint -q "$folder/$mounted" || umount -l "$folder/$mounted"; done
+  for mounted in dev proc root/.cache/ccache; do ! mountpoint -q "$folder/$mounted" || umount -l "$folder/$mounted"; done
   rm -rf --one-file-system "$folder"
   folder=
 }
@@ -53,7 +53,8 @@ install() { inside sh -c "apt-get install -qqy --no-install-recommends $*"; }  #
 build_packages() {
   enter "$1"
   say "$1: building the packages"
-  mkdir "$folder/source"
+  mkdir -p "$folder/source" "$folder/root/.cache/ccache" "$cache/chroots/$1.ccache"
+  mount --bind "$cache/chroots/$1.ccache" "$folder/root/.cache/ccache"  # the next build of this release compiles what changed
   git -C "$root" archive HEAD | tar -x -C "$folder/source"
   inside apt-get update -qq >>"$log" 2>&1
   inside /source/scripts/package.sh /packages >>"$log" 2>&1 || { tail -5 "$log" >&2; fail "$1: the packages could not be built; the log is $log"; }
