@@ -123,19 +123,27 @@ class coalesced_group {
 };
 __device__ inline coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// A power of two of neighbouring lanes.
 template <unsigned Size, class Parent = void>
-class thread_block_tile {
-  static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
-                "tiles have up to 32 threads here; tiles of several warps are not written");
+class thread_block_tile;
+
+namespace detail {
+
+// Threads of a block that are neighbours.
+template <unsigned Size>
+class neighbours {
+  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
 
  public:
-  static __device__ void sync() { __syncwarp(mask()); }
   static constexpr __device__ unsigned num_threads() { return Size; }
   static constexpr __device__ unsigned size() { return Size; }
   static __device__ unsigned thread_rank() { return thread_block::thread_rank() % Size; }
-  static __device__ unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
-  static __device__ unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+};
+
+// Lanes of one warp.
+template <unsigned Size, class Tile>
+class lanes : public neighbours<Size> {
+ public:
+  static __device__ void sync() { __syncwarp(mask()); }
   template <class T>
   static __device__ T shfl(T value, int rank) {
     return detail::moved(value, [&](unsigned word) { return __shfl_sync(mask(), word, rank, Size); });
@@ -164,13 +172,130 @@ class thread_block_tile {
   static __device__ unsigned match_all(T value, int& predicate) {
     return __match_all_sync(mask(), value, &predicate) >> first();
   }
-  __device__ operator coalesced_group() const { return coalesced_group(mask(), meta_group_rank(), meta_group_size()); }
+  __device__ operator coalesced_group() const {
+    const Tile& tile = static_cast<const Tile&>(*this);
+    return coalesced_group(mask(), tile.meta_group_rank(), tile.meta_group_size());
+  }
   static __device__ unsigned mulciber_mask() { return mask(); }
 
  private:
   static __device__ unsigned first() { return __mulciber_laneid() & ~(Size - 1); }
   static __device__ unsigned mask() { return Size == 32 ? 0xffffffff : ((1u << (Size % 32)) - 1) << first(); }
 };
+
+// Several warps. They meet at a barrier of their own, of which a block has 15 besides that of __syncthreads, and
+// exchange values through shared memory, where each warp has a place.
+template <unsigned Size, class Tile>
+class warps : public neighbours<Size> {
+ public:
+  __device__ void sync() const {
+    const unsigned barrier = static_cast<const Tile&>(*this).mulciber_barrier();
+    if (barrier > 15) __trap();
+    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(Size) : "memory");
+  }
+  template <class T>
+  __device__ T shfl(T value, unsigned rank) const {
+    if (this->thread_rank() == rank) put(0, value);
+    sync();
+    value = get<T>(0);
+    sync();
+    return value;
+  }
+  __device__ int any(int predicate) const {
+    return mulciber_combined(__any_sync(0xffffffff, predicate), [](int a, int b) { return a | b; });
+  }
+  __device__ int all(int predicate) const {
+    return mulciber_combined(__all_sync(0xffffffff, predicate), [](int a, int b) { return a & b; });
+  }
+
+  static __device__ unsigned mulciber_warp() { return neighbours<Size>::thread_rank() / 32; }
+  // What each warp has, one after the other; the first lane's value is the warp's.
+  template <class T, class Operation>
+  __device__ T mulciber_combined(T ofWarp, Operation operation) const {
+    if (this->thread_rank() % 32 == 0) put(mulciber_warp(), ofWarp);
+    sync();
+    T result = get<T>(0);
+    for (unsigned warp = 1; warp < Size / 32; ++warp) result = operation(result, get<T>(warp));
+    sync();
+    return result;
+  }
+  // The same of the warps before this one; the last lane's value is the warp's. The first warp's is left as it is.
+  template <class T, class Operation>
+  __device__ void mulciber_before(T ofWarp, Operation operation, T& before) const {
+    if (this->thread_rank() % 32 == 31) put(mulciber_warp(), ofWarp);
+    sync();
+    for (unsigned warp = 0; warp < mulciber_warp(); ++warp) before = warp ? operation(before, get<T>(warp)) : get<T>(0);
+    sync();
+  }
+
+ private:
+  static constexpr unsigned most = 32;  // bytes of a value
+  static __device__ char* place(unsigned warp) {
+    static __shared__ __align__(16) char places[32 * most];
+    return places + (thread_block::thread_rank() / Size * (Size / 32) + warp) * most;
+  }
+  template <class T>
+  static __device__ void put(unsigned warp, const T& value) {
+    static_assert(sizeof(T) <= most, "tiles of several warps exchange values of up to 32 bytes");
+    __builtin_memcpy(place(warp), &value, sizeof(T));
+  }
+  template <class T>
+  static __device__ T get(unsigned warp) {
+    T value;
+    __builtin_memcpy(&value, place(warp), sizeof(T));
+    return value;
+  }
+};
+
+template <unsigned Size, class Tile>
+using tile_base = typename std::conditional<(Size <= 32), lanes<Size, Tile>, warps<Size, Tile>>::type;
+
+// How many barriers a block's tiles of several warps need, from a group to the block around it.
+template <class Group>
+struct barriers_of {
+  static __device__ unsigned count() { return 0; }
+};
+template <unsigned Size, class Parent>
+struct barriers_of<thread_block_tile<Size, Parent>> {
+  static __device__ unsigned count() {
+    return barriers_of<Parent>::count() + (Size > 32 ? (thread_block::size() + Size - 1) / Size : 0);
+  }
+};
+
+}  // namespace detail
+
+// A power of two of neighbouring threads, as a part of a group.
+template <unsigned Size, class Parent>
+class thread_block_tile : public detail::tile_base<Size, thread_block_tile<Size, Parent>> {
+ public:
+  static __device__ unsigned meta_group_rank() { return Parent::thread_rank() / Size; }
+  static __device__ unsigned meta_group_size() { return (Parent::size() + Size - 1) / Size; }
+  static __device__ unsigned mulciber_barrier() {
+    return 1 + detail::barriers_of<Parent>::count() + thread_block::thread_rank() / Size;
+  }
+};
+// One that does not know in its type what it is a part of.
+template <unsigned Size>
+class thread_block_tile<Size, void> : public detail::tile_base<Size, thread_block_tile<Size>> {
+ public:
+  template <class Parent>
+  __device__ thread_block_tile(const thread_block_tile<Size, Parent>& tile)
+      : rank_(tile.meta_group_rank()), count_(tile.meta_group_size()), barrier_(tile.mulciber_barrier()) {}
+  __device__ unsigned meta_group_rank() const { return rank_; }
+  __device__ unsigned meta_group_size() const { return count_; }
+  __device__ unsigned mulciber_barrier() const { return barrier_; }
+
+ private:
+  unsigned rank_, count_, barrier_;
+};
+
+// Memory that CUDA's tiles of several warps may need. These have their own.
+template <unsigned MostThreads>
+struct block_tile_memory {};
+template <unsigned MostThreads>
+__device__ inline thread_block this_thread_block(block_tile_memory<MostThreads>&) {
+  return {};
+}
 
 template <unsigned Size, class Parent>
 __device__ inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {

@@ -6,9 +6,6 @@
 #include "detail/narrow.h"
 
 MULCIBER_NARROW_TYPES(__half, __half2, half)
-struct __half_raw {
-  unsigned short x;
-};
 
 MULCIBER_BOTH float __mulciber_half_value(unsigned short bits) {
   const unsigned sign = static_cast<unsigned>(bits & 0x8000) << 16, magnitude = bits & 0x7fff;

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SET = """async_copies atomics big_tiles block_votes cooperative dynamic_shared exits fft geometry graph_search group_tiles half_functions halfs
-integers math_functions math_intrinsics recursion reduction simd_functions structs texture_images vector_types volumes
+integers math_functions math_intrinsics matrices narrow_floats recursion reduction simd_functions structs texture_images vector_types volumes
 warps""".split()
 
 # Near their zeros the error of these is absolute. So is CUDA's.
@@ -122,6 +122,19 @@ def check_command_line():
         check("objects and other sources are linked", made.returncode == 0, made.stderr)
         ran = run(at / "program")
         check("and run", ran.stdout == "7\n", ran.stdout, ran.stderr)
+        tiles = at / "tiles.cu"
+        tiles.write_text("#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cstdio>\n"
+                         "namespace cg = cooperative_groups;\n"
+                         "__device__ int sum(cg::thread_block_tile<64> tile) {\n"
+                         "  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(tile);\n"
+                         "  return cg::reduce(tile, 1, cg::plus<int>()) * 100 + warp.meta_group_rank() * 10 + warp.meta_group_size(); }\n"
+                         "__global__ void k(int* out) { auto half = cg::tiled_partition<128>(cg::this_thread_block());\n"
+                         "  out[threadIdx.x] = sum(cg::tiled_partition<64>(half)); }\n"
+                         "int main() { int* p; cudaMallocManaged(&p, 1024); k<<<1, 256>>>(p); cudaDeviceSynchronize();\n"
+                         '  std::printf("%d %d\\n", p[0], p[255]); }\n')
+        made = run(COMPILER, *CLANG, tiles, "-o", at / "tiles")
+        ran = run(at / "tiles") if made.returncode == 0 else made
+        check("tiles are parts of tiles, and have a type without what is around them", ran.stdout == "6402 6412\n", ran.stdout, ran.stderr)
         for what, words, status, said in (
                 ("separate device code is refused", ["-rdc=true", source], 2, "not linked"),
                 ("so is no source", ["-O2", "-c"], 2, "no CUDA source"),

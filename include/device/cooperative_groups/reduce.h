@@ -19,6 +19,13 @@ __device__ T reduce(const Group& group, T value, Operation operation) {
   return group.shfl(value, 0);
 }
 
+// In a tile of several warps, each reduces by itself first.
+template <unsigned Size, class Parent, class T, class Operation>
+__device__ typename std::enable_if<(Size > 32), T>::type reduce(const thread_block_tile<Size, Parent>& tile, T value,
+                                                                Operation operation) {
+  return tile.mulciber_combined(reduce(tiled_partition<32>(this_thread_block()), value, operation), operation);
+}
+
 }  // namespace cooperative_groups
 
 #endif

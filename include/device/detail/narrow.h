@@ -56,22 +56,35 @@ MULCIBER_BOTH float __mulciber_float_of(double x) {
     return static_cast<unsigned short>(min(__float2uint_##r(__##N##2float(x)), 65535u));                             \
   }
 
-#define MULCIBER_NARROW_TYPES(T, T2, N)                        \
-  struct __align__(2) T {                                      \
-    unsigned short __x;                                        \
-    T() = default;                                             \
-    __host__ __device__ T(float x);                            \
-    __host__ __device__ T(double x);                           \
-    __host__ __device__ T(int x);                              \
-    __host__ __device__ T(unsigned x);                         \
-    __host__ __device__ T(long long x);                        \
-    __host__ __device__ T(unsigned long long x);               \
-    __host__ __device__ operator float() const;                \
-  };                                                           \
-  struct __align__(4) T2 {                                     \
-    T x, y;                                                    \
-    T2() = default;                                            \
-    __host__ __device__ T2(T low, T high) : x(low), y(high) {} \
+#define MULCIBER_NARROW_TYPES(T, T2, N)                                      \
+  struct T##_raw {                                                           \
+    unsigned short x;                                                        \
+  };                                                                         \
+  struct __align__(4) T2##_raw {                                             \
+    unsigned short x, y;                                                     \
+  };                                                                         \
+  struct __align__(2) T {                                                    \
+    unsigned short __x;                                                      \
+    T() = default;                                                           \
+    __host__ __device__ T(T##_raw raw) : __x(raw.x) {}                       \
+    __host__ __device__ T(float x);                                          \
+    __host__ __device__ T(double x);                                         \
+    __host__ __device__ T(int x);                                            \
+    __host__ __device__ T(unsigned x);                                       \
+    __host__ __device__ T(long long x);                                      \
+    __host__ __device__ T(unsigned long long x);                             \
+    __host__ __device__ operator float() const;                              \
+    __host__ __device__ operator T##_raw() const { return {__x}; }           \
+  };                                                                         \
+  struct __align__(4) T2 {                                                   \
+    T x, y;                                                                  \
+    T2() = default;                                                          \
+    __host__ __device__ T2(T low, T high) : x(low), y(high) {}               \
+    __host__ __device__ T2(T2##_raw raw) {                                   \
+      x.__x = raw.x;                                                         \
+      y.__x = raw.y;                                                         \
+    }                                                                        \
+    __host__ __device__ operator T2##_raw() const { return {x.__x, y.__x}; } \
   };
 
 #define MULCIBER_NARROW_2(T, T2, name, ...) MULCIBER_DEVICE T2 name(__VA_ARGS__)
