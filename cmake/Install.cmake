@@ -80,8 +80,13 @@ add_custom_command(OUTPUT changelog.Debian.gz
 add_custom_target(documents ALL DEPENDS mulciber.1.gz mulciberc++.1.gz changelog.gz changelog.Debian.gz)
 install(FILES ${PROJECT_BINARY_DIR}/mulciber.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
 install(FILES ${PROJECT_BINARY_DIR}/mulciberc++.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT development)
-install(FILES packaging/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME mulciber
-  COMPONENT runtime)
+foreach(command mulciber:runtime mulciberc++:development)  # bash loads the file that has the command's name
+  string(REPLACE ":" ";" command ${command})
+  list(GET command 0 name)
+  list(GET command 1 component)
+  install(FILES packaging/${name}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${name}
+    COMPONENT ${component})
+endforeach()
 foreach(package mulciber:runtime libmulciber-dev:development)
   string(REPLACE ":" ";" package ${package})
   list(GET package 0 name)

@@ -50,10 +50,10 @@ def commands_of(help_text):
     return re.findall(r"^  (\w+) ", help_text.split("Subcommands:")[1], re.M)
 
 
-def completions(script, *words):
+def completions(script, *words, function="_mulciber"):
     """What bash would offer for the last word."""
     line = " ".join(f"'{word}'" for word in words)
-    program = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _mulciber; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    program = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; {function}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     result = run("bash", "-c", program, PATH=f"{script.parents[3]}/bin:{os.environ['PATH']}")
     return set(result.stdout.split())
 
@@ -124,6 +124,9 @@ def main():
         same("so are those of run, up to the program", completions(script, "mulciber", "run", "--tr"), {"--trace"})
         same("a file follows --trace", completions(script, "mulciber", "run", "--trace", f"{place}/bin/mulc"),
              {f"{place}/bin/mulciber", f"{place}/bin/mulciberc++"})
+        script = place / "share/bash-completion/completions/mulciberc++"
+        same("options of mulciberc++ are completed", completions(script, "mulciberc++", "--dr", function="_mulciber_compiler"), {"--dry-run"})
+        same("so are architectures", completions(script, "mulciberc++", "-arch", "sm_8", function="_mulciber_compiler"), {"sm_80", "sm_86"})
     print(f"{failures} wrong")
     return failures != 0
 
