@@ -190,6 +190,8 @@ def main():
     check("run: not there", run("run", "/no/such/program"), 127, err="/no/such/program", lines=1)
     check("run: exit status", run("run", "--", "sh", "-c", "exit 7"), 7)
     odd_arguments()
+    check("run: Triton is told to write no instructions of warpgroups", run("run", "sh", "-c", "echo $TRITON_OVERRIDE_ARCH"), 0, out="^sm89$")
+    check("run: unless it is told otherwise", run("run", "sh", "-c", "echo $TRITON_OVERRIDE_ARCH", TRITON_OVERRIDE_ARCH="sm80"), 0, out="^sm80$")
     check("run: an option of its own that it lacks", run("run", "--version", "echo"), 2, err="--version")
     check("run: its help", run("run", "--help"), 0, out=r"(?s)^Run a CUDA.*program")
 

@@ -96,6 +96,8 @@ int run(const RunOptions& options) {
   }
   if (options.profile) setenv("MULCIBER_PROFILE", "1", 1);
   if (options.explain) setenv("MULCIBER_EXPLAIN", "1", 1);
+  // Triton writes matrix instructions of warpgroups for 9.0, which no Vulkan driver has, and those of warps below.
+  setenv("TRITON_OVERRIDE_ARCH", "sm89", 0);
   prepend("LD_LIBRARY_PATH", folder);
   prepend("LD_PRELOAD", audit);
   prepend("LD_AUDIT", audit);
