@@ -5,7 +5,8 @@
 namespace mulciber::test {
 namespace {
 
-constexpr unsigned kRegisters = 6, kInputs = 4;
+// The last registers begin with zero and only ever hold sums.
+constexpr unsigned kRegisters = 8, kInputs = 4, kSums = 3, kFirstSum = kRegisters - kSums;
 
 uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -24,10 +25,17 @@ struct Program {
 
   explicit Program(std::mt19937_64& random) : shape(Shape(random() % 3)) {
     auto any = [&] { return static_cast<unsigned>(random() % kRegisters); };
+    auto sum = [&] { return kFirstSum + static_cast<unsigned>(random() % kSums); };
     for (auto& part : parts)
       for (size_t count = 1 + random() % 8; part.size() < count;) {
         const uint64_t kind = random() % 20;
-        part.push_back({kind < 11 ? Step::Fma : static_cast<Step::Kind>(kind % 7), any(), any(), any(), any()});
+        Step step{kind < 11 ? Step::Fma : static_cast<Step::Kind>(kind % 7), any(), any(), any(), any()};
+        if (step.to >= kFirstSum) {
+          if (step.kind == Step::FlushingFma || step.kind == Step::Mul) step.kind = Step::Fma;
+          if (step.kind != Step::Fma) step.x = sum(), step.y = sum();
+          else if (random() % 4 != 0) step.z = sum();
+        }
+        part.push_back(step);
       }
   }
   unsigned repetitions(uint64_t input) const { return shape == Straight ? 1 : shape == Branch ? input & 1 : 3; }
@@ -37,7 +45,11 @@ struct Program {
                                      "sub.rn.f32", "neg.f32",        "mov.f32"};
     std::ostringstream out;
     out << ".reg .pred p; .reg .b32 n;\n";
-    for (unsigned n = 0; n < kRegisters; ++n) out << "mov.f32 %d" << n << ", %a" << n % kInputs << ";\n";
+    for (unsigned n = 0; n < kRegisters; ++n) {
+      out << "mov.f32 %d" << n << ", ";
+      if (n < kFirstSum) out << "%a" << n % kInputs << ";\n";
+      else out << "0f00000000;\n";
+    }
     for (int part = 0; part < 3; ++part) {
       if (part == 1 && shape == Branch) out << "and.b32 n, %a4, 1; setp.eq.u32 p, n, 0; @p bra past;\n";
       if (part == 1 && shape == Loop) out << "mov.u32 n, 0; again:\n";
@@ -55,7 +67,7 @@ struct Program {
 
   std::vector<uint64_t> run(const Inputs& inputs) const {
     std::vector<uint64_t> r(kRegisters);
-    for (unsigned n = 0; n < kRegisters; ++n) r[n] = inputs[n % kInputs];
+    for (unsigned n = 0; n < kFirstSum; ++n) r[n] = inputs[n % kInputs];
     for (int part = 0; part < 3; ++part)
       for (unsigned n = part == 1 ? repetitions(inputs[4]) : 1; n > 0; --n)
         for (const Step& s : parts[part]) r[s.to] = result(s, r[s.x], r[s.y], r[s.z]);
@@ -77,7 +89,8 @@ struct Program {
   }
 };
 
-// Ordinary numbers that cancel, denormals, factors whose products are, zeros, and a few of any kind.
+// Ordinary numbers that cancel, denormals, factors whose products are, zeros, such that what is added to their product
+// decides how it is rounded, however small it is, and a few of any kind.
 uint64_t number(std::mt19937_64& random, unsigned kind) {
   const uint64_t bits = random() & 0x807F'FFFF;
   switch (kind) {
@@ -86,6 +99,7 @@ uint64_t number(std::mt19937_64& random, unsigned kind) {
     case 2: return random() % 2 ? bits : bits & 0x8000'0000;
     case 3: return bits | (1 + random() % 30) << 23;
     case 4: return bits | (84 + random() % 6) << 23;  // about 2^-40, where the repair begins to look closer
+    case 5: return (random() & 0x8000'0000) | (124 + random() % 6) << 23 | 0x800;  // whose products lie in the middle
     default: return randomFloat(random, 32, 23);
   }
 }
@@ -95,16 +109,17 @@ TEST(FmaRepair, RandomProgramsKeepDenormals) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     std::mt19937_64 random(seed);
     const Program program(random);
-    for (size_t n : {2, 4}) {
+    for (size_t n : {2, 4, 2, 4}) {
       const Device& device = devices()[n];
+      const auto repair = random() % 2 ? passes::Repair::Regions : passes::Repair::Runs;
       std::string results;
       for (unsigned r = 0; r < kRegisters; ++r) results += "f32 ";
       Snippet snippet(program.text(), results, "f32 f32 f32 f32 b32", device.profile);
       ASSERT_TRUE(snippet.isValid()) << program.text() << snippet.messages();
-      const FloatModel model = makeExact(snippet, device);
+      const FloatModel model = makeExact(snippet, device, repair);
       for (int k = 0; k < 40; ++k) {
         Inputs inputs;
-        for (unsigned i = 0; i < kInputs; ++i) inputs.push_back(number(random, random() % 2 ? k % 6 : random() % 6));
+        for (unsigned i = 0; i < kInputs; ++i) inputs.push_back(number(random, random() % 2 ? k % 7 : random() % 7));
         inputs.push_back(random() % 2);
         const std::vector<uint64_t> got = snippet.run(inputs, model), want = program.run(inputs);
         for (unsigned r = 0; r < kRegisters; ++r)
@@ -113,6 +128,83 @@ TEST(FmaRepair, RandomProgramsKeepDenormals) {
               << " of " << inputs[0] << " " << inputs[1] << " " << inputs[2] << " " << inputs[3] << "\n"
               << program.text();
       }
+    }
+  }
+}
+
+// Numbers are put into shared memory and read again, each many times, as factors and in differences that are factors.
+struct SharedProgram {
+  struct Step {
+    enum Kind { Product, Square, Scaled, Store } kind;
+    unsigned to, word, other, add;
+  };
+  static constexpr unsigned kWords = 2, kSteps = 24;
+  std::vector<Step> steps;
+
+  explicit SharedProgram(std::mt19937_64& random) {
+    const size_t stored = random() % (2 * kSteps);  // one word again, or none
+    while (steps.size() < kSteps) {
+      const auto kind = steps.size() == stored ? Step::Store : static_cast<Step::Kind>(random() % 3);
+      steps.push_back({kind, unsigned(random() % kInputs), unsigned(random() % kWords), unsigned(random() % kWords),
+                       unsigned(random() % kInputs)});
+    }
+  }
+  std::string text() const {
+    std::ostringstream out;
+    out << ".shared .align 4 .b32 words[" << kWords << "]; .reg .f32 x, y;\n";
+    for (unsigned n = 0; n < kInputs; ++n)
+      out << "mov.f32 %d" << n << ", " << (n < 2 ? "%a" : "0f00000000;") << (n < 2 ? std::to_string(n) + ";\n" : "\n");
+    for (unsigned n = 0; n < kWords; ++n) out << "st.shared.f32 [words+" << 4 * n << "], %a" << 2 + n << ";\n";
+    out << "bar.sync 0;\n";
+    for (const Step& s : steps) {
+      if (s.kind == Step::Store) {
+        out << "st.shared.f32 [words+" << 4 * s.word << "], %d" << s.add << ";\n";
+        continue;
+      }
+      out << "ld.shared.f32 x, [words+" << 4 * s.word << "]; ld.shared.f32 y, [words+" << 4 * s.other << "];\n";
+      if (s.kind == Step::Square) out << "sub.rn.f32 x, x, %d0; mov.f32 y, x;\n";
+      if (s.kind == Step::Scaled) out << "mov.f32 y, %d1;\n";
+      out << "fma.rn.f32 %d" << s.to << ", x, y, %d" << s.add << ";\n";
+    }
+    return out.str();
+  }
+  std::vector<uint64_t> run(const Inputs& inputs) const {
+    std::vector<uint64_t> r(kInputs), words(inputs.begin() + 2, inputs.begin() + 2 + kWords);
+    for (unsigned n = 0; n < 2; ++n) r[n] = inputs[n];
+    for (const Step& s : steps) {
+      if (s.kind == Step::Store) {
+        words[s.word] = r[s.add];
+        continue;
+      }
+      uint64_t x = words[s.word], y = words[s.other];
+      if (s.kind == Step::Square) x = y = referenceFloat(FloatOp::Sub, 32, Rounding::NearestEven, x, r[0], 0);
+      if (s.kind == Step::Scaled) y = r[1];
+      r[s.to] = referenceFloat(FloatOp::Fma, 32, Rounding::NearestEven, x, y, r[s.add]);
+    }
+    return r;
+  }
+};
+
+TEST(FmaRepair, NumbersInSharedMemoryKeepDenormals) {
+  const uint64_t first = setting("MULCIBER_FUZZ_SEED", 1), count = setting("MULCIBER_FUZZ_COUNT", 150);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    std::mt19937_64 random(seed);
+    const SharedProgram program(random);
+    Device device = devices()[2];
+    device.profile.maxSharedBytes = 49152;
+    Snippet snippet(program.text(), "f32 f32 f32 f32", "f32 f32 f32 f32", device.profile);
+    ASSERT_TRUE(snippet.isValid()) << program.text() << snippet.messages();
+    const FloatModel model = makeExact(snippet, device, passes::Repair::Regions);
+    EXPECT_GT(snippet.program().sharedBytes, 4 * SharedProgram::kWords) << "there is no word that remembers";
+    for (int k = 0; k < 40; ++k) {
+      Inputs inputs;
+      for (unsigned i = 0; i < kInputs; ++i) inputs.push_back(number(random, random() % 2 ? k % 7 : random() % 7));
+      const std::vector<uint64_t> got = snippet.run(inputs, model), want = program.run(inputs);
+      for (unsigned r = 0; r < kInputs; ++r)
+        ASSERT_TRUE(got[r] == want[r] || (isNan("f32", got[r]) && isNan("f32", want[r])))
+            << "seed " << seed << std::hex << ": %d" << r << " is " << got[r] << ", not " << want[r] << " of "
+            << inputs[0] << " " << inputs[1] << " " << inputs[2] << " " << inputs[3] << "\n"
+            << program.text();
     }
   }
 }

@@ -60,8 +60,8 @@ inline bool isNan(const std::string& type, uint64_t v) {
 }
 
 // Applies what the device needs; what it then does.
-inline FloatModel makeExact(Snippet& snippet, const Device& device) {
-  passes::LegalizeFloats pass;
+inline FloatModel makeExact(Snippet& snippet, const Device& device, passes::Repair repair = passes::Repair::Runs) {
+  passes::LegalizeFloats pass(repair);
   snippet.apply(pass, device.profile);
   FloatModel model = device.model;
   if (!device.profile.denormsByDefault32)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
 
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
@@ -71,7 +72,7 @@ Snippet::Snippet(std::string text, std::string results, std::string inputs, cons
   }
   messages_ = diagnostics.toString();
   if (!program_) return;
-  const ir::Function& function = *program_->functions[0];
+  ir::Function& function = *program_->functions[0];
   EXPECT_EQ(ir::verify(function), "") << text_;
   auto find = [&](const char* prefix, size_t count, std::vector<ir::VariableId>& found) {
     for (size_t n = 0; n < count; n++) {
@@ -82,6 +83,8 @@ Snippet::Snippet(std::string text, std::string results, std::string inputs, cons
   };
   find("%d", words(results_).size(), resultVariables_);
   find("%a", words(inputs_).size(), inputVariables_);
+  for (ir::VariableId result : resultVariables_)
+    if (result != missing) function.returns.push_back(result);  // somebody reads them
 }
 
 void Snippet::apply(passes::Pass& pass, const TargetProfile& profile, const TranslateOptions& options) {
@@ -99,6 +102,12 @@ std::vector<uint64_t> Snippet::run(const std::vector<uint64_t>& inputs, const Fl
   std::vector<uint64_t> variables(function.variables.size()), values(function.instructionIdBound());
   for (size_t i = 0; i < inputs.size(); i++)
     if (inputVariables_[i] != missing) variables[inputVariables_[i]] = inputs[i];
+  std::unordered_map<uint64_t, uint64_t> shared;  // the only memory there is, in words
+  auto load = [&](uint64_t address) {
+    const auto found = shared.find(address);
+    if (found == shared.end()) ADD_FAILURE() << text_ << ": loads " << address << ", where nothing was stored";
+    return found == shared.end() ? 0 : found->second;
+  };
   const ir::Block* block = function.blocks.front();
   for (size_t steps = 0; block && steps < 10000; steps++) {
     for (const ir::Instruction* i : block->instructions) {
@@ -106,6 +115,10 @@ std::vector<uint64_t> Snippet::run(const std::vector<uint64_t>& inputs, const Fl
       for (const ir::Instruction* operand : i->operands) operands.push_back(values[operand->id]);
       if (i->op == ir::Op::ReadVar) values[i->id] = variables[i->payload];
       else if (i->op == ir::Op::WriteVar) variables[i->payload] = operands[0];
+      else if (i->op == ir::Op::Load) values[i->id] = load(operands[0]);
+      else if (i->op == ir::Op::Store) shared[operands[0]] = operands[1];
+      else if (i->op == ir::Op::Barrier) continue;
+      else if (i->op == ir::Op::Input) values[i->id] = 1;  // of sizes, of one block
       else if (auto value = evaluate(*i, operands, model)) values[i->id] = *value;
       else if (i->op != ir::Op::Undef) ADD_FAILURE() << text_ << ": cannot evaluate " << ir::mnemonic(i->op);
     }

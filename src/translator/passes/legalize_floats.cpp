@@ -57,8 +57,10 @@ bool involvesSingle(const Instruction& i) {
 
 class Rewriter {
  public:
-  Rewriter(ir::Function& function, PassContext& context)
+  Rewriter(ir::Function& function, PassContext& context, Repair repair)
       : function_(function),
+        context_(context),
+        repair_(repair),
         profile_(context.profile),
         options_(context.options),
         b_(function),
@@ -82,7 +84,7 @@ class Rewriter {
     // Blocks that are split off on the way come behind these, and hold nothing that is left to do.
     for (size_t n = 0, count = function_.blocks.size(); n < count; n++) changed |= rewriteBlock(function_.blocks[n]);
     if (!replaced_.empty()) replaceUses();
-    repairMultiplyAdds(function_, profile_, flushingSums_);
+    repairMultiplyAdds(function_, context_, repair_, flushingSums_);
     return changed || !flushingSums_.empty();
   }
 
@@ -467,6 +469,8 @@ class Rewriter {
   }
 
   ir::Function& function_;
+  PassContext& context_;
+  const Repair repair_;
   const TargetProfile& profile_;
   const TranslateOptions& options_;
   ir::Builder b_;
@@ -480,7 +484,7 @@ class Rewriter {
 }  // namespace
 
 bool LegalizeFloats::run(ir::Function& function, PassContext& context) {
-  Rewriter rewriter(function, context);
+  Rewriter rewriter(function, context, repair_);
   ir::Denormals mode = rewriter.mode();
   context.program.denormals32 = mode;
   return rewriter.run(mode);

@@ -12,14 +12,20 @@
 // arithmetic without f64, is left to the emitter, which refuses it.
 #pragma once
 
+#include "translator/passes/fma_repair.h"
 #include "translator/passes/pass.h"
 
 namespace mulciber::passes {
 
 class LegalizeFloats : public Pass {
  public:
+  explicit LegalizeFloats(Repair repair = Repair::Runs) : repair_(repair) {}
+
   std::string_view name() const override { return "legalize_floats"; }
   bool run(ir::Function& function, PassContext& context) override;
+
+ private:
+  const Repair repair_;
 };
 
 }  // namespace mulciber::passes

@@ -1,0 +1,386 @@
+#include "translator/passes/fast_regions.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "translator/ir/builder.h"
+#include "translator/passes/control_flow.h"
+#include "translator/passes/hidden_values.h"
+#include "translator/passes/region_doubts.h"
+#include "translator/passes/region_looks.h"
+#include "translator/passes/repeatable_regions.h"
+#include "translator/passes/shared_numbers.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+using ir::Terminator;
+using ir::VariableId;
+
+constexpr uint32_t boundOf(Size size) {
+  return 2 * static_cast<uint32_t>(leastExponents[static_cast<unsigned>(size)] + 127) << 23;
+}
+
+class Maker {
+ public:
+  Maker(ir::Function& function, ir::Program& program, const TargetProfile& profile,
+        std::unordered_set<const Instruction*>& sums)
+      : function_(function),
+        sums_(sums),
+        b_(function),
+        hidden_(function),
+        ranges_(function),
+        shared_(function, program, profile, std::bit_cast<float>(boundOf(Size::Factor) / 2)) {}
+
+  void run() {
+    separateEntry(function_);
+    const std::vector<RepeatableRegion> regions = findRepeatableRegions(function_, sums_);
+    indexUses();
+    for (const RepeatableRegion& region : regions) exposeValues(region);
+    for (const RepeatableRegion& region : regions) repair(region);
+    if (shared_.isUsed()) {
+      shared_.lookAtStores(b_);
+      Block start;
+      b_.setBlock(&start);
+      shared_.begin(b_);
+      auto& entry = function_.blocks.front()->instructions;
+      entry.insert(entry.begin(), start.instructions.begin(), start.instructions.end());
+    }
+    hidden_.apply();
+  }
+
+ private:
+  struct Use {
+    Block* block;
+    Instruction* user;  // null: the block's terminator
+  };
+  // What is made for the region at hand.
+  struct Work {
+    const RepeatableRegion& region;
+    RegionLooks looks{};
+    RegionDoubts doubts{};
+    std::unordered_set<const Instruction*> inside{};
+    std::unordered_set<VariableId> entering{}, written{};
+    std::map<Size, VariableId> least{};                  // of what was looked at, as twice their bits less one
+    std::unordered_map<VariableId, VariableId> saved{};  // what the region writes, as it was
+    Block* again = nullptr;                              // where the copy begins
+    std::unordered_map<Block*, Block*> checks{};         // in front of what exits lead to
+  };
+
+  void indexUses() {
+    for (Block* block : function_.blocks) {
+      for (Instruction* i : block->instructions) {
+        if (i->op == Op::ReadVar) readers_[static_cast<VariableId>(i->payload)].push_back(block);
+        for (Instruction* operand : i->operands) uses_[operand].push_back({block, i});
+      }
+      if (block->terminator.value) uses_[block->terminator.value].push_back({block, nullptr});
+    }
+  }
+
+  void repair(const RepeatableRegion& region) {
+    Work work{region};
+    findEntering(work);
+    work.looks = findLooks(region, sums_, work.entering, ranges_, shared_);
+    if (!work.looks.suffice) return;
+    if (work.looks.values.empty() && work.looks.atEntry.empty() && !work.looks.usesShared) {
+      for (Block* block : region.blocks)
+        for (const Instruction* i : block->instructions) sums_.erase(i);
+      return;  // all of them are right
+    }
+    work.doubts = findDoubts(region, sums_);
+    for (VariableId variable : work.doubts.written)
+      if (isReadOutside(variable, region)) work.entering.insert(variable);
+    moveReturns(region);
+    work.again = function_.addBlock();
+    // The copy comes first: what is put into the region is not for it.
+    copyRegion(work);
+    makeFast(work);
+  }
+
+  // Variables that are read in the region before it has written them for certain.
+  void findEntering(Work& work) {
+    const RepeatableRegion& region = work.region;
+    std::unordered_map<const Block*, std::unordered_set<VariableId>> exposed, writes;
+    std::unordered_set<VariableId> candidates;
+    for (const Block* block : region.blocks) {
+      auto& own = writes[block];
+      for (const Instruction* i : block->instructions) {
+        const auto variable = static_cast<VariableId>(i->payload);
+        if (i->op == Op::WriteVar) {
+          own.insert(variable);
+          work.written.insert(variable);
+        } else if (i->op == Op::ReadVar && own.count(variable) == 0) {
+          exposed[block].insert(variable);
+          candidates.insert(variable);
+        }
+      }
+    }
+    // What all ways to a block have written.
+    std::unordered_map<const Block*, std::unordered_set<VariableId>> before;
+    std::unordered_set<VariableId> interesting;
+    for (VariableId variable : candidates)
+      if (work.written.count(variable) != 0) interesting.insert(variable);
+      else work.entering.insert(variable);
+    for (const Block* block : region.blocks)
+      before[block] = block == region.entry ? std::unordered_set<VariableId>() : interesting;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Block* block : region.blocks) {
+        if (block == region.entry) continue;
+        changed |=
+            std::erase_if(before[block], [&](VariableId variable) {
+              return std::ranges::any_of(block->predecessors, [&](const Block* from) {
+                return region.contains(from) && before[from].count(variable) == 0 && writes[from].count(variable) == 0;
+              });
+            }) != 0;
+      }
+    }
+    for (const auto& [block, variables] : exposed)
+      for (VariableId variable : variables)
+        if (work.written.count(variable) != 0 && before[block].count(variable) == 0) work.entering.insert(variable);
+  }
+
+  // What is used elsewhere goes through variables, which both copies write.
+  void exposeValues(const RepeatableRegion& region) {
+    for (Block* block : region.blocks) {
+      const std::vector<Instruction*> old = std::exchange(block->instructions, {});
+      for (Instruction* i : old) {
+        block->instructions.push_back(i);
+        const auto uses = uses_.find(i);
+        if (uses == uses_.end()) continue;
+        std::optional<VariableId> variable;
+        for (Use& use : uses->second) {
+          if (region.contains(use.block)) continue;
+          if (!variable) {
+            variable = function_.addVariable(i->type, "exact");
+            b_.setBlock(block);
+            b_.write(*variable, i);
+          }
+          replaceUse(use, i, *variable);
+        }
+      }
+    }
+  }
+  void replaceUse(const Use& use, Instruction* value, VariableId variable) {
+    Block part;
+    b_.setBlock(&part);
+    Instruction* read = b_.read(variable);
+    readers_[variable].push_back(use.block);
+    auto& instructions = use.block->instructions;
+    auto place = instructions.end();
+    if (use.user) {
+      place = std::ranges::find(instructions, use.user);
+      std::ranges::replace(use.user->operands, value, read);
+    } else {
+      use.block->terminator.value = read;
+    }
+    instructions.insert(place, read);
+  }
+
+  void moveReturns(const RepeatableRegion& region) {
+    for (Block* block : region.blocks) {
+      const Terminator::Kind kind = block->terminator.kind;
+      if (kind != Terminator::Kind::Return && kind != Terminator::Kind::Unreachable) continue;
+      Block* end = function_.addBlock();
+      end->terminator = std::exchange(block->terminator, {Terminator::Kind::Branch, nullptr, {end}, {}});
+    }
+  }
+
+  static bool canBeHidden(ir::Type type) { return !type.isBool() && type.totalBits() <= 64; }
+
+  void copyRegion(Work& work) {
+    const RepeatableRegion& region = work.region;
+    std::unordered_map<const Block*, Block*> blocks;
+    std::unordered_map<const Instruction*, Instruction*> values;
+    std::unordered_map<VariableId, VariableId> variables;
+    for (const Block* block : region.blocks) blocks[block] = function_.addBlock(block->name);
+    b_.setBlock(work.again);
+    auto hide = [&](Instruction* value) { return canBeHidden(value->type) ? hidden_.hide(b_, value) : value; };
+    // Drivers must not find that both copies compute the same: they would keep all of it.
+    for (VariableId variable : work.entering) {
+      const ir::VariableInfo info = function_.variables[variable];
+      if (work.written.count(variable) != 0) {
+        work.saved[variable] = function_.addVariable(info.type, "before");
+        b_.write(variable, hide(b_.read(work.saved[variable])));
+      } else if (canBeHidden(info.type)) {
+        variables[variable] = function_.addVariable(info.type, info.name);
+        b_.write(variables[variable], hide(b_.read(variable)));
+      }
+    }
+    for (VariableId variable : work.written) {
+      if (work.entering.count(variable) != 0 || isReadOutside(variable, region)) continue;
+      const ir::VariableInfo info = function_.variables[variable];
+      variables[variable] = function_.addVariable(info.type, info.name);
+    }
+    auto& inside = work.inside;
+    for (const Block* block : region.blocks) inside.insert(block->instructions.begin(), block->instructions.end());
+    auto copyOf = [&](Instruction* value) -> Instruction* {
+      if (inside.count(value) != 0) return values.at(value);
+      if (value->isConstant()) return value;
+      Instruction*& copy = values[value];
+      if (!copy) {
+        b_.setBlock(work.again);
+        copy = hide(value);
+      }
+      return copy;
+    };
+    for (Block* block : region.blocks)
+      for (Instruction* i : block->instructions) values[i] = function_.clone(*i);
+    for (Block* block : region.blocks) {
+      Block* copied = blocks[block];
+      for (Instruction* i : block->instructions) {
+        Instruction* copy = values[i];
+        for (Instruction*& operand : copy->operands) operand = copyOf(operand);
+        if (i->op == Op::ReadVar || i->op == Op::WriteVar) {
+          const auto renamed = variables.find(static_cast<VariableId>(i->payload));
+          if (renamed != variables.end()) copy->payload = renamed->second;
+        }
+        b_.setBlock(copied);
+        b_.setSource(i->source);
+        if (i->op == Op::Load) copy->operands[0] = hide(copy->operands[0]);
+        copied->instructions.push_back(copy);
+        if (sums_.count(i) != 0) copies_.push_back(copy);
+      }
+      copied->terminator = block->terminator;
+      if (copied->terminator.value) copied->terminator.value = copyOf(copied->terminator.value);
+      for (Block*& target : copied->terminator.targets)
+        if (region.keeps(block, target)) target = blocks[target];
+      copied->merge.dontUnroll = region.depths.at(block) > 0 || block->merge.dontUnroll;
+    }
+    b_.setBlock(work.again);
+    b_.branch(blocks[region.entry]);
+    for (Block* block : region.blocks)
+      for (const Instruction* i : block->instructions) sums_.erase(i);
+    sums_.insert(copies_.begin(), copies_.end());
+    copies_.clear();
+  }
+
+  bool isReadOutside(VariableId variable, const RepeatableRegion& region) const {
+    if (std::ranges::find(function_.returns, variable) != function_.returns.end()) return true;
+    const auto found = readers_.find(variable);
+    return found != readers_.end() &&
+           std::ranges::any_of(found->second, [&](const Block* block) { return !region.contains(block); });
+  }
+
+  VariableId leastOf(Work& work, Size size) {
+    const auto [found, isNew] = work.least.try_emplace(size, VariableId{});
+    if (isNew) found->second = function_.addVariable(ir::I32, "least");
+    return found->second;
+  }
+
+  void lookAt(Work& work, Instruction* value, Size size) {
+    const VariableId least = leastOf(work, size);
+    b_.write(least, b_.binary(Op::UMin, b_.read(least), twiceTheBitsLessOne(b_, value)));
+  }
+
+  Instruction* isWrong(Work& work) {
+    Instruction* result = nullptr;
+    auto add = [&](Instruction* one) { result = result ? b_.bitOr(result, one) : one; };
+    for (const auto& [size, least] : work.least) add(b_.compare(Op::ULt, b_.read(least), b_.i32(boundOf(size) - 1)));
+    if (work.looks.usesShared) add(b_.compare(Op::INe, shared_.readWord(b_), b_.i32(0)));
+    return result;
+  }
+
+  void makeFast(Work& work) {
+    const RepeatableRegion& region = work.region;
+    std::vector<std::pair<Instruction*, Size>> before;  // looks at what is computed before the region
+    std::set<Size> sizes;
+    for (const auto& [variable, size] : work.looks.atEntry) sizes.insert(size);
+    for (const auto& [value, size] : work.looks.values) {
+      sizes.insert(size);
+      if (work.inside.count(value) == 0) before.emplace_back(value, size);
+    }
+    std::ranges::sort(before, {}, [](const auto& look) { return look.first->id; });
+    for (Size size : sizes) leastOf(work, size);
+    const RegionDoubts& doubts = work.doubts;
+    Block* inner = makeHead(work, before);
+    for (Block* original : region.blocks) {
+      Block* block = original == region.entry ? inner : original;
+      Terminator end = std::exchange(block->terminator, {});
+      const std::vector<Instruction*> old = std::exchange(block->instructions, {});
+      b_.setBlock(block);
+      for (Instruction* i : old) {
+        b_.setSource(i->source);
+        if (doubts.loads.count(i) != 0) leaveIfWrong(work);
+        b_.block()->instructions.push_back(i);
+        if (const auto look = work.looks.values.find(i); look != work.looks.values.end()) lookAt(work, i, look->second);
+      }
+      if (doubts.branches.count(original) != 0) waitToBranch(work, original, end);
+      for (Block*& target : end.targets) {
+        if (!region.keeps(original, target)) target = checkBefore(work, target);
+        else if (target == region.entry) target = inner;
+      }
+      b_.block()->terminator = std::move(end);
+    }
+  }
+
+  // The entry's block becomes what stands before the region: nothing has been looked at, and what is changed is kept.
+  // What it held is now in the block that is returned.
+  Block* makeHead(Work& work, const std::vector<std::pair<Instruction*, Size>>& before) {
+    const RepeatableRegion& region = work.region;
+    Block* inner = function_.addBlock();
+    std::swap(inner->instructions, region.entry->instructions);
+    std::swap(inner->terminator, region.entry->terminator);
+    std::swap(inner->merge, region.entry->merge);
+    b_.setBlock(region.entry);
+    for (const auto& [size, least] : work.least) b_.write(least, b_.i32(UINT32_MAX));
+    for (const auto& [variable, size] : work.looks.atEntry) lookAt(work, b_.read(variable), size);
+    for (const auto& [value, size] : before) lookAt(work, value, size);
+    for (const auto& [variable, saved] : work.saved) b_.write(saved, b_.read(variable));
+    b_.branch(inner);
+    return inner;
+  }
+  Block* checkBefore(Work& work, Block* target) {
+    Block*& check = work.checks[target];
+    if (check) return check;
+    Block* here = b_.block();
+    check = function_.addBlock();
+    b_.setBlock(check);
+    b_.branch(isWrong(work), work.again, target);
+    b_.setBlock(here);
+    return check;
+  }
+
+  // Where one of the ways leads out of the region it is taken, and the look on that way decides.
+  void waitToBranch(Work& work, const Block* original, Terminator& end) {
+    const bool isPair = end.kind == Terminator::Kind::Conditional;
+    const bool leaves[] = {isPair && !work.region.keeps(original, end.targets[0]),
+                           isPair && !work.region.keeps(original, end.targets[1])};
+    if (leaves[0] == leaves[1]) return leaveIfWrong(work);
+    Instruction* wrong = isWrong(work);
+    end.value = leaves[0] ? b_.bitOr(end.value, wrong) : b_.bitAnd(end.value, b_.bitNot(wrong));
+  }
+
+  void leaveIfWrong(Work& work) {
+    Block* next = function_.addBlock();
+    b_.branch(isWrong(work), work.again, next);
+    b_.setBlock(next);
+  }
+
+  ir::Function& function_;
+  std::unordered_set<const Instruction*>& sums_;
+  ir::Builder b_;
+  HiddenValues hidden_;
+  analyses::FloatRanges ranges_;
+  SharedNumbers shared_;
+  std::unordered_map<const Instruction*, std::vector<Use>> uses_;
+  std::unordered_map<VariableId, std::vector<const Block*>> readers_;
+  std::vector<Instruction*> copies_;
+};
+
+}  // namespace
+
+void makeFastRegions(ir::Function& function, ir::Program& program, const TargetProfile& profile,
+                     std::unordered_set<const Instruction*>& sums) {
+  Maker(function, program, profile, sums).run();
+}
+
+}  // namespace mulciber::passes

@@ -1,0 +1,303 @@
+#include "translator/passes/region_looks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+using ir::VariableId;
+
+// Of what power of two a value is a multiple, by its exponent. Every number is one of the smallest denormal.
+constexpr int any = 1000, none = -149, normal = -126;
+constexpr int significand = 23;
+constexpr int mostPasses = 40, mostFalls = 3, deepest = 10;
+constexpr size_t mostWrites = 4;  // of a variable that are looked through
+constexpr long never = 1L << 40;
+
+constexpr int multipleOf(Size size) { return leastExponents[static_cast<unsigned>(size)] - significand; }
+static_assert(multipleOf(Size::Addend) == normal && 2 * multipleOf(Size::Factor) == normal);
+
+int multipleOfConstant(uint64_t bits) {
+  const auto word = static_cast<uint32_t>(bits) & 0x7FFF'FFFF;
+  if (word == 0 || word >= 0x7F80'0000) return any;
+  const int exponent = static_cast<int>(word >> 23);
+  const uint32_t fraction = exponent == 0 ? word : (word & 0x7F'FFFF) | 0x80'0000;
+  return std::max(exponent, 1) - 127 - significand + std::countr_zero(fraction);
+}
+
+class Finder {
+ public:
+  Finder(const RepeatableRegion& region, const std::unordered_set<const Instruction*>& sums,
+         const std::unordered_set<VariableId>& entering, const analyses::FloatRanges& ranges,
+         const SharedNumbers& shared)
+      : region_(region), sums_(sums), entering_(entering), ranges_(ranges), shared_(shared) {
+    for (Block* block : region.blocks)
+      for (Instruction* i : block->instructions) {
+        homes_[i] = block;
+        multiples_[i] = any;
+        if (i->op == Op::WriteVar && i->operands[0]->type == ir::F32) variableOf(*i).writes.push_back(i->operands[0]);
+      }
+    for (auto& [id, variable] : variables_)
+      if (entering_.count(id) != 0) variable.first = variable.multiple = none;
+  }
+
+  RegionLooks run() {
+    // Factors first: what is looked at for their sake often makes an addend one that need not be.
+    for (bool addends : {false, true}) {
+      looksAtAddends_ = addends;
+      bool isSettled = false;
+      for (int pass = 0; pass < mostPasses && !isSettled && looks_.suffice; ++pass) isSettled = !goThrough();
+      looks_.suffice &= isSettled;
+    }
+    return std::move(looks_);
+  }
+
+ private:
+  struct Variable {
+    int first = any, multiple = any;  // of what it holds at the region's entry, and ever
+    int falls = 0;
+    std::vector<Instruction*> writes;
+  };
+
+  Variable& variableOf(const Instruction& i) { return variables_[static_cast<VariableId>(i.payload)]; }
+
+  // Whether a variable turned out to hold less than was thought before it was read.
+  bool goThrough() {
+    bool hasFallen = false;
+    for (Block* block : region_.blocks)
+      for (Instruction* i : block->instructions) {
+        if (i->op == Op::WriteVar) {
+          if (i->operands[0]->type != ir::F32) continue;
+          Variable& variable = variableOf(*i);
+          const int multiple = of(i->operands[0]);
+          if (multiple >= variable.multiple) continue;
+          variable.multiple = ++variable.falls > mostFalls ? none : multiple;
+          hasFallen = true;
+        } else if (i->type == ir::F32) {
+          if (sums_.count(i) != 0) satisfy(i);
+          multiples_[i] = std::max(evaluate(*i), lookedAt(i));
+          if (!looksAtAddends_ && sums_.count(i) != 0 && of(i->operands[2]) < normal)
+            multiples_[i] = std::max(product(i->operands[0], i->operands[1]), lookedAt(i));
+        }
+      }
+    return hasFallen;
+  }
+
+  int lookedAt(const Instruction* i) const {
+    if (fromShared_.count(i) != 0) return multipleOf(Size::Factor);
+    const auto found = looks_.values.find(const_cast<Instruction*>(i));
+    return found == looks_.values.end() ? none : multipleOf(found->second);
+  }
+  bool isInside(const Instruction* value) const { return homes_.count(value) != 0; }
+  int of(const Instruction* value) const {
+    const auto found = multiples_.find(value);
+    return found != multiples_.end() ? found->second : std::max(evaluateOutside(*value), lookedAt(value));
+  }
+  int ofRange(const Instruction& i) const {
+    const analyses::FloatRange range = ranges_.rangeOf(&i);
+    if (range.low == 0 && range.high == 0) return any;
+    const float least = std::max(range.low, -range.high);
+    if (!(least > 0)) return none;
+    return std::isinf(least) ? any : std::ilogb(least) - significand;
+  }
+  int evaluateOutside(const Instruction& i) const {
+    if (const auto known = ranges_.constantOf(&i)) return multipleOfConstant(*known);
+    if (i.op == Op::UToF || i.op == Op::SToF) return 0;
+    return ofRange(i);
+  }
+  int evaluate(const Instruction& i) {
+    if (i.isConstant()) return multipleOfConstant(i.payload);
+    if (i.op == Op::ReadVar) {
+      const auto found = variables_.find(static_cast<VariableId>(i.payload));
+      if (found != variables_.end()) return found->second.multiple;
+      if (const auto atEntry = looks_.atEntry.find(static_cast<VariableId>(i.payload)); atEntry != looks_.atEntry.end())
+        return std::max(evaluateOutside(i), multipleOf(atEntry->second));
+      return evaluateOutside(i);
+    }
+    return std::max(byParts(i), ofRange(i));
+  }
+  int byParts(const Instruction& i) const {
+    const auto& x = i.operands;
+    if (i.fp.approximate) return none;
+    switch (i.op) {
+      case Op::FNeg:
+      case Op::FAbs: return of(x[0]);
+      case Op::FAdd:
+      case Op::FSub:
+      case Op::FMin:
+      case Op::FMax: return std::min(of(x[0]), of(x[1]));
+      case Op::Select: return std::min(of(x[1]), of(x[2]));
+      case Op::FMul: return product(x[0], x[1]);
+      case Op::Fma: return std::min(product(x[0], x[1]), of(x[2]));
+      case Op::UToF:
+      case Op::SToF:
+      case Op::FFloor:
+      case Op::FCeil:
+      case Op::FTrunc:
+      case Op::FRound: return 0;
+      case Op::FConvert: return x[0]->type == ir::F16 ? -24 : none;
+      default: return none;
+    }
+  }
+  // An instruction's registers are read right before it: nothing is written between two reads of one.
+  static bool areSame(const Instruction* x, const Instruction* y) {
+    return x == y || (x->op == Op::ReadVar && y->op == Op::ReadVar && x->payload == y->payload);
+  }
+  int product(const Instruction* x, const Instruction* y) const {
+    const int first = of(x), second = of(y);
+    return std::clamp(areSame(x, y) ? 2 * std::max(first, second) : first + second, none, any);
+  }
+
+  void satisfy(Instruction* sum) {
+    Instruction *x = sum->operands[0], *y = sum->operands[1], *z = sum->operands[2];
+    if (product(x, y) < normal) {
+      // Both large, or one as large as the other asks for.
+      const int factor = multipleOf(Size::Factor);
+      const bool isSquare = areSame(x, y);
+      const long both = cost(x, factor) + (isSquare ? 0 : cost(y, factor));
+      const long first = isSquare ? never : cost(x, normal - of(y)),
+                 second = isSquare ? never : cost(y, normal - of(x));
+      const long least = std::min({both, first, second});
+      if (least >= never) looks_.suffice = false;
+      else if (first == least) require(x, normal - of(y));
+      else if (second == least) require(y, normal - of(x));
+      else {
+        require(x, factor);
+        if (!isSquare) require(y, factor);
+      }
+    }
+    if (looksAtAddends_ && of(z) < normal) {
+      if (cost(z, normal) >= never) looks_.suffice = false;
+      else require(z, normal);
+    }
+  }
+
+  static Size sizeFor(int need) {
+    for (Size size : {Size::Addend, Size::Scaled})
+      if (need <= multipleOf(size)) return size;
+    return Size::Factor;
+  }
+  long weightOf(const Instruction* value) const {
+    const auto home = homes_.find(value);
+    return home == homes_.end() ? 1 : 1L << 3 * std::min(region_.depths.at(home->second), 6);
+  }
+  bool isFromShared(const Instruction* value, int need) const {
+    return need <= multipleOf(Size::Factor) && shared_.has(value);
+  }
+  long costOfLook(const Instruction* value, int need) const {
+    if (need > multipleOf(Size::Factor) || value->isConstant()) return never;
+    return isFromShared(value, need) ? 0 : weightOf(value);
+  }
+  // Which parts of a value have to be multiples of what for it to be one.
+  struct Parts {
+    std::vector<Instruction*> values;
+    int need;
+  };
+  static Parts partsOf(const Instruction* value, int need) {
+    const auto& x = value->operands;
+    if (value->fp.approximate) return {};
+    switch (value->op) {
+      case Op::FNeg:
+      case Op::FAbs: return {x, need};
+      case Op::FAdd:
+      case Op::FSub:
+      case Op::FMin:
+      case Op::FMax: return {x, need};
+      case Op::Select: return {{x[1], x[2]}, need};
+      case Op::FMul:
+        if (need > normal) return {};
+        return {areSame(x[0], x[1]) ? std::vector{x[0]} : x, multipleOf(Size::Factor)};
+      default: return {};
+    }
+  }
+  long costOfParts(const Instruction* value, int need, int depth) const {
+    if (depth == deepest || !isInside(value)) return never;
+    long sum = 0;
+    if (value->op == Op::ReadVar) {
+      const auto id = static_cast<VariableId>(value->payload);
+      const auto found = variables_.find(id);
+      if (found != variables_.end() && found->second.writes.size() > mostWrites) return never;
+      if (entering_.count(id) != 0 && (found == variables_.end() || found->second.first < need))
+        sum += need > multipleOf(Size::Factor) ? never : 1;
+      if (found != variables_.end())
+        for (const Instruction* written : found->second.writes) sum += cost(written, need, depth + 1);
+      return std::min(sum, never);
+    }
+    const auto [parts, needOfParts] = partsOf(value, need);
+    if (parts.empty()) return never;
+    for (const Instruction* part : parts) sum += cost(part, needOfParts, depth + 1);
+    return std::min(sum, never);
+  }
+  long cost(const Instruction* value, int need, int depth = 0) const {
+    if (of(value) >= need) return 0;
+    return std::min(costOfLook(value, need), costOfParts(value, need, depth));
+  }
+
+  void require(Instruction* value, int need, int depth = 0) {
+    if (of(value) >= need) return;
+    if (costOfParts(value, need, depth) > costOfLook(value, need)) return lookAt(value, need);
+    if (value->op == Op::ReadVar) {
+      const auto id = static_cast<VariableId>(value->payload);
+      const auto found = variables_.find(id);
+      const bool enters = entering_.count(id) != 0;
+      if (enters && (found == variables_.end() || found->second.first < need)) {
+        raise(looks_.atEntry, id, sizeFor(need));
+        if (found != variables_.end()) found->second.first = std::max(found->second.first, multipleOf(sizeFor(need)));
+      }
+      if (found != variables_.end()) {
+        int multiple = found->second.first;
+        for (Instruction* written : std::vector<Instruction*>(found->second.writes)) {
+          require(written, need, depth + 1);
+          multiple = std::min(multiple, of(written));
+        }
+        found->second.multiple = multiple;
+      }
+      multiples_[value] = std::max(evaluate(*value), lookedAt(value));
+      return;
+    }
+    const auto [parts, needOfParts] = partsOf(value, need);
+    for (Instruction* part : parts) require(part, needOfParts, depth + 1);
+    multiples_[value] = std::max(evaluate(*value), lookedAt(value));
+  }
+  template <typename Key>
+  static void raise(std::unordered_map<Key, Size>& sizes, Key key, Size size) {
+    Size& known = sizes.try_emplace(key, size).first->second;
+    known = std::max(known, size);
+  }
+  void lookAt(Instruction* value, int need) {
+    if (isFromShared(value, need)) {
+      looks_.usesShared = true;
+      fromShared_.insert(value);
+    } else {
+      raise(looks_.values, value, sizeFor(need));
+    }
+    if (isInside(value)) multiples_[value] = std::max(multiples_[value], lookedAt(value));
+  }
+
+  const RepeatableRegion& region_;
+  const std::unordered_set<const Instruction*>& sums_;
+  const std::unordered_set<VariableId>& entering_;
+  const analyses::FloatRanges& ranges_;
+  const SharedNumbers& shared_;
+  std::unordered_map<const Instruction*, int> multiples_;       // of values in the region
+  std::unordered_map<const Instruction*, const Block*> homes_;  // of the same
+  std::unordered_map<VariableId, Variable> variables_;          // that are written in the region
+  std::unordered_set<const Instruction*> fromShared_;
+  bool looksAtAddends_ = false;
+  RegionLooks looks_;
+};
+
+}  // namespace
+
+RegionLooks findLooks(const RepeatableRegion& region, const std::unordered_set<const Instruction*>& sums,
+                      const std::unordered_set<VariableId>& entering, const analyses::FloatRanges& ranges,
+                      const SharedNumbers& shared) {
+  return Finder(region, sums, entering, ranges, shared).run();
+}
+
+}  // namespace mulciber::passes

@@ -1,0 +1,37 @@
+// Which numbers of a region have to be looked at, so that all its multiply-adds are known to be without denormals.
+//
+// A multiply-add is right on a device that flushes where its product and what is added are multiples of 2^-126, the
+// smallest normal number: so is the sum then, and what is rounded from it. Each value is taken for a multiple of some
+// power of two. Numbers from 2^e on are multiples of 2^(e-23), sums are multiples of what both parts are, products of
+// the product. Where that does not suffice, a number has to be large or zero, which is what is looked at.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+#include "translator/analyses/float_ranges.h"
+#include "translator/passes/repeatable_regions.h"
+#include "translator/passes/shared_numbers.h"
+
+namespace mulciber::passes {
+
+// How large a number has to be that is not zero: so that it may be added to anything, times most constants, and times
+// another such number.
+enum class Size : unsigned { Addend, Scaled, Factor };
+inline constexpr size_t sizeCount = 3;
+inline constexpr std::array<int, sizeCount> leastExponents = {-103, -72, -40};
+
+struct RegionLooks {
+  bool suffice = true;                                // no look helps otherwise
+  bool usesShared = false;                            // and the word of shared memory
+  std::unordered_map<ir::Instruction*, Size> values;  // where they are computed, or before the region
+  std::unordered_map<ir::VariableId, Size> atEntry;   // what variables hold there
+};
+
+// `entering`: the variables whose values from before the region may be read in it.
+RegionLooks findLooks(const RepeatableRegion& region, const std::unordered_set<const ir::Instruction*>& sums,
+                      const std::unordered_set<ir::VariableId>& entering, const analyses::FloatRanges& ranges,
+                      const SharedNumbers& shared);
+
+}  // namespace mulciber::passes

@@ -1,0 +1,155 @@
+// Regions whose multiply-adds are taken as the device computes them at first, at the end of legalize_floats.
+#include "support/run_pass.h"
+#include "translator/passes/legalize_floats.h"
+
+namespace mulciber {
+namespace {
+
+TargetProfile flushing() {
+  TargetProfile profile;
+  profile.float64 = profile.fusedFma32 = profile.denormPreserve32 = profile.exactFma64 = profile.nvidiaNan = true;
+  return profile;
+}
+
+std::string repaired(const std::string& text) {
+  const TargetProfile profile = flushing();
+  const TranslateOptions options;
+  ir::Program program;
+  passes::PassContext context{profile, options, program};
+  return test::runPass(
+      text, [&](ir::Function& function) { passes::LegalizeFloats(passes::Repair::Regions).run(function, context); });
+}
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t result = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) result++;
+  return result;
+}
+
+// Registers 0 to 3 hold floats; the body is one block.
+std::string kernel(const std::string& body) {
+  return "kernel @k {\n  var v0 f32\n  var v1 f32\n  var v2 f32\n  var v3 f32\nb0:\n  %0 = read f32 v0\n  %1 = read "
+         "f32 v1\n"
+         "  %2 = read f32 v2\n" +
+         body + "  ret\n}\n";
+}
+
+TEST(FastRegions, OneBranchForManyAndTheirCopies) {
+  const std::string text = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  %4 = fma f32 %3, %1, %2
+  %5 = fmul f32 %4, %0
+  %6 = fma f32 %5, %0, %4
+  write v3, %6
+)"));
+  EXPECT_EQ(count(text, "fma f32"), 6u) << text;
+  EXPECT_EQ(count(text, "br %"), 3u) << text;       // behind all, and in the copy: is any small, and is that wrong
+  EXPECT_EQ(count(text, "min.u i32"), 5u) << text;  // of v0, v1, v2, of %3 and of %5
+}
+
+// Of the sums only what is a factor is looked at: the first is none.
+TEST(FastRegions, LooksAtFactorsAndFirstAddends) {
+  const std::string chain = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  %4 = fma f32 %1, %1, %3
+  %5 = fneg f32 %4
+  %6 = fma f32 %0, %0, %5
+  write v3, %6
+)"));
+  EXPECT_EQ(count(chain, "min.u i32"), 3u) << chain;
+  const std::string product = repaired(kernel(R"(  %3 = fmul f32 %0, %0
+  %4 = fma f32 %1, %1, %3
+  %5 = fneg f32 %0
+  %6 = fma f32 %5, %1, %4
+  write v3, %6
+)"));
+  EXPECT_EQ(count(product, "min.u i32"), 2u) << product;  // of the two factors: nothing else is looked at
+  const std::string known = repaired(kernel(R"(  %3 = const f32 0x3e800000
+  %4 = const f32 0x0
+  %5 = fma f32 %3, %3, %4
+  write v3, %5
+)"));
+  EXPECT_EQ(count(known, "br "), 0u) << known;
+}
+
+TEST(FastRegions, NothingIsDoneTwiceThatMustNotBe) {
+  const std::string text = repaired(kernel(R"(  %3 = const i64 64
+  %4 = fma f32 %0, %1, %2
+  store %3, %4 [global]
+  %5 = fma f32 %0, %0, %2
+  store %3, %5 [global]
+)"));
+  EXPECT_EQ(count(text, "br %"), 6u) << text;
+  EXPECT_EQ(count(text, "store "), 2u) << text;
+}
+
+// A loop over an array, whose sum is v1.
+std::string loop(const std::string& body) {
+  return R"(kernel @k {
+  var v0 i64
+  var v1 f32
+  var v2 i32
+  var v3 f32
+b0:
+  %0 = const i64 4096
+  write v0, %0
+  %1 = const i32 0
+  write v2, %1
+  br b1
+b1:
+  %2 = read i64 v0
+  %3 = load f32 %2 [global align 4]
+  %4 = read f32 v1
+  %5 = read f32 v3
+  %6 = fma f32 %3, %5, %4
+  write v1, %6
+  %7 = const i64 4
+  %8 = add i64 %2, %7
+  write v0, %8
+  %9 = read i32 v2
+  %10 = const i32 1
+  %11 = add i32 %9, %10
+  write v2, %11
+)" + body +
+         R"(b2:
+  %20 = const i64 64
+  %21 = read f32 v1
+  store %20, %21 [global]
+  ret
+}
+)";
+}
+
+// The blocks with the first attempt's multiply-adds, and those that they lead to by branches, up to the copy.
+TEST(FastRegions, LoopsAreDecidedBehindThem) {
+  const std::string text = repaired(loop(R"(  %12 = const i32 100
+  %13 = lt.u bool %11, %12
+  br %13, b1, b2
+)"));
+  // In the loop one look at what was loaded; before it one at the factor and one at the sum.
+  EXPECT_EQ(count(text, "min.u i32"), 3u) << text;
+  // Of the loop and its copy, behind the loop, and two in the copy.
+  EXPECT_EQ(count(text, "br %"), 5u) << text;
+  EXPECT_EQ(count(text, "nounroll"), 1u) << text;  // the copy
+  EXPECT_EQ(count(text, "store "), 1u) << text;
+}
+
+// A loop that a sum ends might never end, or load what is not there, if the sum were wrong.
+TEST(FastRegions, LoopsThatSumsEndAreDecidedInThem) {
+  const std::string text = repaired(loop(R"(  %12 = const f32 0x42c80000
+  %13 = flt bool %6, %12
+  br %13, b1, b2
+)"));
+  EXPECT_EQ(count(text, "br %"), 5u) << text;
+  EXPECT_EQ(count(text, "lt.u bool"), 2u * 2 + 3) << text;  // of two sizes in the loop and behind it; in the copy
+}
+
+TEST(FastRegions, AddressesOfSumsAreDecidedBefore) {
+  const std::string body = R"(  %3 = fma f32 %0, %1, %2
+  %4 = ftou i64 %3
+  %5 = load f32 %4 [global align 4]
+  write v3, %5
+)";
+  EXPECT_EQ(count(repaired(kernel(body)), "br %"), 4u) << repaired(kernel(body));
+}
+
+}  // namespace
+}  // namespace mulciber
