@@ -1,4 +1,5 @@
 // What graphs cost: launching, running, instantiating and updating them.
+#include <string>
 #include <vector>
 
 #include "bench.h"
@@ -91,8 +92,9 @@ static void conditionals(cudaStream_t stream) {
            "us");
   unsigned* done = deviceArray<unsigned>(1);
   CHECK(cudaMemset(done, 0, sizeof(unsigned)));
-  for (unsigned limit : {10u, 1000u})
-    report(group, limit == 10 ? "while, one of 10 iterations" : "while, one of 1000 iterations",
+  // Mulciber looks at a loop after 12, 24, 56 and 120 runs.
+  for (unsigned limit : {2u, 10u, 12u, 13u, 24u, 25u, 56u, 57u, 200u, 1000u})
+    report(group, ("while, one of " + std::to_string(limit) + " iterations").c_str(),
            time(conditionals(1, cudaGraphCondTypeWhile, true,
                              [&](cudaKernelNodeParams& kernel, cudaGraphConditionalHandle& handle) {
                                static void* arguments[3];
