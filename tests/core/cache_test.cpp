@@ -295,6 +295,21 @@ TEST(KernelRecord, RoundTripAndRefusal) {
   }
 }
 
+TEST(KernelRecord, IsReadWithoutItsCode) {
+  KernelInfo info;
+  info.parameters = {{0, 4, 4}, {8, 8, 8}};
+  info.usesTextures = true;
+  const std::vector<uint8_t> bytes = writeInfo(info);
+  KernelInfo read;
+  ASSERT_TRUE(readInfo(bytes, read));
+  EXPECT_EQ(read.parameters.size(), 2u);
+  EXPECT_TRUE(read.usesTextures);
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    KernelInfo cut;
+    EXPECT_FALSE(readInfo({bytes.data(), length}, cut)) << length;
+  }
+}
+
 class PrintfArguments {
  public:
   template <typename T>

@@ -10,6 +10,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/pipelines_ahead.h"
 #include "runtime/core/shader_cache.h"
+#include "runtime/vk/device.h"
 #include "util/environment.h"
 
 namespace mulciber::core {
@@ -28,8 +29,11 @@ class PipelinesAheadTest : public CoreTest {
  protected:
   void SetUp() override {
     CoreTest::SetUp();
-    if (!IsSkipped() && !util::environment().pipelinesAhead) GTEST_SKIP() << "skipped: MULCIBER_PIPELINES_AHEAD is 0";
-    if (!IsSkipped() && device->cache().folder().empty()) GTEST_SKIP() << "skipped: there is no cache";
+    if (IsSkipped()) return;
+    const int64_t asked = util::environment().pipelinesAhead;
+    if (asked < 0 ? context->vulkan().physical().isCpu() : asked == 0)
+      GTEST_SKIP() << "skipped: MULCIBER_PIPELINES_AHEAD is 0, as it is on a CPU by default";
+    if (device->cache().folder().empty()) GTEST_SKIP() << "skipped: there is no cache";
   }
 
   // A text that no other run has.

@@ -13,7 +13,6 @@
 #include "runtime/core/device.h"
 #include "runtime/core/explanation.h"
 #include "runtime/core/kernel_archive.h"
-#include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/occupancy.h"
 #include "runtime/core/pipelines_ahead.h"
@@ -82,29 +81,48 @@ Function::Translation& Function::translateOnce(LaunchNeeds needs) {
       util::log().error("{}", result.messages);
       result.error = Error::InvalidImage;
     }
-  } else if (const auto cached = dump ? std::nullopt : module_.context().device().cache().load(result.cacheKey);
-             cached && readKernel(*cached, result.kernel)) {
+  } else if (!dump && loadInfo(module_.context().device().cache(), result.cacheKey, result.kernel.info)) {
     result.kernel.info.name = name_;
     compilation.wasCached();
   } else {
-    Diagnostics diagnostics;
-    const ParsedModule* parsed = nullptr;
-    result.error = module_.parsed(parsed);
-    auto translated = parsed ? translate(*parsed, name_, request.profile, request.options, diagnostics) : std::nullopt;
-    result.messages = diagnostics.toString();
-    if (translated) {
-      result.kernel = std::move(*translated);
-      module_.context().device().cache().store(result.cacheKey, writeKernel(result.kernel));
-    } else {
-      util::log().error("the kernel {} cannot be translated\n{}", name_, result.messages);
-      result.error = Error::InvalidPtx;
-    }
+    auto translated = translateNow(request, result.error, result.messages);
+    if (translated) result.kernel = std::move(*translated);
   }
-  if (Explanation* const explanation = Explanation::active())
+  if (Explanation* const explanation = Explanation::active()) {
+    if (compilation.isCached()) (void)loadCode(result, needs);
     explanation->addKernel(result.kernel, name_, request.profile, compilation.seconds(), compilation.isCached(),
                            result.error == Error::Success ? std::string() : result.messages);
+  }
   result.isDone.store(true, std::memory_order_release);
   return result;
+}
+
+std::optional<Kernel> Function::translateNow(const TranslationRequest& request, Error& error, std::string& messages) {
+  Diagnostics diagnostics;
+  const ParsedModule* parsed = nullptr;
+  error = module_.parsed(parsed);
+  auto kernel = parsed ? translate(*parsed, name_, request.profile, request.options, diagnostics) : std::nullopt;
+  messages = diagnostics.toString();
+  if (kernel) {
+    storeKernel(module_.context().device().cache(), request.key, *kernel);
+  } else {
+    util::log().error("the kernel {} cannot be translated\n{}", name_, messages);
+    error = Error::InvalidPtx;
+  }
+  return kernel;
+}
+
+Error Function::loadCode(Translation& translation, LaunchNeeds needs) {
+  std::vector<uint32_t>& spirv = translation.kernel.spirv;
+  if (!spirv.empty()) return Error::Success;
+  if (core::loadCode(module_.context().device().cache(), translation.cacheKey, spirv)) return Error::Success;
+  // The cache has lost it since.
+  Error error = Error::Success;
+  std::string messages;
+  auto kernel =
+      translateNow(translationRequest(module_.context(), module_.contentKey(), name_, needs), error, messages);
+  if (kernel) spirv = std::move(kernel->spirv);
+  return error;
 }
 
 Error Function::info(const KernelInfo*& out, std::string* messages, LaunchNeeds needs) {
@@ -137,13 +155,17 @@ Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const v
 // One that is measured is made anew: drivers tell nothing of those from their caches.
 Error Function::makePipeline(const PipelineVariant& variant, bool isMeasured,
                              std::shared_ptr<const vk::Pipeline>& out) {
-  const Translation& translation = translateOnce(variant.needs);
+  Translation& translation = translateOnce(variant.needs);
   Context& context = module_.context();
   const std::string key = pipelineKey(translation.cacheKey, variant);
-  if (isMeasured) return core::makePipeline(context, translation.kernel, variant, key, isMeasured, out);
+  auto make = [&]() -> Error {
+    TRY(loadCode(translation, variant.needs));
+    return core::makePipeline(context, translation.kernel, variant, key, isMeasured, out);
+  };
+  if (isMeasured) return make();
   const PipelinesAhead::Turn turn(context.pipelinesAhead());
   out = context.pipelinesAhead().take(key);
-  if (!out) TRY(core::makePipeline(context, translation.kernel, variant, key, isMeasured, out));
+  if (!out) TRY(make());
   if (!module_.archive()) context.pipelinesAhead().remember({module_.contentKey(), name_, variant});
   return Error::Success;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -65,6 +66,8 @@ class Function {
     Kernel kernel;
   };
   Translation& translateOnce(LaunchNeeds needs);
+  std::optional<Kernel> translateNow(const TranslationRequest& request, Error& error, std::string& messages);
+  Error loadCode(Translation& translation, LaunchNeeds needs);  // a kernel from the cache comes without
   Error makePipeline(const PipelineVariant& variant, bool isMeasured, std::shared_ptr<const vk::Pipeline>& out);
 
   Module& module_;

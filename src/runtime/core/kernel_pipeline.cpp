@@ -1,6 +1,7 @@
 #include "runtime/core/kernel_pipeline.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "runtime/core/compilation.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
+#include "runtime/core/kernel_record.h"
 #include "runtime/core/module.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
@@ -36,6 +38,30 @@ TranslationRequest translationRequest(const Context& context, std::string_view c
                             context.vulkan().physical().identity(), ShaderCache::hash(toJson(request.profile)),
                             options.exactDenormals, options.debugInfo, options.inlineLimit, needs.index());
   return request;
+}
+
+namespace {
+std::string codeKey(std::string_view translationKey) { return fmt::format("code|{}", translationKey); }
+}  // namespace
+
+// The code first: what is known of a kernel says that its code was there.
+void storeKernel(ShaderCache& cache, const std::string& translationKey, const Kernel& kernel) {
+  const auto* const code = reinterpret_cast<const uint8_t*>(kernel.spirv.data());
+  cache.store(codeKey(translationKey), {code, kernel.spirv.size() * sizeof(uint32_t)});
+  cache.store(translationKey, writeInfo(kernel.info));
+}
+
+bool loadInfo(ShaderCache& cache, const std::string& translationKey, KernelInfo& info) {
+  const auto bytes = cache.load(translationKey);
+  return bytes && readInfo(*bytes, info);
+}
+
+bool loadCode(ShaderCache& cache, const std::string& translationKey, std::vector<uint32_t>& spirv) {
+  const auto bytes = cache.load(codeKey(translationKey));
+  if (!bytes || bytes->empty() || bytes->size() % sizeof(uint32_t) != 0) return false;
+  spirv.resize(bytes->size() / sizeof(uint32_t));
+  std::memcpy(spirv.data(), bytes->data(), bytes->size());
+  return true;
 }
 
 std::string pipelineKey(std::string_view translationKey, const PipelineVariant& variant) {

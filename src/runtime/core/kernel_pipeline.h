@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mulciber/translator.h"
 #include "runtime/core/error.h"
@@ -18,6 +19,7 @@ class Pipeline;
 namespace mulciber::core {
 
 class Context;
+class ShaderCache;
 
 // What a launch demands of a translation: shared or private memory in device memory, when the launch has more than the
 // device; no operations of whole warps, when the last warp of each block has fewer than 32 threads; code that filters
@@ -49,6 +51,12 @@ struct TranslationRequest {
 // `contentKey` is the hash of the sources (Module::contentKey).
 TranslationRequest translationRequest(const Context& context, std::string_view contentKey, std::string_view kernel,
                                       LaunchNeeds needs);
+
+// In the cache, what a launch has to know of a kernel is apart from its code. That may be megabytes, and is only read
+// to make a pipeline.
+void storeKernel(ShaderCache& cache, const std::string& translationKey, const Kernel& kernel);
+bool loadInfo(ShaderCache& cache, const std::string& translationKey, KernelInfo& info);
+bool loadCode(ShaderCache& cache, const std::string& translationKey, std::vector<uint32_t>& spirv);
 
 std::string pipelineKey(std::string_view translationKey, const PipelineVariant& variant);
 // The driver's part, from the cache where it is there. A pipeline that is measured tells its registers.

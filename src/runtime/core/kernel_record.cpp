@@ -7,42 +7,55 @@ namespace mulciber::core {
 namespace {
 
 // One list of fields for both directions.
-template <typename Archive, typename KernelType>
-void fields(Archive& archive, KernelType& kernel) {
-  archive.list(kernel.spirv);
-  archive.list(kernel.info.parameters);
-  archive.value(kernel.info.parameterBytes);
-  archive.value(kernel.info.parametersInBuffer);
-  archive.value(kernel.info.staticSharedBytes);
-  archive.value(kernel.info.dynamicSharedOffset);
-  archive.value(kernel.info.localBytes);
-  archive.value(kernel.info.constantBytes);
-  archive.value(kernel.info.maxThreads);
-  archive.value(kernel.info.requiredBlock);
-  archive.value(kernel.info.usesPrintf);
-  archive.value(kernel.info.usesHeap);
-  archive.value(kernel.info.usesLocks);
-  archive.value(kernel.info.usesTextures);
-  archive.value(kernel.info.reportsErrors);
-  archive.value(kernel.info.sharedInScratch);
-  archive.value(kernel.info.localInScratch);
-  archive.value(kernel.info.stackCount);
-  archive.value(kernel.info.usesWarpOperations);
-  archive.value(kernel.info.usesMatrixUnits);
-  archive.value(kernel.info.readsHostWrites);
+template <typename Archive, typename Info>
+void fields(Archive& archive, Info& info) {
+  archive.list(info.parameters);
+  archive.value(info.parameterBytes);
+  archive.value(info.parametersInBuffer);
+  archive.value(info.staticSharedBytes);
+  archive.value(info.dynamicSharedOffset);
+  archive.value(info.localBytes);
+  archive.value(info.constantBytes);
+  archive.value(info.maxThreads);
+  archive.value(info.requiredBlock);
+  archive.value(info.usesPrintf);
+  archive.value(info.usesHeap);
+  archive.value(info.usesLocks);
+  archive.value(info.usesTextures);
+  archive.value(info.reportsErrors);
+  archive.value(info.sharedInScratch);
+  archive.value(info.localInScratch);
+  archive.value(info.stackCount);
+  archive.value(info.usesWarpOperations);
+  archive.value(info.usesMatrixUnits);
+  archive.value(info.readsHostWrites);
 }
 
 }  // namespace
 
 std::vector<uint8_t> writeKernel(const Kernel& kernel) {
   ByteWriter writer;
-  fields(writer, kernel);
+  writer.list(kernel.spirv);
+  fields(writer, kernel.info);
   return std::move(writer.bytes);
 }
 
 bool readKernel(std::span<const uint8_t> bytes, Kernel& kernel) {
   ByteReader reader(bytes);
-  fields(reader, kernel);
+  reader.list(kernel.spirv);
+  fields(reader, kernel.info);
+  return reader.isGood && reader.left.empty();
+}
+
+std::vector<uint8_t> writeInfo(const KernelInfo& info) {
+  ByteWriter writer;
+  fields(writer, info);
+  return std::move(writer.bytes);
+}
+
+bool readInfo(std::span<const uint8_t> bytes, KernelInfo& info) {
+  ByteReader reader(bytes);
+  fields(reader, info);
   return reader.isGood && reader.left.empty();
 }
 

@@ -11,5 +11,7 @@ namespace mulciber::core {
 
 std::vector<uint8_t> writeKernel(const Kernel& kernel);           // all but the name
 bool readKernel(std::span<const uint8_t> bytes, Kernel& kernel);  // false when they are no kernel
+std::vector<uint8_t> writeInfo(const KernelInfo& info);           // without its code
+bool readInfo(std::span<const uint8_t> bytes, KernelInfo& info);
 
 }  // namespace mulciber::core

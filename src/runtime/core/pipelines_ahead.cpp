@@ -12,7 +12,6 @@
 #include "runtime/core/byte_record.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
-#include "runtime/core/kernel_record.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/pipeline.h"
@@ -46,6 +45,12 @@ std::string programKey(const Context& context) {
                      status.st_mtim.tv_nsec, script, recordHash, context.vulkan().physical().identity());
 }
 
+// Drivers for CPUs may make no pipeline while a kernel runs: where one has failed, the thread would never end.
+bool isWanted(const vk::Device& device) {
+  const int64_t asked = util::environment().pipelinesAhead;
+  return asked < 0 ? !device.physical().isCpu() : asked != 0;
+}
+
 }  // namespace
 
 std::vector<uint8_t> writeUses(std::span<const KernelUse> uses) {
@@ -73,7 +78,7 @@ std::vector<KernelUse> readUses(std::span<const uint8_t> bytes) {
 
 void PipelinesAhead::begin() {
   const ShaderCache& cache = context_.device().cache();
-  if (!util::environment().pipelinesAhead || !util::environment().dump.empty() || cache.folder().empty()) return;
+  if (!isWanted(context_.vulkan()) || !util::environment().dump.empty() || cache.folder().empty()) return;
   std::lock_guard lock(mutex_);
   if (!programKey_.empty()) return;
   programKey_ = programKey(context_);
@@ -144,12 +149,11 @@ std::shared_ptr<const vk::Pipeline> PipelinesAhead::make(const KernelUse& use, c
                                                          const std::string& key, size_t& wordsLeft) {
   ShaderCache& cache = context_.device().cache();
   Kernel kernel;
-  const auto translated = cache.load(translationKey);
-  if (!translated || !readKernel(*translated, kernel)) return nullptr;
+  if (!context_.vulkan().physical().isCpu() && !cache.load(key)) return nullptr;
+  if (!loadInfo(cache, translationKey, kernel.info) || !loadCode(cache, translationKey, kernel.spirv)) return nullptr;
   kernel.info.name = use.kernel;
   const size_t words = kernel.spirv.size();
   if (words > mostWords || words > wordsLeft) return nullptr;
-  if (!context_.vulkan().physical().isCpu() && !cache.load(key)) return nullptr;
   wordsLeft -= words;
   std::shared_ptr<const vk::Pipeline> pipeline;
   (void)makePipeline(context_, kernel, use.variant, key, false, pipeline);
