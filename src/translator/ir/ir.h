@@ -271,6 +271,7 @@ struct Program {
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
   // Some threads wait for others at no barrier of the device: they yield by running into one.
   bool waits = false;
+  bool holdsCopies = false;        // of cp.async, in registers
   uint32_t blockRoundsOffset = 0;  // in shared memory: what passes/block_rounds needs, where it may be needed
   // What the launch has to provide in its LaunchState.
   bool usesPrintf = false, usesHeap = false, usesLocks = false, usesTextures = false, reportsErrors = false;

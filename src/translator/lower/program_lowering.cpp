@@ -44,6 +44,7 @@ ProgramLowering::~ProgramLowering() = default;
 void ProgramLowering::beginAsyncCopies(FunctionLowering& lowering) {
   const std::optional<AsyncCopies::Shape> shape = AsyncCopies::shapeFor(lowering);
   asyncCopies_ = shape ? std::make_unique<AsyncCopies>(lowering, *shape) : nullptr;
+  if (shape) result_.holdsCopies = true;
 }
 
 std::optional<ir::Program> ProgramLowering::run() {

@@ -233,6 +233,7 @@ class Simplifier {
 
   Instruction* equalMinimum(Instruction* instruction) {
     Instruction *a = instruction->operands[0], *b = instruction->operands[1];
+    if (isZero(b)) return b;
     return a == b || (b->isConstant() && !a->type.isVector() && largest(a) <= b->payload) ? a : nullptr;
   }
 
