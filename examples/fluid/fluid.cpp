@@ -1,4 +1,4 @@
-// Smoke that flows around a ball: CUDA kernels sample and write the renderer's own images, by way of textures and
+// Smoke that flows around a ball: CUDA kernels sample and write the renderer's own images through textures and
 // surfaces, in the renderer's command buffer, and the renderer samples the same images. Nothing is copied.
 #include <cstdio>
 #include <utility>

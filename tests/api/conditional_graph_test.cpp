@@ -7,7 +7,7 @@
 namespace mulciber::test {
 namespace {
 
-// `step` counts its blocks in *done, and goes on until there were `limit` of them.
+// `step` counts its blocks in *done, and repeats until there were `limit` of them.
 constexpr const char* loopPtx = R"(
 .version 8.3
 .target sm_70

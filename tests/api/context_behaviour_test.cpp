@@ -128,7 +128,7 @@ TEST_F(Contexts, AResetEndsWaits) {  // HOST-03
   context = nullptr;  // reset
 }
 
-// Other threads go on calling while one resets: each call gives an answer, and what they do afterwards works.
+// Other threads keep calling while one resets: each call gives an answer, and what they do afterwards works.
 TEST_F(Contexts, ThreadsCallWhileOneResets) {
   constexpr int count = 4;
   std::atomic<bool> goOn{true};

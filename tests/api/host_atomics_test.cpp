@@ -54,7 +54,7 @@ class HostAtomics : public WithDevice {
     auto address = reinterpret_cast<CUdeviceptr>(memory);
     unsigned count = rounds;
     void* parameters[] = {&address, &count};
-    // The host has begun before the kernel does, and goes on until that has ended.
+    // The host has begun before the kernel does, and stops when that has ended.
     std::atomic<uint64_t> ours{0};
     std::atomic<bool> isOver{false};
     std::thread host([&] {

@@ -8,7 +8,8 @@
 namespace mulciber::test {
 namespace {
 
-// In each round the kernel asks and looks for the answer. It gives up after so many looks, and tells how far it came.
+// In each round the kernel asks and looks for the answer. It gives up after a number of looks, and tells how far it
+// came.
 constexpr unsigned rounds = 50, mostLooks = 300'000'000;
 constexpr size_t bytes = 4 * 4096, answerAt = 4096, doneAt = 8192;
 

@@ -1,5 +1,5 @@
 // Hundreds of thousands of texture objects that live at once: the table behind their handles grows while kernels that
-// got handles before it grew go on reading.
+// got handles before it grew still read.
 #include <unordered_set>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Processes that fork, that end while work is under way, and that go on after an error ended their context.
+// Processes that fork, that end while work is under way, and that continue after an error ended their context.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ TEST_F(Process, AForkedChildIsRefused) {
 }
 
 // HOST-04: the process ends with work under way, while threads launch and wait. They are told so and come back; who
-// ends the process goes on working in its exit handlers and static destructors, or is told so too. Nothing crashes or
+// ends the process still works in its exit handlers and static destructors, or is told so too. Nothing crashes or
 // hangs.
 enum Wrong { NotSetUp = 10, OfOtherThreads = 11, OfTheEndingThread = 12 };
 
@@ -167,7 +167,7 @@ TEST_F(Process, AResetBringsTheDeviceBackAfterATrap) {
   context = nullptr;  // reset: there is nothing to release
 }
 
-// ENV-11: the process of the test above is stopped by the trap, and ends as ever when it is let go on.
+// ENV-11: the process of the test above is stopped by the trap, and ends as ever when it is resumed.
 TEST_F(Process, StopsForADebuggerWhenAKernelFails) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

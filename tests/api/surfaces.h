@@ -32,7 +32,7 @@ inline Form formOf(Geometry geometry) {
   }
 }
 
-// Numbers of so many bits that one instruction moves.
+// Numbers of that many bits that one instruction moves.
 struct Access {
   unsigned count, bits;
   unsigned bytes() const { return count * bits / 8; }
@@ -89,7 +89,7 @@ struct Surface {
 
   size_t rowBytes() const { return width * texelBytes; }
   uint8_t* at(size_t x, size_t y, size_t z) { return model.data() + (z * height + y) * rowBytes() + x; }
-  // Where an access of so many bytes goes; null where nothing is read or written.
+  // Where an access of that many bytes goes; null where nothing is read or written.
   uint8_t* find(Place place, unsigned bytes, bool clamps) {
     const auto row = static_cast<int32_t>(rowBytes()), step = static_cast<int32_t>(bytes);
     if (row < step) return nullptr;

@@ -42,7 +42,7 @@ class ArrayCopyTest : public CoreTest {
     fillRandomly(place);
     return place;
   }
-  // Memory that holds boxes of so many bytes, rows and slices.
+  // Memory that holds boxes of the given bytes, rows and slices.
   Place memoryPlace(uint64_t address, size_t rowBytes, size_t rows, size_t slices) {
     Place place;
     place.address = address;

@@ -1,4 +1,4 @@
-// Every Vulkan call fails once, in turn: a program must get an error, or its right result, and go on after a reset.
+// Every Vulkan call fails once, in turn: a program must get an error, or its right result, and work after a reset.
 #include <atomic>
 #include <cstdlib>
 #include <fstream>

@@ -284,7 +284,7 @@ TEST_F(StreamTest, ManyThreadsShareStreamsAndTheLegacyStream) {
   }
 }
 
-// HOST-17: what other threads go on giving is not waited for.
+// HOST-17: what other threads give meanwhile is not waited for.
 TEST_F(StreamTest, WaitingEndsWhileOthersKeepStreamsBusy) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;

@@ -67,7 +67,7 @@ class RandomArrivals {
     add("\nbra JOIN{};\nNEXT{}: add.u32 %r9, %r9, 1; bra ROUND{};\nJOIN{}:\n", number, number, number, number);
   }
 
-  // Some threads end: barriers of the whole block go on without them.
+  // Some threads end: barriers of the whole block complete without them.
   void end(uint32_t number) {
     if (barrier_.find(',') != std::string::npos) return;
     const uint32_t rest = upTo(2);
@@ -191,7 +191,7 @@ TEST_F(ApartPtx, LanesWaitForTheirTurnInTwoBranches) {
   for (uint32_t t = 0; t < 64; t++) EXPECT_EQ(words[t], 128u) << t;
 }
 
-// With so many operations of a warp, kernels that wait otherwise let their warps take turns as a whole.
+// Kernels that wait and have this many operations of a warp otherwise let their warps take turns as a whole.
 TEST_F(ApartPtx, EachLaneCountsAtABarrierBesideAWaitAndManyOperationsOfAWarp) {
   std::string body = R"(
     mov.u32 %r8, cells; mov.u32 %r1, 1; setp.eq.u32 %p1, %t, 0; @%p1 st.volatile.shared.u32 [%r8], %r1; bar.sync 0;

@@ -13,7 +13,7 @@ using conformance::Case;
 
 class MatrixPtx : public PtxTest {
  protected:
-  // One case of every so many forms whose names begin so.
+  // One case of each `every` forms whose names begin with the prefix.
   static std::vector<Case> casesOf(const std::string& prefix, size_t every) {
     std::vector<Case> cases, chosen;
     conformance::addMatrixCases(cases);

@@ -246,7 +246,7 @@ b6:
   EXPECT_EQ(test::runPass(text, passes::shareCarriedSums), unchanged(text));
 }
 
-// The loop goes on only where %4 holds: what the other side gives the phi is of no use.
+// The loop continues only where %4 holds: what the other side gives the phi is of no use.
 TEST(DecidedBranches, ForgetWhatOnlyTheLastRoundComputes) {
   const char* text = R"(kernel @k structured ssa {
 b0:

@@ -53,7 +53,7 @@ TILES(sums)
 TILES(scans)
 TILES(rounds)
 
-// Only one of two tiles goes on; the other is done.
+// Only one of two tiles continues; the other is done.
 __global__ void someTiles(const int* in, int* out) {
   __shared__ cg::block_tile_memory<kThreads> scratch;
   auto tile = cg::tiled_partition<128>(cg::this_thread_block(scratch));

@@ -9,7 +9,7 @@ __global__ void setTwice(cudaGraphConditionalHandle handle, unsigned value) {
   cudaGraphSetConditional(handle, value);
 }
 __global__ void add(unsigned* counts, int place, unsigned by) { counts[place] += by; }
-// Counts its runs, and goes on until `limit` of them have been.
+// Counts its runs, and repeats until `limit` of them have been.
 __global__ void count(cudaGraphConditionalHandle handle, unsigned* counts, int place, unsigned limit) {
   const unsigned done = ++counts[place];
   cudaGraphSetConditional(handle, done % limit != 0);

@@ -110,7 +110,7 @@ __global__ void notified(const int* in, int* out) {
   out[i] = sum;
 }
 
-// A function of the last to arrive, run before anyone goes on.
+// A function of the last to arrive, run before any other continues.
 struct Rotate {
   int* values;
   __device__ void operator()() {

@@ -1,4 +1,4 @@
-// What is said about text that is wrong: the words, the place, the suggestion; and that parsing goes on behind it.
+// What is said about text that is wrong: the words, the place, the suggestion; and that parsing continues behind it.
 #include <gtest/gtest.h>
 
 #include <ctime>

@@ -143,7 +143,7 @@ def parse_arguments():
     parser.add_argument("--native", action="store_true")
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--recorded", type=pathlib.Path)
-    parser.add_argument("--first", type=int, help="only so many of the recorded programs")
+    parser.add_argument("--first", type=int, help="only this many of the recorded programs")
     add_options(parser)
     return parser.parse_args()
 

@@ -247,7 +247,7 @@ DEVICE u32 lane_index() {
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
-// The lane of a mask with so many others below it, counted round.
+// The lane of a mask with that many others below it, counted round.
 DEVICE u32 member(u32 mask, u32 count) {
   for (count %= (u32)__popc(mask); count > 0; --count) mask &= mask - 1;
   return (u32)__ffs((i32)mask) - 1;

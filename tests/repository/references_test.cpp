@@ -1,7 +1,4 @@
 // What documents and comments refer to must be there: behaviours by their ids, files by their paths.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -9,30 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "support/test_data.h"
+#include "repository/written_files.h"
 
+namespace mulciber::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-fs::path root() { return fs::path(MULCIBER_TEST_DATA).parent_path().parent_path(); }
-
-std::string read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-// What people write: no recordings and no tables of instructions.
-std::vector<fs::path> writtenFiles() {
-  static const std::set<std::string> kinds = {".cpp", ".h",  ".def",  ".cu",   ".md",
-                                              ".py",  ".sh", ".glsl", ".comp", ".cmake"};
-  std::vector<fs::path> files = {root() / "README.md", root() / "CONTRIBUTING.md"};
-  for (const char* folder :
-       {"bench", "cmake", "docs", "examples", "include", "scripts", "shaders", "src", "tests", "tools"})
-    for (const auto& entry : fs::recursive_directory_iterator(root() / folder))
-      if (kinds.count(entry.path().extension().string()) != 0) files.push_back(entry.path());
-  return files;
-}
 
 std::vector<std::string> matches(const std::string& text, const std::regex& pattern, int group = 0) {
   std::vector<std::string> found;
@@ -90,3 +67,4 @@ TEST_F(References, EveryNamedFileExists) {
 }
 
 }  // namespace
+}  // namespace mulciber::test

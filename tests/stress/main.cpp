@@ -118,7 +118,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seconds", options.seconds, "end the launches after this long; 0: when all are done")
       ->capture_default_str();
-  app.add_option("--rounds", rounds, "everything so many times: what grows with it is a leak")->capture_default_str();
+  app.add_option("--rounds", rounds, "repeat everything this many times: what grows with it is a leak")
+      ->capture_default_str();
   app.add_option("--hang", hangSeconds, "seconds without progress that count as a hang")->capture_default_str();
   app.add_option("--seed", options.seed, "of all that is random")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

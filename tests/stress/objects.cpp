@@ -121,7 +121,7 @@ void runLargest(const Options& options, CUcontext, Report& report) {
   CUdeviceptr data = 0;
   const Stopwatch watch;
   const CUresult result = cuMemAlloc(&data, bytes);
-  // What the device cannot give is refused, and the program goes on.
+  // What the device cannot give is refused, and the program continues.
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     fmt::print("largest: {} % of {} MiB refused: out of memory ({} MiB free)\n", options.percentOfMemory, total >> 20,
                available >> 20);

@@ -37,7 +37,7 @@ struct WarpResult {
 
 // Which lanes meet again where.
 enum class Reconvergence : uint8_t {
-  BlockOrder,     // structured functions: the lanes at the earliest block go on, so all wait at merge blocks
+  BlockOrder,     // structured functions: the lanes at the earliest block run, so all wait at merge blocks
   PostDominator,  // as hardware with a stack: those of a divergent branch, at its immediate post-dominator
 };
 WarpResult runWarp(const ir::Function& function, uint32_t lanes, Reconvergence reconvergence,

@@ -120,7 +120,7 @@ std::string loops(unsigned count) {
   }));
 }
 
-// One switch with so many cases.
+// One switch with the given number of cases.
 std::string switchCases(unsigned count) {
   std::string targets = "targets: .branchtargets ";
   for (unsigned i = 0; i < count; ++i) targets += fmt::format("{}CASE{}", i == 0 ? "" : ", ", i);

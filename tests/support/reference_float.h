@@ -14,7 +14,7 @@ uint64_t referenceFloat(FloatOp op, unsigned bits, ir::Rounding rounding, uint64
 uint64_t referenceConvert(unsigned fromBits, unsigned toBits, ir::Rounding rounding, uint64_t a);
 uint64_t referenceFromInteger(unsigned toBits, ir::Rounding rounding, bool isSigned, uint64_t value);
 
-// An f64 number's bits rounded to an IEEE format of so many bits, NaN as NVIDIA's hardware makes it.
+// An f64 number's bits rounded to an IEEE format of the given width, NaN as NVIDIA's hardware makes it.
 uint64_t roundToFormat(uint64_t number, unsigned bits, unsigned mantissa, ir::Rounding rounding);
 
 bool isNanBits(unsigned bits, uint64_t a);

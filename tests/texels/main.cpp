@@ -98,8 +98,8 @@ int main(int count, char** arguments) {
   CLI::App app("Reads and writes textures and surfaces, and prints a line for each case");
   app.add_flag("--list", options.isList, "Print the names of the cases");
   app.add_option("--only", options.only, "Run the cases that have this text in their name");
-  app.add_option("--step", options.step, "Run one case of so many")->check(CLI::PositiveNumber);
-  app.add_option("--shards", options.shards, "Share the cases among so many runs")->check(CLI::PositiveNumber);
+  app.add_option("--step", options.step, "Run one case of this many")->check(CLI::PositiveNumber);
+  app.add_option("--shards", options.shards, "Share the cases among this many runs")->check(CLI::PositiveNumber);
   app.add_option("--shard", options.shard, "Which of these runs this is");
   app.add_flag("--bytes", options.showsBytes, "Print all bytes that came of a case, as words in hexadecimal");
   app.add_flag("!--ordinary", hasSpecialPlaces, "Leave out coordinates that are no numbers or beyond 32 bits");

@@ -106,7 +106,7 @@ def precompile(at):
 
 
 def progress(at):
-    """Many large kernels: each is a long chain of sums. So many that translating all of them takes seconds here."""
+    """Many large kernels: each is a long chain of sums. Translating all of them takes seconds here."""
     body = "".join(f"fma.rn.f32 %f{i % 7}, %f{(i + 3) % 7}, %f{(i + 5) % 7}, %f{i % 7};\n" for i in range(6000))
     start = "".join(f"mov.f32 %f{i}, %f0;\n" for i in range(1, 7))
     kernel = ".visible .entry kNUMBER(.param .u64 out) { .reg .f32 %f<8>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [out];\n" \

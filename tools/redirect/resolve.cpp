@@ -109,7 +109,7 @@ void* libraryFor(Runtime& runtime) {
 }  // namespace
 }  // namespace mulciber::redirect
 
-// Called by the code below with a record; gives the address to go on at.
+// Called by the code below with a record; gives the address to continue at.
 extern "C" void* mulciberRedirectFind(mulciber::redirect::Record* record) {
   mulciber::redirect::Runtime& runtime = *record->runtime;
   void* library = __atomic_load_n(&runtime.library, __ATOMIC_ACQUIRE);

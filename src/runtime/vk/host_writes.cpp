@@ -12,7 +12,7 @@ namespace {
 
 // Between submissions. A kernel that ends within the first is not helped, and needs no help.
 constexpr std::chrono::microseconds pause(20);
-constexpr uint64_t sliceNanoseconds = 100'000'000;  // of a wait, between looks at whether to go on
+constexpr uint64_t sliceNanoseconds = 100'000'000;  // of a wait, between checks whether to wait longer
 
 }  // namespace
 

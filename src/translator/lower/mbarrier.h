@@ -5,7 +5,7 @@
 
 namespace mulciber::lower {
 
-// So many bytes (i64) of the transactions that the mbarrier at `address` expects have arrived.
+// The given bytes (i64) of the transactions that the mbarrier at `address` expects have arrived.
 void completeTransaction(FunctionLowering& f, const ptx::Instruction& instruction, const ptx::Operand& address,
                          ir::Instruction* bytes);
 

@@ -31,7 +31,7 @@ class BarriersApart {
   }
 
  private:
-  // Lanes that go on to the end of the kernel do not count: nobody waits for them.
+  // Lanes that run to the end of the kernel do not count: nobody waits for them.
   bool parts(const Block& branch) const {
     if (!divergence_.isDivergent(branch)) return false;
     std::vector<Stops> sides;

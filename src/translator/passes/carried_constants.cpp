@@ -185,7 +185,8 @@ bool foldCarriedConstants(ir::Function& function) {
       changed = true;
     }
     if (havePhisChanged)
-      std::ranges::stable_partition(block->instructions, [](const Instruction* each) { return each->op == Op::Phi; });
+      std::stable_partition(block->instructions.begin(), block->instructions.end(),
+                            [](const Instruction* each) { return each->op == Op::Phi; });
   }
   if (changed) foldBranches(function);
   return changed;

@@ -16,8 +16,8 @@ class DecidedBranches : public Pass {
 
 bool foldDecidedBranches(ir::Function& function);
 
-// Where a loop goes on only if a condition holds, what its body has computed where the condition does not hold is of no
-// use to the next round: phis that lead there need not choose it.
+// Where a loop continues only if a condition holds, what its body has computed where the condition does not hold is of
+// no use to the next round: phis that lead there need not choose it.
 bool forgetUnneededOperands(ir::Function& function);
 
 }  // namespace mulciber::passes

@@ -22,7 +22,7 @@ constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-// The end of every frame, just before the next one begins: where to go on, and where the caller's frame begins.
+// The end of every frame, just before the next one begins: where to continue, and where the caller's frame begins.
 constexpr uint32_t linkBytes = 8;
 constexpr uint32_t frameAlignment = 16;
 
@@ -291,7 +291,7 @@ class Machine {
   ir::Builder b_;
   VariableId begin_ = 0;        // of the frame of the function that runs
   Block* leave_ = nullptr;      // where returns go
-  std::vector<Block*> places_;  // where calls go on: place i + 1
+  std::vector<Block*> places_;  // where calls return to: place i + 1
   std::map<const Function*, BodyCopy> copies_;
 };
 

@@ -14,7 +14,7 @@ using ir::Op;
 
 constexpr uint64_t mostSharedBytes = 1 << 20;  // more than any device has
 constexpr uint32_t wordBytes = 16;             // what is put behind the kernel's own memory, of which one word is used
-// To look at a number takes as long as to look at so many that are read.
+// One look at a stored number costs as much as this many looks at numbers that are loaded.
 constexpr unsigned readsForEach = 4;
 
 bool isShared(const Instruction& i) { return ir::hasAddress(i.op) && i.memory.space == ir::Space::Shared; }

@@ -231,7 +231,7 @@ class Table:
                 raise TableError(f"{where}: no modifier .{word} in this form")
 
     def split_names(self, prefix, mods, groups):
-        """mul.lo|mul.hi.int -> [mul.lo, mul.hi], .int: the last alternative ends where no declared name goes on."""
+        """mul.lo|mul.hi.int -> [mul.lo, mul.hi], .int: the last alternative ends where no declared name is longer."""
         parts = prefix.split("|")
         for name in parts[:-1]:
             if name not in self.opcodes and name not in self.names:

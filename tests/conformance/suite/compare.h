@@ -83,7 +83,7 @@ class Comparison {
   unsigned shownRows_ = 6;
 };
 
-// Of the cases that can be compared one of each form of the instruction table, and one in so many of all.
+// Of the cases that can be compared one of each form of the instruction table, and a sample of all.
 std::vector<const Case*> sample(const std::vector<Case>& cases, const Comparison& comparison, unsigned every);
 
 }  // namespace mulciber::conformance

@@ -252,7 +252,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   auto common = [&](CLI::App* command) {
     command->add_option("--cases", options.pattern, "only cases of this name, * for anything");
-    command->add_option("--every", options.every, "only one case in so many")->check(CLI::PositiveNumber);
+    command->add_option("--every", options.every, "only one case in this many")->check(CLI::PositiveNumber);
     command->add_option("--library", options.library, "the CUDA driver to use")->capture_default_str();
     command->add_option("--threads", options.threads, "threads that run cases");
     command->add_option("--results", options.results, "complete results: written by record, read by compare");
@@ -269,7 +269,7 @@ int main(int argc, char** argv) {
   compareCommand->add_option("--forms", options.forms, "write a table of all forms to this file");
   compareCommand->add_option("--unlisted", options.unlisted,
                              "write lines for the list of known differences to this file");
-  compareCommand->add_option("--processes", options.processes, "run in so many processes");
+  compareCommand->add_option("--processes", options.processes, "run in this many processes");
   compareCommand->add_option("--seconds", options.seconds, "with processes: end those that take longer");
   compareCommand->add_option("--shard", options.run.shard, "which part of the kernels to run");
   compareCommand->add_option("--shards", options.run.shards, "in how many parts")->check(CLI::PositiveNumber);

@@ -42,7 +42,7 @@ struct Layout {
   bool isOfQuadPairs = false;  // m8n8k4 of f16
   bool isARow = true, isBRow = false;
 
-  // What of the values in so many registers is no repetition.
+  // What of the values in the given number of registers is no repetition.
   unsigned count(Matrix matrix, unsigned values) const {
     const unsigned rows = matrix == Matrix::B ? shape.k : shape.m, columns = matrix == Matrix::A ? shape.k : shape.n;
     return isOfWmma ? rows * columns / kWarpLanes : values;

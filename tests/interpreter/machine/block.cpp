@@ -74,7 +74,7 @@ bool Block::step() {
   return true;
 }
 
-// Lets those lanes go on whose masks are complete. What activemask says is known once no lane of the warp can come.
+// Lets those lanes run whose masks are complete. What activemask says is known once no lane of the warp can come.
 bool Block::releaseLanes(Warp& warp) {
   bool hasReleased = false;
   const uint32_t live = warp.live();

@@ -112,7 +112,7 @@ Node choice(Scope& scope, const Place& place, bool isUniform) {
   return node;
 }
 
-// Blocks with jumps between them in every direction, also into loops; so many steps and no more.
+// Blocks with jumps between them in every direction, also into loops; a bounded number of steps.
 Node tangle(Scope& scope, const Place& place, bool isUniform) {
   Random& random = scope.random;
   const unsigned count = 3 + random.below(3);

@@ -9,7 +9,7 @@
 
 namespace mulciber::random_ptx {
 
-// Every thread has so many bytes of its own in each of global, shared and local memory: its windows. No other thread
+// Every thread has this many bytes of its own in each of global, shared and local memory: its windows. No other thread
 // touches them but between two barriers.
 inline constexpr unsigned kWindowBytes = 32;
 // Words that all threads change by operations whose order does not matter: of each block, and of the grid.

@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "the programs of these seeds");
   app.add_option("--files", options.files, "the programs of these files, as --folder has them");
   app.add_option("--edits", options.edits, "of the programs, as a file of a small program names them");
-  app.add_option("--duration", options.duration, "begin no more programs after so many seconds");
+  app.add_option("--duration", options.duration, "begin no more programs after this many seconds");
   app.add_option("--seconds", options.worker.seconds, "processor time that a program may take")->capture_default_str();
   app.add_option("--wait", options.worker.wait, "seconds that a program may give no answer")->capture_default_str();
   app.add_option("-j,--jobs", options.workers, "processes")->check(CLI::PositiveNumber);
