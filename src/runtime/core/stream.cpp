@@ -350,17 +350,17 @@ void Stream::decide() {
 Stream::Progress Stream::advance() {
   std::unique_lock lock(mutex_);
   bool moved = false;
-  const auto blocked = [&] { return moved ? Progress::Done : Progress::Blocked; };
+  const auto blocked = [&](Progress by = Progress::Blocked) { return moved ? Progress::Done : by; };
   while (!pending_.empty()) {
     Operation& first = pending_.front();
     vk::Status status = vk::Status::Ok;
     if (carryOut(first, status)) {
       if (status != vk::Status::Ok) context_.setError(errorFrom(status));
     } else if (std::holds_alternative<WaitForMarker>(first)) {
-      return blocked();
+      return blocked(Progress::Elsewhere);
     } else if (std::holds_alternative<WaitForSemaphore>(first) && context_.error() == Error::Success) {
       (void)isDone();  // what the stream did before must not wait with it
-      return blocked();
+      return blocked(Progress::Elsewhere);
     } else if (std::holds_alternative<Decision>(first) && context_.error() == Error::Success) {
       if (!isDone()) return blocked();
       decide();

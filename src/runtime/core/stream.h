@@ -82,8 +82,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void setAttribute(int id, const AttributeValue& value);
   void copyAttributes(const Stream& from);
 
-  // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet.
-  enum class Progress : uint8_t { Nothing, Blocked, Done };
+  // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet. Elsewhere:
+  // nor does the end of the stream's own work bring it.
+  enum class Progress : uint8_t { Nothing, Elsewhere, Blocked, Done };
   Progress advance();
   void abandon();  // drops what is kept back; nobody waits for it any longer
   // Whether what is kept back may stay so: the stream waits for a word, or for another stream.

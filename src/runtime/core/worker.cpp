@@ -11,8 +11,8 @@ namespace mulciber::core {
 namespace {
 // How often work that waits for the device is looked at: a host function starts this late at most.
 constexpr auto pollInterval = std::chrono::microseconds(50);
-// Where a stream has just come or moved, it is likely to move soon: a loop whose runs the host looks at, functions in a
-// row.
+// Where a stream has just come or moved and waits for its own work, it is likely to move soon: a loop whose runs the host
+// looks at, functions in a row. One that waits for a semaphore of an engine's may wait for a frame.
 constexpr auto watchInterval = std::chrono::microseconds(300);
 // A stream that was held up at this many looks is taken to stay held up.
 constexpr unsigned looksForWords = 50;
@@ -88,11 +88,13 @@ void Worker::run() {
     }
     std::vector<StreamRef> round = streams_;
     lock.unlock();
-    bool moved = false;
+    bool moved = false, mayMoveSoon = false;
     for (const StreamRef& stream : round) {
       util::Inside inside(util::Caller::Service);
       if (!inside) return;
-      moved |= stream->advance() == Stream::Progress::Done;
+      const Stream::Progress progress = stream->advance();
+      moved |= progress == Stream::Progress::Done;
+      mayMoveSoon |= progress != Stream::Progress::Elsewhere;
     }
     round.clear();
     lock.lock();
@@ -100,7 +102,7 @@ void Worker::run() {
     streams_.erase(std::remove_if(streams_.begin(), streams_.end(), done), streams_.end());
     const auto now = std::chrono::steady_clock::now();
     if (moved) lastMove = now;
-    else if (now - lastMove > watchInterval) wake_.wait_for(lock, pollInterval);
+    else if (!mayMoveSoon || now - lastMove > watchInterval) wake_.wait_for(lock, pollInterval);
     else {
       lock.unlock();
       std::this_thread::yield();
