@@ -41,6 +41,17 @@ constexpr const char* referencesPtx = R"(
   mov.u32 %i, %tid.x; shl.b32 %x, %i, 2; mov.u32 %y, 1; add.u32 %i, %i, 100; cvt.rn.f32.u32 %f, %i; mov.b32 %i, %f;
   sust.b.2d.b32.zero [S, {%x, %y}], %i; ret;
 }
+.visible .entry kinds(.param .u64 out, .param .u64 object) {
+  .reg .b64 %o, %h<3>; .reg .b32 %i, %r; .reg .pred %p;
+  ld.param.u64 %o, [out]; mov.u64 %h0, T; mov.u64 %h1, S; ld.param.u64 %h2, [object];
+  istypep.texref %p, %h0; selp.u32 %r, 1, 0, %p; st.global.u32 [%o], %r;
+  istypep.surfref %p, %h0; selp.u32 %r, 1, 0, %p; st.global.u32 [%o+4], %r;
+  istypep.texref %p, %h1; selp.u32 %r, 1, 0, %p; st.global.u32 [%o+8], %r;
+  istypep.surfref %p, %h1; selp.u32 %r, 1, 0, %p; st.global.u32 [%o+12], %r;
+  istypep.samplerref %p, %h0; selp.u32 %r, 1, 0, %p; st.global.u32 [%o+16], %r;
+  istypep.texref %p, %h2; selp.u32 %r, 1, 0, %p; st.global.u32 [%o+20], %r;
+  istypep.surfref %p, %h2; selp.u32 %r, 1, 0, %p; st.global.u32 [%o+24], %r; ret;
+}
 )";
 
 class References : public WithDevice {
@@ -85,8 +96,7 @@ class References : public WithDevice {
   void launch(const char* name, CUdeviceptr to) {
     CUfunction function = nullptr;
     ASSERT_EQ(cuModuleGetFunction(&function, module, name), CUDA_SUCCESS);
-    uint8_t odd = 0;
-    void* parameters[] = {&to, &odd};
+    void* parameters[] = {&to, &second};
     ASSERT_EQ(cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
   }
   template <class T>
@@ -106,6 +116,7 @@ class References : public WithDevice {
   CUtexref texture = nullptr;
   CUsurfref surface = nullptr;
   CUdeviceptr memory = 0, out = 0;
+  uint64_t second = 0;  // parameter, where a kernel has one
   std::array<CUarray, 2> arrays{};
 };
 
@@ -136,6 +147,25 @@ TEST_F(References, SurfacesAreWritten) {  // TEXH-09, CS-027
   CUarray bound = nullptr;
   ASSERT_EQ(cuSurfRefGetArray(&bound, surface), CUDA_SUCCESS);
   EXPECT_EQ(bound, arrays[0]);
+}
+
+// Whatever is bound. Objects are not of these kinds, nor is no object.
+TEST_F(References, TellTheirKind) {
+  const Words kinds{1, 0, 0, 1, 0, 0, 0};
+  EXPECT_EQ(firstOf<uint32_t>("kinds", 7), kinds);
+  ASSERT_EQ(cuTexRefSetArray(texture, arrays[0], CU_TRSA_OVERRIDE_FORMAT), CUDA_SUCCESS);
+  EXPECT_EQ(firstOf<uint32_t>("kinds", 7), kinds);
+  ASSERT_EQ(cuSurfRefSetArray(surface, arrays[0], 0), CUDA_SUCCESS);
+  EXPECT_EQ(firstOf<uint32_t>("kinds", 7), kinds);
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = arrays[0];
+  CUtexObject object = 0;
+  const CUDA_TEXTURE_DESC description{};
+  ASSERT_EQ(cuTexObjectCreate(&object, &resource, &description, nullptr), CUDA_SUCCESS);
+  second = object;
+  EXPECT_EQ(firstOf<uint32_t>("kinds", 7), kinds);
+  EXPECT_EQ(cuTexObjectDestroy(object), CUDA_SUCCESS);
 }
 
 TEST_F(References, MemoryIsBoundWithAnOffset) {  // TEXH-10

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "mulciber/texture_abi.h"
 #include "recordHash.h"
 #include "runtime/core/byte_record.h"
 #include "runtime/core/context.h"
@@ -249,9 +250,13 @@ Error Module::surfaceReference(std::string_view name, SurfaceReference*& out) co
 }
 
 Error Module::referenceHandles(uint8_t* out) const {
+  uint32_t number = 0;
   for (const BoundReference& reference : references_) {
     uint64_t handle = reference.surface ? reference.surface->handle() : 0;
     if (reference.texture) TRY(reference.texture->handle(handle));
+    // One that is not bound is no object, and still another than the rest, which istypep asks.
+    ++number;
+    if (handle == 0) handle = abi::textureHandle(0, number);
     std::memcpy(out, &handle, referenceBytes);
     out += referenceBytes;
   }

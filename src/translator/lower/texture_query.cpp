@@ -1,5 +1,6 @@
 #include "translator/lower/texture_query.h"
 
+#include "translator/lower/program_lowering.h"
 #include "translator/lower/texture_record.h"
 
 namespace mulciber::lower {
@@ -96,8 +97,17 @@ void lowerQuery(FunctionLowering& f, const ptx::Instruction& instruction) {
   f.write(instruction.operands[0], result);
 }
 
+// A handle in a register is a reference's own where it is what one of the module's references gives, which is not the
+// handle of an object. As on an H200 objects are none of the three kinds.
 void lowerIstypep(FunctionLowering& f, const ptx::Instruction& instruction) {
-  f.refuse(instruction, "the address of a reference is not told from the handle of an object");
+  const ptx::Type kind = instruction.has(Mod::texref)    ? ptx::Type::TexRef
+                         : instruction.has(Mod::surfref) ? ptx::Type::SurfRef
+                                                         : ptx::Type::SamplerRef;
+  const Value handle = f.value(instruction.operands[1], ir::I64);
+  Value isOne = f.b.boolean(false);
+  for (const ptx::Variable* reference : f.program().layout().references())
+    if (reference->type == kind) isOne = f.b.bitOr(isOne, f.b.compare(Op::IEq, handle, f.addressOf(*reference, false)));
+  f.write(instruction.operands[0], isOne);
 }
 
 }  // namespace mulciber::lower
