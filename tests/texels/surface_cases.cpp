@@ -1,4 +1,5 @@
 // suld, sust and sured: geometry x texel x width of the access x what happens beyond the edge.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -185,7 +186,12 @@ void addFormatted() {
                                    for (uint32_t& word : place.data) word = values[next++ % std::size(values)];
                                    all.push_back(place);
                                  }
-                               if (isAround) all[0].x = -5, all[1].y = 100, all[2].x = 16, all[3].z = 9;
+                               if (isAround) {
+                                 // Two come to another's texel. They bring the same bytes, so that no order counts.
+                                 std::ranges::copy(all[1].data, all[all.size() - 15].data);
+                                 std::ranges::copy(all[2].data, all[15].data);
+                                 all[0].x = -5, all[1].y = 100, all[2].x = 16, all[3].z = 9;
+                               }
                                return all;
                              });
                            }});
