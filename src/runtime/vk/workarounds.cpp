@@ -30,7 +30,6 @@ bool isMeant(Drivers drivers, Driver driver, bool isCpu) {
     case Drivers::Gpus: return !isCpu;
     case Drivers::All:
     case Drivers::Probed: return true;
-    case Drivers::None: return false;
   }
   return true;
 }

@@ -19,7 +19,7 @@ enum class Workaround : uint8_t {
 };
 
 struct WorkaroundInfo {
-  enum class Drivers : uint8_t { Nvidia, Lavapipe, Gpus, All, Probed, None };
+  enum class Drivers : uint8_t { Nvidia, Lavapipe, Gpus, All, Probed };
   std::string_view id;
   Drivers drivers;
   bool TargetProfile::*member;  // how the translator is told; null for what the runtime does
