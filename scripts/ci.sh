@@ -40,7 +40,7 @@ asan() { host_tests asan; }
 tsan() {
   prepare_build
   use_test_driver lanes32
-  build tsan test_core test_api stress random_graphs
+  build tsan test_core test_api stress random_graphs cudart11
   export TSAN_OPTIONS="suppressions=$root/tests/stress/thread_sanitizer.supp report_thread_leaks=0"
   run_ctest tsan "$root/build-tsan" -R '^(core|api|stress|random_graphs)$'
 }

@@ -15,8 +15,10 @@ TEST(Words, NobodyHasToReadThemTwice) {
     const char* instead;
   };
   const Rule rules[] = {
-      {"so many", "the number, or `this many`"}, {"by way of", "`through`, or say how"},
-      {"goes on", "`continues`, `repeats` or `runs`"}, {"one who", "name the actor: `the waiting thread`"},
+      {"so many", "the number, or `this many`"},
+      {"by way of", "`through`, or say how"},
+      {"goes on", "`continues`, `repeats` or `runs`"},
+      {"one who", "name the actor: `the waiting thread`"},
   };
   for (const Rule& rule : rules) {
     const std::regex words("\\b" + std::string(rule.words) + "\\b", std::regex::icase);

@@ -38,9 +38,11 @@ class GrowthOfMemory : public testing::TestWithParam<test::KernelShape> {};
 TEST_P(GrowthOfMemory, IsAboutLinear) {
   const test::KernelShape& shape = GetParam();
   const double base = mostMemory("");
-  const double small = mostMemory(shape.text(shape.count)) - base,
-               large = mostMemory(shape.text(4 * shape.count)) - base;
-#ifndef __SANITIZE_ADDRESS__
+  const double small = mostMemory(shape.text(shape.count)) - base;
+  const double large = mostMemory(shape.text(4 * shape.count)) - base;
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "skipped: the address sanitizer keeps memory that was freed (" << small << ", " << large << " KiB)";
+#else
   EXPECT_LT(large, 5 * small + 4096);
 #endif
 }

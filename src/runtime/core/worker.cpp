@@ -11,8 +11,8 @@ namespace mulciber::core {
 namespace {
 // How often work that waits for the device is looked at: a host function starts this late at most.
 constexpr auto pollInterval = std::chrono::microseconds(50);
-// Where a stream has just come or moved and waits for its own work, it is likely to move soon: a loop whose runs the host
-// looks at, functions in a row. One that waits for a semaphore of an engine's may wait for a frame.
+// Where a stream has just come or moved and waits for its own work, it is likely to move soon: a loop whose runs the
+// host looks at, functions in a row. One that waits for a semaphore of an engine's may wait for a frame.
 constexpr auto watchInterval = std::chrono::microseconds(300);
 // A stream that was held up at this many looks is taken to stay held up.
 constexpr unsigned looksForWords = 50;

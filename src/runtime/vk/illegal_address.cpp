@@ -29,6 +29,7 @@ struct Range {
 constexpr size_t mostDevices = 16, mostDrivers = 32, mostNames = 8, nameBytes = 128;
 std::array<std::atomic<std::atomic<bool>*>, mostDevices> lostFlags;
 std::array<Range, mostDrivers> drivers;
+std::atomic<size_t> driverCount{0};  // raised once what the handler reads is in place
 std::array<std::array<char, nameBytes>, mostNames> names;
 std::atomic<uint32_t> launches{0};
 std::atomic<bool> wasUsed{false};
@@ -76,8 +77,8 @@ bool placeOf(const ucontext_t& context, uintptr_t& code, uintptr_t& stack) {
 }
 
 bool isDrivers(uintptr_t address) {
-  return std::ranges::any_of(drivers,
-                             [&](const Range& range) { return range.begin <= address && address < range.end; });
+  return std::any_of(drivers.begin(), drivers.begin() + driverCount.load(std::memory_order_acquire),
+                     [&](const Range& range) { return range.begin <= address && address < range.end; });
 }
 
 // Code of a kernel belongs to no file, and a driver has called it: a return address lies on the stack. Others in the
@@ -164,6 +165,7 @@ void findDrivers() {
     dlclose(file);
     if (range.begin <= entry && entry < range.end && count < mostDrivers) drivers[count++] = range;
   }
+  driverCount.store(count, std::memory_order_release);
 }
 
 void install() {
