@@ -162,6 +162,30 @@ TEST(Translate, SameInputGivesSameBytes) {
   EXPECT_EQ(first.kernel->spirv, second.kernel->spirv);
 }
 
+// What stands around a sample asks nothing of denormals: else kernels that keep them would compute each flush, and
+// those that flush would have to keep them.
+TEST(Translate, SamplesLeaveTheChoiceOfDenormalsToTheKernel) {
+  for (const std::string sum : {"add.f32", "add.ftz.f32"})
+    for (const std::string read : {"tex.3d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%h, {%x, %x, %x, %x}]",
+                                   "tex.a2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%h, {%i, %x, %x, %x}]",
+                                   "tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%h, {%x, %x}]"}) {
+      const std::string text =
+          ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 h, .param "
+          ".u64 out) {\n.reg .b64 %h, %o; .reg .f32 %x, %r<4>; .reg .b32 %i;\nld.param.u64 %h, [h]; "
+          "ld.param.u64 %o, [out]; mov.u32 %i, %tid.x; ld.global.f32 %x, [%o];\n" +
+          read + ";\n" + sum + " %r0, %r0, %x; st.global.f32 [%o], %r0; ret; }\n";
+      std::string ending;
+      TranslateOptions options;
+      options.dumpUser = &ending;
+      options.dump = [](void* user, std::string_view stage, std::string_view dumped) {
+        if (stage == "dce") *static_cast<std::string*>(user) = dumped;
+      };
+      const Translated translated = translateText(text, "k", *builtinProfile("nvidia"), options);
+      ASSERT_TRUE(translated.kernel) << translated.messages;
+      EXPECT_EQ(ending.find("const i32 0x80000000"), std::string::npos) << "flushes: " << ending;
+    }
+}
+
 TEST(Translate, DumpsEveryStage) {
   std::vector<std::string> stages;
   TranslateOptions options;

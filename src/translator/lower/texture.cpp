@@ -103,12 +103,13 @@ Value levelOfGradients(FunctionLowering& f, const TextureRecord& record, const p
   return b.binary(Op::FMul, b.unary(Op::FFloor, fine), b.f32(1 / 256.f));
 }
 
-// Of a number below 2^22, by additions: a GPU has few units that round to integers. Of larger ones something as large.
+// Of a number below 2^22, by additions: a GPU has few units that round to integers. Of larger ones something as large,
+// and of denormals 0.
 Value floorOf(ir::Builder& b, Value x) {
   const Value shift = b.f32(0x1.8p23f);  // the sum's last bit counts ones
-  const Value nearest = b.floating(Op::FSub, plain, {b.floating(Op::FAdd, plain, {x, shift}), shift});
-  const Value excess = b.select(b.compare(Op::FLt, x, nearest), b.f32(1), b.f32(0));
-  return b.floating(Op::FSub, plain, {nearest, excess});
+  const Value nearest = b.floating(Op::FSub, either, {b.floating(Op::FAdd, either, {x, shift}), shift});
+  const Value isAbove = b.compare(Op::FLe, b.f32(0x1p-126f), b.floating(Op::FSub, either, {nearest, x}));
+  return b.floating(Op::FSub, either, {nearest, b.select(isAbove, b.f32(1), b.f32(0))});
 }
 
 // Texel coordinates for a sampler of normalised ones, of which it makes the same 256ths of a texel again.
@@ -120,9 +121,9 @@ std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, cons
   std::vector<Value> result;
   for (unsigned i = 0; i < sample.coordinates.size(); ++i) {
     const Value x = sample.coordinates[i];
-    const Value place = floorOf(b, b.floating(Op::Fma, plain, {x, b.extract(scale, 3), b.extract(shift, 3)}));
+    const Value place = floorOf(b, b.floating(Op::Fma, either, {x, b.extract(scale, 3), b.extract(shift, 3)}));
     result.push_back(
-        b.select(isScaled, b.floating(Op::Fma, plain, {place, b.extract(scale, i), b.extract(shift, i)}), x));
+        b.select(isScaled, b.floating(Op::Fma, either, {place, b.extract(scale, i), b.extract(shift, i)}), x));
   }
   return result;
 }
@@ -132,7 +133,8 @@ std::vector<Value> clamped(FunctionLowering& f, const TextureRecord& record, con
   ir::Builder& b = f.b;
   const Value x = sample.coordinates[0], bounds = record.numbers(offsetof(abi::TextureRecord, scale));
   const Value isClamped = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ClampsColumn)), b.i32(0));
-  const Value within = b.binary(Op::FMin, b.binary(Op::FMax, x, b.extract(bounds, 0)), b.extract(bounds, 1));
+  const Value atLeast = b.floating(Op::FMax, either, {x, b.extract(bounds, 0)});
+  const Value within = b.floating(Op::FMin, either, {atLeast, b.extract(bounds, 1)});
   return {b.select(isClamped, within, x), sample.coordinates[1]};
 }
 
@@ -145,7 +147,7 @@ Value channelOf(FunctionLowering& f, const TextureRecord& record, Value sampled)
       b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::extendedShift), b.i32(abi::extendedBits)});
   const Value largest = b.select(b.compare(Op::ULt, bits, b.i32(shortest)), b.f32(255), b.f32(65535));
   // The sum's last bit counts ones.
-  const Value sum = b.floating(Op::Fma, plain, {sampled, largest, b.f32(0x1p23f)});
+  const Value sum = b.floating(Op::Fma, either, {sampled, largest, b.f32(0x1p23f)});
   const Value integer = b.emit(Op::BitExtractS, ir::I32, {b.bitcast(ir::I32, sum), b.i32(0), bits});
   const Value isInteger = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::IntegerTexels)), b.i32(0));
   return b.select(isInteger, integer, b.bitcast(ir::I32, sampled));

@@ -93,6 +93,7 @@ class Rewriter {
     if (!involvesSingle(i)) return false;
     bool compares = ir::family(i.op) == Family::FloatComparison || i.op == Op::FMin || i.op == Op::FMax;
     // A number that is not zero compares with denormals as it does with zeros.
+    if ((i.op == Op::FMin || i.op == Op::FMax) && i.fp.approximate) return false;
     if (compares)
       return !i.type.isBool() || std::none_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) {
         return x->isConstant() && (x->payload & 0x7FFF'FFFF) >= 0x0080'0000;
