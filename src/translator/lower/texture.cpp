@@ -146,9 +146,12 @@ Value channelOf(FunctionLowering& f, const TextureRecord& record, Value sampled)
   const Value bits =
       b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::extendedShift), b.i32(abi::extendedBits)});
   const Value largest = b.select(b.compare(Op::ULt, bits, b.i32(shortest)), b.f32(255), b.f32(65535));
-  // The sum's last bit counts ones.
+  // The sum's last bit counts ones. A number is extended in two steps, by turning its sign and taking it away again.
+  constexpr uint32_t one = 0x4B000000;  // the bits of 2^23
+  const Value sign = b.binary(Op::LShr, b.shl(b.i32(1), bits), b.i32(1));
   const Value sum = b.floating(Op::Fma, either, {sampled, largest, b.f32(0x1p23f)});
-  const Value integer = b.emit(Op::BitExtractS, ir::I32, {b.bitcast(ir::I32, sum), b.i32(0), bits});
+  const Value turned = b.bitXor(b.bitcast(ir::I32, sum), sign);
+  const Value integer = b.sub(turned, b.add(sign, b.i32(one)));
   const Value isInteger = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::IntegerTexels)), b.i32(0));
   return b.select(isInteger, integer, b.bitcast(ir::I32, sampled));
 }
