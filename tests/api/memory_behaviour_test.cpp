@@ -1,5 +1,7 @@
 // What programs may rely on of memory: pinned, managed, pitched, mapped by the program, and what is told of addresses.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -288,6 +290,76 @@ TEST_F(VirtualMemory, ContentsGoWithTheMemoryAndNotWithTheAddress) {  // VMM-01 
   EXPECT_EQ(cuMemAddressFree(range, 4 * unit), CUDA_ERROR_INVALID_VALUE) << "still mapped";
   EXPECT_EQ(cuMemUnmap(range + unit, 3 * unit), CUDA_SUCCESS);
   EXPECT_EQ(cuMemAddressFree(range, 4 * unit), CUDA_SUCCESS);
+}
+
+// Imports the memory, changes its first word and gives back what that was.
+unsigned exchangeFirstWord(int descriptor, unsigned word, size_t unit, const CUmemAccessDesc& access) {
+  CUmemGenericAllocationHandle imported = 0;
+  CUdeviceptr range = 0;
+  unsigned before = 0;
+  const auto type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  void* const handle = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor));
+  EXPECT_EQ(cuMemImportFromShareableHandle(&imported, handle, type), CUDA_SUCCESS);
+  int again = -1;
+  EXPECT_EQ(cuMemExportToShareableHandle(&again, imported, type, 0), CUDA_ERROR_INVALID_VALUE) << "was imported";
+  EXPECT_EQ(cuMemAddressReserve(&range, unit, 0, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemMap(range, unit, 0, imported, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemSetAccess(range, unit, &access, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH(&before, range, sizeof(before)), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemsetD32(range, word, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemUnmap(range, unit), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAddressFree(range, unit), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemRelease(imported), CUDA_SUCCESS);
+  return before;
+}
+
+// The other process of the test below, which has the descriptor under the number that this variable says.
+constexpr char sharedDescriptor[] = "TEST_SHARED_DESCRIPTOR";
+
+TEST_F(VirtualMemory, IsSharedByADescriptor) {  // VMM-06
+  if (attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED) == 0)
+    GTEST_SKIP() << "skipped: memory is not shared (MULCIBER_SHARED_MEMORY)";
+  if (const char* number = std::getenv(sharedDescriptor)) {
+    EXPECT_EQ(exchangeFirstWord(std::atoi(number), 33, unit, access), 22u);
+    return;
+  }
+  const auto type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  const CUmemGenericAllocationHandle plain = create(2 * unit);
+  properties.requestedHandleTypes = type;
+  const CUmemGenericAllocationHandle shared = create(2 * unit);
+  CUmemAllocationProp told{};
+  EXPECT_EQ(cuMemGetAllocationPropertiesFromHandle(&told, shared), CUDA_SUCCESS);
+  EXPECT_EQ(told.requestedHandleTypes, type);
+  int descriptor = -1;
+  EXPECT_EQ(cuMemExportToShareableHandle(&descriptor, plain, type, 0), CUDA_ERROR_INVALID_VALUE) << "not asked for";
+  EXPECT_EQ(cuMemExportToShareableHandle(&descriptor, shared, type, 1), CUDA_ERROR_INVALID_VALUE) << "no such flag";
+  EXPECT_EQ(cuMemExportToShareableHandle(&descriptor, shared, CU_MEM_HANDLE_TYPE_WIN32, 0), CUDA_ERROR_NOT_SUPPORTED);
+  ASSERT_EQ(cuMemExportToShareableHandle(&descriptor, shared, type, 0), CUDA_SUCCESS);
+  CUmemGenericAllocationHandle wrong = 0;
+  EXPECT_EQ(cuMemImportFromShareableHandle(&wrong, reinterpret_cast<void*>(intptr_t{-1}), type),
+            CUDA_ERROR_INVALID_VALUE);
+
+  CUdeviceptr range = 0;
+  ASSERT_EQ(cuMemAddressReserve(&range, 2 * unit, 0, 0, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemMap(range, 2 * unit, 0, shared, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemSetAccess(range, 2 * unit, &access, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32(range, 11, 2 * unit / 4), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(exchangeFirstWord(descriptor, 22, unit, access), 11u) << "in one process";
+  const std::string other = "env " + std::string(sharedDescriptor) + "=" +
+                            std::to_string(fcntl(descriptor, F_DUPFD, 0)) + " /proc/" + std::to_string(getpid()) +
+                            "/exe --gtest_filter=VirtualMemory.IsSharedByADescriptor";
+  EXPECT_EQ(std::system(other.c_str()), 0) << "in another process";
+  std::vector<unsigned> seen(2 * unit / 4);
+  ASSERT_EQ(cuMemcpyDtoH(seen.data(), range, 2 * unit), CUDA_SUCCESS);
+  EXPECT_EQ(seen[0], 33u);
+  EXPECT_EQ(std::count(seen.begin() + 1, seen.end(), 11u), static_cast<ptrdiff_t>(seen.size() - 1));
+  EXPECT_EQ(close(descriptor), 0) << "is the program's";
+  EXPECT_EQ(cuMemUnmap(range, 2 * unit), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAddressFree(range, 2 * unit), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemRelease(shared), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemRelease(plain), CUDA_SUCCESS);
 }
 
 TEST_F(VirtualMemory, PropertiesAreTold) {  // VMM-02, VMM-07, VMM-08

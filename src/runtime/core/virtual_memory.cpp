@@ -64,14 +64,38 @@ Error VirtualMemory::unreserve(uint64_t address, uint64_t size) {
   return Error::Success;
 }
 
-Error VirtualMemory::create(Device& device, uint64_t size, uint64_t& handle) {
+bool VirtualMemory::canShare(const Device& device) { return vk::canShareRanges(device.physical()); }
+
+Error VirtualMemory::create(Device& device, uint64_t size, bool isShared, uint64_t& handle) {
   if (size == 0 || !isMultiple(size)) return Error::InvalidValue;
+  if (isShared && !canShare(device)) return Error::NotSupported;
   auto made = std::make_shared<Physical>();
   TRY(open(device, made->vulkan));
-  auto status = vk::createPhysicalMemory(*made->vulkan, size, made->memory);
+  auto status = vk::createPhysicalMemory(*made->vulkan, size, isShared, made->memory);
   if (status == vk::Status::OutOfMemory && device.trimPools(0))
-    status = vk::createPhysicalMemory(*made->vulkan, size, made->memory);
+    status = vk::createPhysicalMemory(*made->vulkan, size, isShared, made->memory);
   if (status != vk::Status::Ok) return errorFrom(status);
+  made->device = device.ordinal();
+  made->isShared = isShared;
+  std::lock_guard lock(mutex_);
+  made->handle = handle = nextHandle_++;
+  handles_.emplace(handle, std::move(made));
+  return Error::Success;
+}
+
+Error VirtualMemory::exportDescriptor(uint64_t handle, int& descriptor) const {
+  std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end() || !found->second->isShared) return Error::InvalidValue;
+  return errorFrom(vk::exportMemory(*found->second->vulkan, found->second->memory, descriptor));
+}
+
+Error VirtualMemory::importDescriptor(Device& device, int descriptor, uint64_t& handle) {
+  if (!canShare(device)) return Error::NotSupported;
+  auto made = std::make_shared<Physical>();
+  TRY(open(device, made->vulkan));
+  const auto status = vk::importPhysicalMemory(*made->vulkan, descriptor, made->memory);
+  if (status != vk::Status::Ok) return status == vk::Status::Failed ? Error::InvalidValue : errorFrom(status);
   made->device = device.ordinal();
   std::lock_guard lock(mutex_);
   made->handle = handle = nextHandle_++;
@@ -212,11 +236,12 @@ Error VirtualMemory::retain(uint64_t address, uint64_t& handle) {
   return Error::Success;
 }
 
-Error VirtualMemory::deviceOf(uint64_t handle, int& ordinal) const {
+Error VirtualMemory::propertiesOf(uint64_t handle, int& ordinal, bool& isShared) const {
   std::lock_guard lock(mutex_);
   const auto found = handles_.find(handle);
   if (found == handles_.end()) return Error::InvalidValue;
   ordinal = found->second->device;
+  isShared = found->second->isShared;
   return Error::Success;
 }
 

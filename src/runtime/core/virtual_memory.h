@@ -26,7 +26,12 @@ class VirtualMemory {
 
   Error reserve(Device& device, uint64_t size, uint64_t alignment, uint64_t& address);
   Error unreserve(uint64_t address, uint64_t size);
-  Error create(Device& device, uint64_t size, uint64_t& handle);
+  static bool canShare(const Device& device);  // memory as file descriptors
+  Error create(Device& device, uint64_t size, bool isShared, uint64_t& handle);
+  // InvalidValue for memory that was not created to be shared. The descriptor is the program's.
+  Error exportDescriptor(uint64_t handle, int& descriptor) const;
+  // The program keeps the descriptor. What was imported cannot be exported.
+  Error importDescriptor(Device& device, int descriptor, uint64_t& handle);
   Error release(uint64_t handle);  // memory that is mapped stays until it is unmapped
   Error map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle);
   Error unmap(uint64_t address, uint64_t size);
@@ -34,7 +39,7 @@ class VirtualMemory {
   // Of mapped memory; NotFound when there is none.
   Error access(uint64_t address, bool& isAccessible) const;
   Error retain(uint64_t address, uint64_t& handle);
-  Error deviceOf(uint64_t handle, int& ordinal) const;
+  Error propertiesOf(uint64_t handle, int& ordinal, bool& isShared) const;
 
  private:
   struct Physical {
@@ -42,7 +47,8 @@ class VirtualMemory {
     vk::PhysicalMemory memory;
     uint64_t handle;
     int device;
-    int references = 1;  // of the program
+    bool isShared = false;  // it can be exported
+    int references = 1;     // of the program
     ~Physical();
   };
   using PhysicalRef = std::shared_ptr<Physical>;

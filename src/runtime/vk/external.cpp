@@ -43,7 +43,8 @@ void closeCopy(int copy, int descriptor) {
     close(copy);
 }
 
-// `next`: what else the allocation is to have, of structures for VkMemoryAllocateInfo.
+}  // namespace
+
 Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allowed, const void* next,
                     VkDeviceMemory& out) {
   static std::mutex oneCopy;  // so that a number that was closed is no copy that another import has made
@@ -68,9 +69,18 @@ Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allow
     // For memory of another type NVIDIA's driver says that memory has run out, or takes it; on an H200 what it took
     // held what it should.
   }
-  util::log().warn("the driver knows no memory of {} bytes behind a file descriptor that was to be imported",
-                   memory.size);
   return Status::Failed;
+}
+
+namespace {
+
+Status importKnown(Device& device, const ExternalMemory& memory, uint32_t allowed, const void* next,
+                   VkDeviceMemory& out) {
+  const Status status = importMemory(device, memory, allowed, next, out);
+  if (status == Status::Failed)
+    util::log().warn("the driver knows no memory of {} bytes behind a file descriptor that was to be imported",
+                     memory.size);
+  return status;
 }
 
 // What Memory::chunk of imported memory keeps.
@@ -135,7 +145,7 @@ Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
   flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
   if (external.isDedicated) flags.pNext = &dedicated;
-  TRY(importMemory(device, external, needed.memoryTypeBits, &flags, memory));
+  TRY(importKnown(device, external, needed.memoryTypeBits, &flags, memory));
   const VkResult result = api.vkBindBufferMemory(device.handle(), buffer, memory, 0);
   TRY(device.status(result, "binding imported memory"));
   VkBufferDeviceAddressInfo where{};
@@ -177,7 +187,7 @@ Status importImageMemory(Device& device, const ExternalMemory& memory, VkImage i
   VkMemoryDedicatedAllocateInfo dedicated{};
   dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
   dedicated.image = image;
-  return importMemory(device, memory, needed.memoryTypeBits, memory.isDedicated ? &dedicated : nullptr, out);
+  return importKnown(device, memory, needed.memoryTypeBits, memory.isDedicated ? &dedicated : nullptr, out);
 }
 
 ImportedSemaphore::ImportedSemaphore(std::shared_ptr<Device> device, bool isTimeline)

@@ -24,6 +24,11 @@ struct ExternalMemory {
 bool canImportMemory(const PhysicalDevice& physical);
 bool canImportSemaphores(const PhysicalDevice& physical);
 
+// Of one of these types; Failed where the driver knows no such memory. `next`: what else the allocation is to have, of
+// structures for VkMemoryAllocateInfo.
+Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allowedTypes, const void* next,
+                    VkDeviceMemory& out);
+
 // The bytes from `offset` on at addresses of their own, even where they have been imported before. The last reference
 // to them is the allocator's: Allocator::free() lets them go. Failed when the driver does not know the memory.
 Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offset, uint64_t size, Memory& out);

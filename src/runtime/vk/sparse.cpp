@@ -6,24 +6,74 @@
 
 #include "runtime/vk/address_space.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/external.h"
+#include "util/environment.h"
+#include "util/log.h"
 
 namespace mulciber::vk {
 
 namespace {
 
+constexpr VkBufferCreateFlags bufferFlags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+constexpr VkBufferUsageFlags bufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+constexpr auto descriptorType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+
 Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
+  // Shared memory may only be bound to buffers that were created for it.
+  VkExternalMemoryBufferCreateInfo shared{};
+  shared.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+  shared.handleTypes = descriptorType;
   VkBufferCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-  info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+  if (canShareRanges(device.physical())) info.pNext = &shared;
+  info.flags = bufferFlags;
   info.size = size;
-  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.usage = bufferUsage;
   const VkResult result = device.api().vkCreateBuffer(device.handle(), &info, device.callbacks(), &out);
   if (result != VK_SUCCESS) out = VK_NULL_HANDLE;
   return device.status(result, "reserving addresses");
 }
 
+// Types of memory that can be bound to a range.
+Status allowedTypes(Device& device, uint32_t& out) {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  TRY(createSparseBuffer(device, sparseGranularity, buffer));
+  VkMemoryRequirements requirements{};
+  device.api().vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
+  device.api().vkDestroyBuffer(device.handle(), buffer, device.callbacks());
+  out = requirements.memoryTypeBits;
+  return Status::Ok;
+}
+
+VkMemoryAllocateFlagsInfo withAddresses(const void* next) {
+  VkMemoryAllocateFlagsInfo flags{};
+  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+  flags.pNext = next;
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  return flags;
+}
+
 }  // namespace
+
+bool canShareRanges(const PhysicalDevice& physical) {
+  // How large imported memory is is known of NVIDIA's driver alone, and Mesa's for processors binds other memory to
+  // ranges than what was imported.
+  if (!util::environment().sharedMemory || physical.driver() != Driver::Nvidia) return false;
+  if (!hasSparseBuffers(physical) || !canImportMemory(physical)) return false;
+  VkPhysicalDeviceExternalBufferInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
+  info.flags = bufferFlags;
+  info.usage = bufferUsage;
+  info.handleType = descriptorType;
+  VkExternalBufferProperties properties{};
+  properties.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
+  physical.functions.vkGetPhysicalDeviceExternalBufferProperties(physical.handle, &info, &properties);
+  constexpr VkExternalMemoryFeatureFlags both =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  return (properties.externalMemoryProperties.externalMemoryFeatures & both) == both;
+}
 
 bool hasSparseBuffers(const PhysicalDevice& physical) {
   const auto& features = physical.features2.features;
@@ -64,20 +114,18 @@ void destroyRange(Device& device, AddressRange& range) {
   range = {};
 }
 
-Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) {
-  VkBuffer buffer = VK_NULL_HANDLE;
-  TRY(createSparseBuffer(device, sparseGranularity, buffer));
-  VkMemoryRequirements requirements{};
-  device.api().vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
-  device.api().vkDestroyBuffer(device.handle(), buffer, device.callbacks());
+Status createPhysicalMemory(Device& device, uint64_t size, bool isShared, PhysicalMemory& out) {
+  uint32_t types = 0;
+  TRY(allowedTypes(device, types));
+  VkExportMemoryAllocateInfo exported{};
+  exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
+  exported.handleTypes = descriptorType;
   const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
   for (uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
-    if ((requirements.memoryTypeBits >> type & 1) == 0) continue;
+    if ((types >> type & 1) == 0) continue;
     if ((memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) == 0) continue;
     if (size > memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size) continue;
-    VkMemoryAllocateFlagsInfo flags{};
-    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    const VkMemoryAllocateFlagsInfo flags = withAddresses(isShared ? &exported : nullptr);
     VkMemoryAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     info.pNext = &flags;
@@ -91,6 +139,40 @@ Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out) 
     return device.status(result, "allocating memory to map");
   }
   return Status::OutOfMemory;
+}
+
+Status exportMemory(Device& device, const PhysicalMemory& memory, int& descriptor) {
+  VkMemoryGetFdInfoKHR info{};
+  info.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
+  info.memory = memory.memory;
+  info.handleType = descriptorType;
+  return device.status(device.api().vkGetMemoryFdKHR(device.handle(), &info, &descriptor), "exporting memory");
+}
+
+// A descriptor does not tell how large the memory is. NVIDIA's driver imports less than there is, and not more: so the
+// most that it imports is what there is.
+Status importPhysicalMemory(Device& device, int descriptor, PhysicalMemory& out) {
+  uint32_t types = 0;
+  TRY(allowedTypes(device, types));
+  const VkMemoryAllocateFlagsInfo flags = withAddresses(nullptr);
+  const auto import = [&](uint64_t size) {
+    PhysicalMemory larger;
+    larger.size = size;
+    TRY(importMemory(device, {descriptor, size}, types, &flags, larger.memory));
+    destroyPhysicalMemory(device, out);
+    out = larger;
+    return Status::Ok;
+  };
+  uint64_t step = sparseGranularity;
+  Status status = import(step);
+  for (; status == Status::Ok; step *= 2) status = import(out.size + step);
+  for (; step != 0 && status != Status::DeviceLost && out.size != 0;
+       step = step / 2 / sparseGranularity * sparseGranularity)
+    status = import(out.size + step);
+  if (status == Status::DeviceLost) destroyPhysicalMemory(device, out);
+  if (out.size != 0) return Status::Ok;
+  util::log().warn("the driver knows no memory behind a file descriptor that was to be imported");
+  return status == Status::DeviceLost ? status : Status::Failed;
 }
 
 void destroyPhysicalMemory(Device& device, PhysicalMemory& memory) {

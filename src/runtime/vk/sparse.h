@@ -23,13 +23,19 @@ struct PhysicalMemory {
 };
 
 bool hasSparseBuffers(const PhysicalDevice& physical);
+// Whether memory that is bound to ranges can be exported as a file descriptor, and imported from one.
+bool canShareRanges(const PhysicalDevice& physical);
 
 // What sizes and places must be multiples of.
 inline constexpr uint64_t sparseGranularity = 2u << 20;
 
 Status createRange(Device& device, uint64_t size, AddressRange& out);
 void destroyRange(Device& device, AddressRange& range);
-Status createPhysicalMemory(Device& device, uint64_t size, PhysicalMemory& out);
+Status createPhysicalMemory(Device& device, uint64_t size, bool isShared, PhysicalMemory& out);
+// Of memory that was created to be shared. The descriptor is the caller's.
+Status exportMemory(Device& device, const PhysicalMemory& memory, int& descriptor);
+// The caller keeps the descriptor.
+Status importPhysicalMemory(Device& device, int descriptor, PhysicalMemory& out);
 void destroyPhysicalMemory(Device& device, PhysicalMemory& memory);
 
 // Waits until it is done. Null memory takes away what was there. Work that uses the range must have ended.

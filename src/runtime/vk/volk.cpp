@@ -19,6 +19,7 @@ bool InstanceFunctions::load(VkInstance instance, PFN_vkGetInstanceProcAddr find
   LOAD(vkGetPhysicalDeviceMemoryProperties);
   LOAD(vkGetPhysicalDeviceMemoryProperties2);
   LOAD(vkGetPhysicalDeviceImageFormatProperties2);
+  LOAD(vkGetPhysicalDeviceExternalBufferProperties);
   LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
   LOAD(vkCreateDevice);
   LOAD(vkGetDeviceProcAddr);

@@ -3,19 +3,25 @@
 
 #include "runtime/api/driver/driver.h"
 #include "runtime/core/device.h"
+#include "util/environment.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
+namespace util = mulciber::util;
 using core::VirtualMemory;
 
 namespace {
 
-// Memory lies on a device, and is not shared with other processes.
+bool isShared(const CUmemAllocationProp& properties) {
+  return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+}
+
+// Memory lies on a device. Other processes can have it by file descriptors alone.
 Error check(const CUmemAllocationProp& properties, core::Device*& out) {
   if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED) return Error::InvalidValue;
   if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
     return properties.location.type == CU_MEM_LOCATION_TYPE_INVALID ? Error::InvalidValue : Error::NotSupported;
-  if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) return Error::NotSupported;
+  if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE && !isShared(properties)) return Error::NotSupported;
   out = core::Platform::get().device(properties.location.id);
   return out ? Error::Success : Error::InvalidDevice;
 }
@@ -58,9 +64,36 @@ CUDA_API(CUresult, cuMemCreate)
     core::Device* device = nullptr;
     TRY(check(*properties, device));
     uint64_t handle = 0;
-    const Error error = VirtualMemory::get().create(*device, size, handle);
+    const Error error = VirtualMemory::get().create(*device, size, isShared(*properties), handle);
     if (error == Error::Success) *out = handle;
     return error;
+  });
+}
+
+CUDA_API(CUresult, cuMemExportToShareableHandle)
+(void* out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long flags) {
+  return withDriver([&] {
+    if (!util::environment().sharedMemory) return Error::NotSupported;
+    if (!out || flags != 0) return Error::InvalidValue;
+    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return Error::NotSupported;
+    return VirtualMemory::get().exportDescriptor(handle, *static_cast<int*>(out));
+  });
+}
+
+// CUDA passes the descriptor as a pointer.
+CUDA_API(CUresult, cuMemImportFromShareableHandle)
+(CUmemGenericAllocationHandle* out, void* descriptor, CUmemAllocationHandleType type) {
+  return withDriver([&] {
+    if (!util::environment().sharedMemory) return Error::NotSupported;
+    if (!out) return Error::InvalidValue;
+    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return Error::NotSupported;
+    const core::ContextRef context = core::currentContext();
+    core::Device& device = context ? context->device() : *core::Platform::get().devices().front();
+    uint64_t handle = 0;
+    TRY(VirtualMemory::get().importDescriptor(device, static_cast<int>(reinterpret_cast<intptr_t>(descriptor)),
+                                              handle));
+    *out = handle;
+    return Error::Success;
   });
 }
 
@@ -123,10 +156,12 @@ CUDA_API(CUresult, cuMemGetAllocationPropertiesFromHandle)
   return withDriver([&] {
     if (!out) return Error::InvalidValue;
     int ordinal = 0;
-    TRY(VirtualMemory::get().deviceOf(handle, ordinal));
+    bool canExport = false;
+    TRY(VirtualMemory::get().propertiesOf(handle, ordinal, canExport));
     *out = {};
     out->type = CU_MEM_ALLOCATION_TYPE_PINNED;
     out->location = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal};
+    if (canExport) out->requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     return Error::Success;
   });
 }
