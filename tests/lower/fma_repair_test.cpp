@@ -1,5 +1,7 @@
 // Random programs with multiply-adds whose registers are written again, in branches and loops, on devices whose f32 fma
 // flushes denormals. MULCIBER_FUZZ_COUNT sets how many, MULCIBER_FUZZ_SEED the first seed.
+#include <algorithm>
+
 #include "support/float_checks.h"
 
 namespace mulciber::test {
@@ -111,7 +113,7 @@ TEST(FmaRepair, RandomProgramsKeepDenormals) {
     const Program program(random);
     for (size_t n : {2, 4, 2, 4}) {
       const Device& device = devices()[n];
-      const auto repair = random() % 2 ? passes::Repair::Regions : passes::Repair::Runs;
+      const auto repair = static_cast<passes::Repair>(random() % 3);
       std::string results;
       for (unsigned r = 0; r < kRegisters; ++r) results += "f32 ";
       Snippet snippet(program.text(), results, "f32 f32 f32 f32 b32", device.profile);
@@ -205,6 +207,57 @@ TEST(FmaRepair, NumbersInSharedMemoryKeepDenormals) {
             << "seed " << seed << std::hex << ": %d" << r << " is " << got[r] << ", not " << want[r] << " of "
             << inputs[0] << " " << inputs[1] << " " << inputs[2] << " " << inputs[3] << "\n"
             << program.text();
+    }
+  }
+}
+
+// Products of a small factor by a large one each, sums of which cancel: their exponents decide whether that is exact.
+TEST(FmaRepair, FactorsOfTwoSizesKeepDenormals) {
+  constexpr unsigned kEach = 3, kSteps = 8;
+  const uint64_t first = setting("MULCIBER_FUZZ_SEED", 1), count = setting("MULCIBER_FUZZ_COUNT", 150);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    std::mt19937_64 random(seed);
+    std::string text = ".reg .f32 x;\nmov.f32 %d0, 0f00000000;\nmov.f32 %d1, 0f00000000;\n";
+    struct Sum {
+      bool isSum;
+      unsigned to, x, y;
+    };
+    std::vector<Sum> steps;
+    for (unsigned n = 0; n < kSteps; ++n) {
+      const Sum s{random() % 5 != 0, unsigned(random() % 2), unsigned(random() % kEach), unsigned(random() % kEach)};
+      const std::string d = "%d" + std::to_string(s.to), x = "%a" + std::to_string(s.x),
+                        y = "%a" + std::to_string(kEach + s.y);
+      text += s.isSum ? "fma.rn.f32 " + d + ", " + x + ", " + y + ", " + d + ";\n"
+                      : "mul.rn.f32 x, " + y + ", " + x + "; sub.rn.f32 " + d + ", x, " + d + ";\n";
+      steps.push_back(s);
+    }
+    const Device& device = devices()[random() % 2 ? 2 : 4];
+    Snippet snippet(text, "f32 f32", "f32 f32 f32 f32 f32 f32", device.profile);
+    ASSERT_TRUE(snippet.isValid()) << text << snippet.messages();
+    const FloatModel model = makeExact(snippet, device, passes::Repair::Regions);
+    for (int k = 0; k < 40; ++k) {
+      const int exponent = 57 + static_cast<int>(random() % 66),
+                other = 2 * 127 - 80 - 6 + static_cast<int>(random() % 10) - exponent;
+      Inputs inputs;
+      for (unsigned n = 0; n < 2 * kEach; ++n) {
+        const auto base = static_cast<uint64_t>(std::clamp((n < kEach) == (seed % 2 == 0) ? exponent : other, 0, 254));
+        // Few bits, at both ends, so that much cancels.
+        const uint64_t fraction = random() % 3 == 0 ? random() & 0x7F'FFFF : random() & 0x40'0003;
+        inputs.push_back((random() & 0x8000'0000) | base << 23 | fraction);
+      }
+      uint64_t want[2] = {0, 0};
+      for (const Sum& s : steps) {
+        const uint64_t x = inputs[s.x], y = inputs[kEach + s.y];
+        uint64_t& to = want[s.to];
+        to = s.isSum ? referenceFloat(FloatOp::Fma, 32, Rounding::NearestEven, x, y, to)
+                     : referenceFloat(FloatOp::Sub, 32, Rounding::NearestEven,
+                                      referenceFloat(FloatOp::Mul, 32, Rounding::NearestEven, x, y, 0), to, 0);
+      }
+      const std::vector<uint64_t> got = snippet.run(inputs, model);
+      for (unsigned r = 0; r < 2; ++r)
+        ASSERT_EQ(got[r], want[r]) << device.name << ", seed " << seed << ": %d" << r << " of " << exponent << " and "
+                                   << other << "\n"
+                                   << text;
     }
   }
 }

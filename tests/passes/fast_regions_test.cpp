@@ -11,13 +11,12 @@ TargetProfile flushing() {
   return profile;
 }
 
-std::string repaired(const std::string& text) {
+std::string repaired(const std::string& text, passes::Repair repair = passes::Repair::Regions) {
   const TargetProfile profile = flushing();
   const TranslateOptions options;
   ir::Program program;
   passes::PassContext context{profile, options, program};
-  return test::runPass(
-      text, [&](ir::Function& function) { passes::LegalizeFloats(passes::Repair::Regions).run(function, context); });
+  return test::runPass(text, [&](ir::Function& function) { passes::LegalizeFloats(repair).run(function, context); });
 }
 
 size_t count(const std::string& text, const std::string& what) {
@@ -149,6 +148,25 @@ TEST(FastRegions, AddressesOfSumsAreDecidedBefore) {
   write v3, %5
 )";
   EXPECT_EQ(count(repaired(kernel(body)), "br %"), 4u) << repaired(kernel(body));
+}
+
+TEST(FastRegions, AreMadeWhereTheyAreCheaper) {
+  // A sum that a loop carries: what was loaded is looked at, by one operation more than a run's, but without a branch.
+  const std::string counted = loop(R"(  %12 = const i32 100
+  %13 = lt.u bool %11, %12
+  br %13, b1, b2
+)");
+  EXPECT_EQ(repaired(counted, passes::Repair::Cheaper), repaired(counted));
+  // Each round waits twice for what was looked at.
+  const std::string waiting = loop(R"(  %12 = const f32 0x42c80000
+  %13 = flt bool %6, %12
+  br %13, b3, b2
+b3:
+  %14 = flt bool %12, %6
+  br %14, b1, b2
+)");
+  EXPECT_EQ(repaired(waiting, passes::Repair::Cheaper), repaired(waiting, passes::Repair::Runs));
+  EXPECT_NE(repaired(waiting), repaired(waiting, passes::Repair::Runs));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ std::string repaired(const std::string& text, bool isAsked = true, const TargetP
   options.exactDenormals = isAsked;
   ir::Program program;
   passes::PassContext context{profile, options, program};
-  return test::runPass(text, [&](ir::Function& function) { passes::LegalizeFloats().run(function, context); });
+  return test::runPass(
+      text, [&](ir::Function& function) { passes::LegalizeFloats(passes::Repair::Runs).run(function, context); });
 }
 
 size_t count(const std::string& text, const std::string& what) {

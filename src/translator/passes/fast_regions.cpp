@@ -11,6 +11,7 @@
 #include "translator/ir/builder.h"
 #include "translator/passes/control_flow.h"
 #include "translator/passes/hidden_values.h"
+#include "translator/passes/region_costs.h"
 #include "translator/passes/region_doubts.h"
 #include "translator/passes/region_looks.h"
 #include "translator/passes/repeatable_regions.h"
@@ -25,24 +26,32 @@ using ir::Op;
 using ir::Terminator;
 using ir::VariableId;
 
-constexpr uint32_t boundOf(Size size) {
-  return 2 * static_cast<uint32_t>(leastExponents[static_cast<unsigned>(size)] + 127) << 23;
+constexpr uint32_t exponentOfTwice = 24;  // its lowest bit
+
+constexpr uint32_t twice(int exponent) { return static_cast<uint32_t>(exponent + 127) << exponentOfTwice; }
+constexpr uint32_t boundOf(Size size) { return twice(leastExponents[static_cast<unsigned>(size)]); }
+// What nothing that is looked at counts as.
+constexpr uint32_t mostOf(Size size) {
+  return size == Size::First || size == Size::Second ? twice(largestExponent) : UINT32_MAX;
 }
 
 class Maker {
  public:
   Maker(ir::Function& function, ir::Program& program, const TargetProfile& profile,
-        std::unordered_set<const Instruction*>& sums)
+        std::unordered_set<const Instruction*>& sums, bool onlyCheaper)
       : function_(function),
         sums_(sums),
+        onlyCheaper_(onlyCheaper),
         b_(function),
         hidden_(function),
         ranges_(function),
         shared_(function, program, profile, std::bit_cast<float>(boundOf(Size::Factor) / 2)) {}
 
-  void run() {
+  std::unordered_set<const Instruction*> run() {
     separateEntry(function_);
-    const std::vector<RepeatableRegion> regions = findRepeatableRegions(function_, sums_);
+    std::vector<RepeatableRegion> regions = findRepeatableRegions(function_, sums_);
+    std::erase_if(regions, [&](const RepeatableRegion& region) { return !isWorthwhile(region); });
+    joinOthers(regions);
     indexUses();
     for (const RepeatableRegion& region : regions) exposeValues(region);
     for (const RepeatableRegion& region : regions) repair(region);
@@ -55,6 +64,7 @@ class Maker {
       entry.insert(entry.begin(), start.instructions.begin(), start.instructions.end());
     }
     hidden_.apply();
+    return std::move(copies_);
   }
 
  private:
@@ -85,17 +95,50 @@ class Maker {
     }
   }
 
-  void repair(const RepeatableRegion& region) {
-    Work work{region};
+  // What has to be known of a region, and whether looks suffice in it.
+  bool analyse(Work& work) {
     findEntering(work);
-    work.looks = findLooks(region, sums_, work.entering, ranges_, shared_);
-    if (!work.looks.suffice) return;
+    work.doubts = findDoubts(work.region, sums_);
+    work.looks = findLooks(work.region, sums_, work.entering, ranges_, shared_, !work.doubts.any());
+    return work.looks.suffice;
+  }
+
+  // Multiply-adds that are right where they stand need no region.
+  bool isWorthwhile(const RepeatableRegion& region) {
+    Work work{region};
+    if (!analyse(work)) return false;
     if (work.looks.values.empty() && work.looks.atEntry.empty() && !work.looks.usesShared) {
       for (Block* block : region.blocks)
         for (const Instruction* i : block->instructions) sums_.erase(i);
-      return;  // all of them are right
+      return false;
     }
-    work.doubts = findDoubts(region, sums_);
+    return !onlyCheaper_ || isCheaperThanRuns(region, work.looks, work.doubts, sums_, ranges_);
+  }
+
+  // Blocks were taken apart for regions: what will be none has longer runs in one piece.
+  void joinOthers(const std::vector<RepeatableRegion>& regions) {
+    std::unordered_set<const Block*> taken;
+    for (const RepeatableRegion& region : regions) taken.insert(region.blocks.begin(), region.blocks.end());
+    auto isFree = [&](const Block* block) { return taken.count(block) == 0; };
+    std::unordered_set<const Block*> joined;
+    for (Block* block : function_.blocks) {
+      if (joined.count(block) != 0 || !isFree(block)) continue;
+      while (block->terminator.kind == Terminator::Kind::Branch) {
+        Block* next = block->terminator.targets[0];
+        if (next == block || next->predecessors.size() != 1 || next->merge.dontUnroll || !isFree(next)) break;
+        block->instructions.insert(block->instructions.end(), next->instructions.begin(), next->instructions.end());
+        block->terminator = std::exchange(next->terminator, {});
+        next->instructions.clear();
+        joined.insert(next);
+      }
+    }
+    std::erase_if(function_.blocks, [&](const Block* block) { return joined.count(block) != 0; });
+    function_.computePredecessors();
+  }
+
+  void repair(const RepeatableRegion& region) {
+    Work work{region};
+    if (!analyse(work)) return;
     for (VariableId variable : work.doubts.written)
       if (isReadOutside(variable, region)) work.entering.insert(variable);
     moveReturns(region);
@@ -247,7 +290,7 @@ class Maker {
         b_.setSource(i->source);
         if (i->op == Op::Load) copy->operands[0] = hide(copy->operands[0]);
         copied->instructions.push_back(copy);
-        if (sums_.count(i) != 0) copies_.push_back(copy);
+        if (sums_.count(i) != 0) copies_.insert(copy);
       }
       copied->terminator = block->terminator;
       if (copied->terminator.value) copied->terminator.value = copyOf(copied->terminator.value);
@@ -259,8 +302,6 @@ class Maker {
     b_.branch(blocks[region.entry]);
     for (Block* block : region.blocks)
       for (const Instruction* i : block->instructions) sums_.erase(i);
-    sums_.insert(copies_.begin(), copies_.end());
-    copies_.clear();
   }
 
   bool isReadOutside(VariableId variable, const RepeatableRegion& region) const {
@@ -276,6 +317,7 @@ class Maker {
     return found->second;
   }
 
+  // One after the other: NVIDIA's hardware takes the least of three numbers at once.
   void lookAt(Work& work, Instruction* value, Size size) {
     const VariableId least = leastOf(work, size);
     b_.write(least, b_.binary(Op::UMin, b_.read(least), twiceTheBitsLessOne(b_, value)));
@@ -284,7 +326,14 @@ class Maker {
   Instruction* isWrong(Work& work) {
     Instruction* result = nullptr;
     auto add = [&](Instruction* one) { result = result ? b_.bitOr(result, one) : one; };
-    for (const auto& [size, least] : work.least) add(b_.compare(Op::ULt, b_.read(least), b_.i32(boundOf(size) - 1)));
+    for (const auto& [size, least] : work.least)
+      if (size != Size::First && size != Size::Second)
+        add(b_.compare(Op::ULt, b_.read(least), b_.i32(boundOf(size) - 1)));
+    if (const auto first = work.least.find(Size::First); first != work.least.end()) {
+      auto exponent = [&](Size size) { return b_.lshr(b_.read(work.least.at(size)), b_.i32(exponentOfTwice)); };
+      add(b_.compare(Op::ULt, b_.add(exponent(Size::First), exponent(Size::Second)),
+                     b_.i32(static_cast<uint32_t>(2 * 127 + leastSumOfExponents))));
+    }
     if (work.looks.usesShared) add(b_.compare(Op::INe, shared_.readWord(b_), b_.i32(0)));
     return result;
   }
@@ -331,7 +380,7 @@ class Maker {
     std::swap(inner->terminator, region.entry->terminator);
     std::swap(inner->merge, region.entry->merge);
     b_.setBlock(region.entry);
-    for (const auto& [size, least] : work.least) b_.write(least, b_.i32(UINT32_MAX));
+    for (const auto& [size, least] : work.least) b_.write(least, b_.i32(mostOf(size)));
     for (const auto& [variable, size] : work.looks.atEntry) lookAt(work, b_.read(variable), size);
     for (const auto& [value, size] : before) lookAt(work, value, size);
     for (const auto& [variable, saved] : work.saved) b_.write(saved, b_.read(variable));
@@ -367,20 +416,22 @@ class Maker {
 
   ir::Function& function_;
   std::unordered_set<const Instruction*>& sums_;
+  const bool onlyCheaper_;
   ir::Builder b_;
   HiddenValues hidden_;
   analyses::FloatRanges ranges_;
   SharedNumbers shared_;
   std::unordered_map<const Instruction*, std::vector<Use>> uses_;
   std::unordered_map<VariableId, std::vector<const Block*>> readers_;
-  std::vector<Instruction*> copies_;
+  std::unordered_set<const Instruction*> copies_;
 };
 
 }  // namespace
 
-void makeFastRegions(ir::Function& function, ir::Program& program, const TargetProfile& profile,
-                     std::unordered_set<const Instruction*>& sums) {
-  Maker(function, program, profile, sums).run();
+std::unordered_set<const Instruction*> makeFastRegions(ir::Function& function, ir::Program& program,
+                                                       const TargetProfile& profile,
+                                                       std::unordered_set<const Instruction*>& sums, bool onlyCheaper) {
+  return Maker(function, program, profile, sums, onlyCheaper).run();
 }
 
 }  // namespace mulciber::passes

@@ -9,9 +9,12 @@
 
 namespace mulciber::passes {
 
-// Takes those of `sums` that are right where they stand out of it, and adds those of the copies. Needs: variables not
-// yet in SSA form, no structure yet, no calls.
-void makeFastRegions(ir::Function& function, ir::Program& program, const TargetProfile& profile,
-                     std::unordered_set<const ir::Instruction*>& sums);
+// Takes those of `sums` that are right where they stand out of it, and returns those of the copies, which are to be
+// made exact. Regions may cost more than runs (fma_runs.h): `onlyCheaper` leaves the multiply-adds of such ones in
+// `sums`. Needs: variables not yet in SSA form, no structure yet, no calls.
+std::unordered_set<const ir::Instruction*> makeFastRegions(ir::Function& function, ir::Program& program,
+                                                           const TargetProfile& profile,
+                                                           std::unordered_set<const ir::Instruction*>& sums,
+                                                           bool onlyCheaper);
 
 }  // namespace mulciber::passes

@@ -13,8 +13,8 @@
 
 namespace mulciber::passes {
 
-// No GPU has run Regions yet.
-enum class Repair : uint8_t { Runs, Regions };
+// Regions: wherever there can be any. Cheaper: where they cost less than runs.
+enum class Repair : uint8_t { Runs, Regions, Cheaper };
 
 // Of the function's multiply-adds those in `sums`, which round to nearest. Needs: variables not yet in SSA form, no
 // structure yet (it splits blocks), no calls. What it puts in is exact on the target as it is: it comes behind

@@ -9,6 +9,7 @@
 
 #include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
+#include "translator/passes/fma_run_finder.h"
 #include "translator/passes/rounded_arithmetic.h"
 
 namespace mulciber::passes {
@@ -20,38 +21,20 @@ using ir::Instruction;
 using ir::Op;
 using ir::VariableId;
 
-constexpr size_t longestRun = 32;  // of multiply-adds: all of them are computed again where one has to be
-
-// Products of factors from 2^-40 on are multiples of 2^-126, the smallest normal number, as numbers from 2^-103 on are.
-// Sums of multiples are multiples, and rounded they stay so: they are zero or normal, whatever cancels. So nothing is
-// denormal in a run whose factors and first addends have these sizes.
-constexpr float leastFactor = 0x1p-40f, leastAddend = 0x1p-103f;
-
-// Multiply-adds that share a branch, with all that depends on them so far.
-struct Run {
-  std::vector<Instruction*> members;  // in order
-  std::unordered_set<const Instruction*> dependent;
-  std::unordered_map<VariableId, Instruction*> written;  // variables that hold a dependent value
-  std::vector<Instruction*> sums;                        // the multiply-adds
-  std::vector<Instruction*> factors, addends;            // whose magnitudes decide, each once, without signs
-
-  bool concerns(const Instruction& i) const {
-    if (i.op == Op::ReadVar) return written.count(static_cast<VariableId>(i.payload)) != 0;
-    return std::any_of(i.operands.begin(), i.operands.end(),
-                       [&](const Instruction* x) { return dependent.count(x) != 0; });
-  }
-};
-
 bool contains(const std::vector<Instruction*>& values, const Instruction* value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-bool isRepeatable(const Instruction& i) { return ir::isPure(i.op) || i.op == Op::ReadVar || i.op == Op::WriteVar; }
-
 class Repair {
  public:
-  Repair(ir::Function& function, const TargetProfile& profile, const std::unordered_set<const Instruction*>& sums)
-      : function_(function), sums_(sums), b_(function), arithmetic_(b_, profile), ranges_(function) {
+  Repair(ir::Function& function, const TargetProfile& profile, const std::unordered_set<const Instruction*>& sums,
+         size_t longest)
+      : function_(function),
+        sums_(sums),
+        b_(function),
+        arithmetic_(b_, profile),
+        ranges_(function),
+        finder_(sums, ranges_, longest) {
     for (Block* block : function.blocks) {
       for (Instruction* i : block->instructions)
         for (Instruction* operand : i->operands) users_[operand].push_back(i);
@@ -75,13 +58,13 @@ class Repair {
     block->terminator = {};
     original_ = block;
     end_ = &end;
-    held_.clear();
+    finder_.beginBlock();
     b_.setBlock(block);
     for (Instruction* i : old) {
-      const bool isSum = sums_.count(i) != 0;
-      if ((run_.concerns(*i) && !isRepeatable(*i)) || i->op == Op::Call || (isSum && run_.sums.size() == longestRun))
-        closeRun();
-      append(i, isSum);
+      if (finder_.endsBefore(*i)) closeRun();
+      b_.block()->instructions.push_back(i);
+      if (sums_.count(i) != 0) b_.setSource(i->source);
+      finder_.add(i);
     }
     closeRun();
     b_.block()->terminator = std::move(end);
@@ -89,84 +72,17 @@ class Repair {
     original_ = nullptr;
   }
 
-  void append(Instruction* i, bool isSum) {
-    const bool isMember = isSum || run_.concerns(*i);
-    b_.block()->instructions.push_back(i);
-    if (isMember) {
-      run_.members.push_back(i);
-      run_.dependent.insert(i);
-    }
-    const auto variable = static_cast<VariableId>(i->payload);
-    if (i->op == Op::WriteVar) {
-      held_[variable] = origin(i->operands[0]);
-      if (isMember) run_.written[variable] = i->operands[0];
-      else run_.written.erase(variable);
-    }
-    if (i->op == Op::ReadVar) origins_[i] = held_.try_emplace(variable, i).first->second;
-    if (i->op == Op::Call) held_.clear();
-    if (!isSum) return;
-    b_.setSource(i->source);
-    for (int n : {0, 1}) {
-      Instruction* factor = magnitudeOf(i->operands[n]);
-      if (!isLarge(factor, run_)) run_.factors.push_back(factor);
-    }
-    Instruction* addend = magnitudeOf(i->operands[2]);
-    if (!contains(run_.addends, addend)) run_.addends.push_back(addend);
-    run_.sums.push_back(i);
-  }
-
-  // What has the magnitude of a value.
-  Instruction* magnitudeOf(Instruction* value) const {
-    value = origin(value);
-    while (value->op == Op::FNeg || value->op == Op::FAbs) value = origin(value->operands[0]);
-    return value;
-  }
-  bool isAtLeast(const Instruction* value, float least) const {
-    const analyses::FloatRange range = ranges_.rangeOf(value);
-    return range.low >= least || range.high <= -least;
-  }
-  bool isLarge(Instruction* value, const Run& run) const {
-    value = magnitudeOf(value);
-    return contains(run.factors, value) || isAtLeast(value, leastFactor);
-  }
-  // Whether a value is a multiple of the smallest normal number where the run's factors are large.
-  bool isMultiple(Instruction* value, const Run& run, int depth = 6) const {
-    value = magnitudeOf(value);
-    if (contains(run.sums, value) || contains(run.factors, value) || isAtLeast(value, leastAddend)) return true;
-    if (const auto known = ranges_.constantOf(value)) {  // NaNs do no harm
-      const uint64_t magnitude = *known & 0x7FFF'FFFF;
-      return magnitude == 0 || magnitude >= std::bit_cast<uint32_t>(leastAddend);
-    }
-    auto isPart = [&](Instruction* part) { return isMultiple(part, run, depth - 1); };
-    if (depth == 0 || value->fp.approximate) return false;
-    switch (value->op) {
-      case Op::FAdd:
-      case Op::FSub: return isPart(value->operands[0]) && isPart(value->operands[1]);
-      case Op::Select: return isPart(value->operands[1]) && isPart(value->operands[2]);
-      case Op::FMul: return isLarge(value->operands[0], run) && isLarge(value->operands[1], run);
-      case Op::UToF:
-      case Op::SToF: return true;
-      default: return false;
-    }
-  }
-
-  // The first of the values that are this one, read from variables.
-  Instruction* origin(Instruction* value) const {
-    const auto found = origins_.find(value);
-    return found == origins_.end() ? value : found->second;
-  }
-
   void closeRun() {
-    Run run = std::exchange(run_, {});
-    std::erase_if(run.addends, [&](Instruction* addend) { return isMultiple(addend, run); });
+    const FmaRun run = finder_.take();
     Instruction* isSmall = nullptr;
-    for (const auto& [values, least] : {std::pair(&run.factors, leastFactor), std::pair(&run.addends, leastAddend)}) {
+    for (const auto& [values, least] :
+         {std::pair(&run.factors, FmaRun::leastFactor), std::pair(&run.addends, FmaRun::leastAddend)}) {
       if (values->empty()) continue;
       Instruction* isBelow = b_.compare(Op::FLt, leastMagnitude(*values), b_.f32(least));
       isSmall = isSmall ? b_.bitOr(isSmall, isBelow) : isBelow;
     }
     if (!isSmall) return;
-    for (const auto& [variable, value] : run.written) held_.erase(variable);
+    for (const auto& [variable, value] : run.written) finder_.forget(variable);
     std::vector<std::pair<Instruction*, VariableId>> outputs;
     for (Instruction* i : run.members) {
       if (i->op == Op::WriteVar || !isUsedOutside(*i, run)) continue;
@@ -193,14 +109,14 @@ class Repair {
     return least;
   }
 
-  bool isUsedOutside(const Instruction& i, const Run& run) const {
+  bool isUsedOutside(const Instruction& i, const FmaRun& run) const {
     if (enders_.count(&i)) return true;
     const auto users = users_.find(&i);
     return users != users_.end() && std::any_of(users->second.begin(), users->second.end(),
                                                 [&](const Instruction* user) { return !run.dependent.count(user); });
   }
 
-  void replaceOutside(Instruction* value, Instruction* by, const Run& run) {
+  void replaceOutside(Instruction* value, Instruction* by, const FmaRun& run) {
     for (Instruction* user : users_[value]) {
       if (run.dependent.count(user)) continue;
       std::replace(user->operands.begin(), user->operands.end(), value, by);
@@ -216,7 +132,7 @@ class Repair {
   }
 
   // Zeros are many and do no harm as operands. A zero that a product with a zero gives is none that was flushed.
-  Instruction* isWrong(const Run& run) {
+  Instruction* isWrong(const FmaRun& run) {
     Instruction* result = b_.boolean(false);
     auto twice = [&](Instruction* x) { return b_.shl(b_.bitcast(ir::I32, x), b_.i32(1)); };
     for (Instruction* sum : run.sums) {
@@ -230,7 +146,7 @@ class Repair {
     return result;
   }
 
-  void repeat(const Run& run, const std::vector<std::pair<Instruction*, VariableId>>& outputs) {
+  void repeat(const FmaRun& run, const std::vector<std::pair<Instruction*, VariableId>>& outputs) {
     std::unordered_map<const Instruction*, Instruction*> exact;
     std::unordered_map<VariableId, Instruction*> variables;
     auto exactly = [&](Instruction* x) {
@@ -264,21 +180,19 @@ class Repair {
   ir::Builder b_;
   RoundedArithmetic arithmetic_;
   analyses::FloatRanges ranges_;
+  FmaRunFinder finder_;
   std::unordered_map<const Instruction*, std::vector<Instruction*>> users_;
   std::unordered_map<const Instruction*, std::vector<Block*>> enders_;  // whose terminator asks for the value
-  std::unordered_map<const Instruction*, Instruction*> origins_;        // of what is read from variables
-  std::unordered_map<VariableId, Instruction*> held_;                   // by variables at this place of the block
   std::unordered_map<Block*, Block*> lastPart_;                         // of blocks that were taken apart
   Block* original_ = nullptr;                                           // what is being taken apart, and its end
   ir::Terminator* end_ = nullptr;
-  Run run_;
 };
 
 }  // namespace
 
 void repairInRuns(ir::Function& function, const TargetProfile& profile,
-                  const std::unordered_set<const Instruction*>& sums) {
-  if (!sums.empty()) Repair(function, profile, sums).run();
+                  const std::unordered_set<const Instruction*>& sums, size_t longest) {
+  if (!sums.empty()) Repair(function, profile, sums, longest).run();
 }
 
 }  // namespace mulciber::passes

@@ -2,6 +2,7 @@
 // and computes them, and what was made of them, again, in f64 or in integers.
 #pragma once
 
+#include <cstddef>
 #include <unordered_set>
 
 #include "mulciber/translator.h"
@@ -9,8 +10,10 @@
 
 namespace mulciber::passes {
 
-// Of the function's multiply-adds those in `sums`. Splits blocks.
+inline constexpr size_t longestRun = 32;
+
+// Of the function's multiply-adds those in `sums`, `longest` at a time. Splits blocks.
 void repairInRuns(ir::Function& function, const TargetProfile& profile,
-                  const std::unordered_set<const ir::Instruction*>& sums);
+                  const std::unordered_set<const ir::Instruction*>& sums, size_t longest = longestRun);
 
 }  // namespace mulciber::passes

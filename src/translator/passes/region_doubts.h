@@ -12,6 +12,8 @@ struct RegionDoubts {
   std::unordered_set<const ir::Instruction*> loads;
   std::unordered_set<const ir::Block*> branches;  // at the ends of these blocks
   std::unordered_set<ir::VariableId> written;     // though perhaps they should not be: other branches do not wait
+
+  bool any() const { return !loads.empty() || !branches.empty(); }
 };
 
 // `sums`: those that may be wrong.

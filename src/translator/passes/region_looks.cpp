@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
 
 namespace mulciber::passes {
 namespace {
@@ -21,6 +24,7 @@ constexpr long never = 1L << 40;
 
 constexpr int multipleOf(Size size) { return leastExponents[static_cast<unsigned>(size)] - significand; }
 static_assert(multipleOf(Size::Addend) == normal && 2 * multipleOf(Size::Factor) == normal);
+static_assert(leastSumOfExponents - 2 * significand == normal && multipleOf(Size::First) >= normal);
 
 int multipleOfConstant(uint64_t bits) {
   const auto word = static_cast<uint32_t>(bits) & 0x7FFF'FFFF;
@@ -46,7 +50,7 @@ class Finder {
       if (entering_.count(id) != 0) variable.first = variable.multiple = none;
   }
 
-  RegionLooks run() {
+  RegionLooks run(bool mayDivide) {
     // Factors first: what is looked at for their sake often makes an addend one that need not be.
     for (bool addends : {false, true}) {
       looksAtAddends_ = addends;
@@ -54,6 +58,7 @@ class Finder {
       for (int pass = 0; pass < mostPasses && !isSettled && looks_.suffice; ++pass) isSettled = !goThrough();
       looks_.suffice &= isSettled;
     }
+    if (looks_.suffice && mayDivide) divideFactors();
     return std::move(looks_);
   }
 
@@ -62,6 +67,14 @@ class Finder {
     int first = any, multiple = any;  // of what it holds at the region's entry, and ever
     int falls = 0;
     std::vector<Instruction*> writes;
+  };
+
+  // What is looked at as a factor: a value, or a variable at the region's entry.
+  using Root = std::pair<Instruction*, VariableId>;
+  struct Edge {
+    Root to;
+    bool isOther;  // group
+    bool isSum;    // not a product that stands alone
   };
 
   Variable& variableOf(const Instruction& i) { return variables_[static_cast<VariableId>(i.payload)]; }
@@ -79,6 +92,10 @@ class Finder {
           variable.multiple = ++variable.falls > mostFalls ? none : multiple;
           hasFallen = true;
         } else if (i->type == ir::F32) {
+          if (small_) {
+            multiples_[i] = isLookedAt(i) ? lookedAt(i) : evaluate(*i);
+            continue;
+          }
           if (sums_.count(i) != 0) satisfy(i);
           multiples_[i] = std::max(evaluate(*i), lookedAt(i));
           if (!looksAtAddends_ && sums_.count(i) != 0 && of(i->operands[2]) < normal)
@@ -88,15 +105,113 @@ class Finder {
     return hasFallen;
   }
 
+  // Makes the factors Firsts and Seconds if they can be.
+  void divideFactors() {
+    std::map<Root, std::vector<Edge>> edges;
+    std::vector<Root> order;
+    for (bool isSum : {true, false})  // of products that stand alone few are added to anything
+      for (Block* block : region_.blocks)
+        for (Instruction* i : block->instructions) {
+          if (isSum ? sums_.count(i) == 0 : i->op != Op::FMul) continue;
+          const std::vector<Root> first = rootsOf(i->operands[0]);
+          std::vector<Root> all = first;
+          for (const Root& root : rootsOf(i->operands[1])) all.push_back(root);
+          for (size_t n = 1; n < all.size(); ++n) {
+            const bool isOther = !first.empty() && n >= first.size();
+            edges[all[0]].push_back({all[n], isOther, isSum});
+            edges[all[n]].push_back({all[0], isOther, isSum});
+          }
+          order.insert(order.end(), all.begin(), all.end());
+        }
+    std::map<Root, Size> sizes;
+    for (bool isSum : {true, false})
+      for (const Root& start : order) {
+        if (!sizes.try_emplace(start, Size::First).second && isSum) continue;
+        for (std::vector<Root> open{start}; !open.empty();) {
+          const Root root = open.back();
+          open.pop_back();
+          for (const Edge& edge : edges[root]) {
+            if (edge.isSum != isSum) continue;
+            const Size wanted = (sizes[root] == Size::First) == edge.isOther ? Size::Second : Size::First;
+            const auto [found, isNew] = sizes.try_emplace(edge.to, wanted);
+            if (isSum && found->second != wanted) return;
+            if (isNew) open.push_back(edge.to);
+          }
+        }
+      }
+    if (std::ranges::none_of(sizes, [](const auto& each) { return each.second == Size::Second; })) return;
+    const RegionLooks fixed = looks_;
+    for (const auto& [root, size] : sizes)
+      (root.first ? looks_.values[root.first] : looks_.atEntry[root.second]) = size;
+    const bool isLeft = std::ranges::any_of(looks_.values, [](const auto& x) { return x.second == Size::Factor; }) ||
+                        std::ranges::any_of(looks_.atEntry, [](const auto& x) { return x.second == Size::Factor; });
+    // What is known of each value is the least of some sums of what both groups are multiples of. Such a function of
+    // one, with the other as large as that leaves it, is nowhere less than the line between two of its points.
+    if (isLeft || !holds(Size::First) || !holds(Size::Second)) looks_ = fixed;
+  }
+  // The factors that a value is a sum of.
+  std::vector<Root> rootsOf(Instruction* value) const {
+    std::vector<Root> roots;
+    std::unordered_set<const Instruction*> seen;
+    collectRoots(value, roots, seen);
+    return roots;
+  }
+  void collectRoots(Instruction* value, std::vector<Root>& roots, std::unordered_set<const Instruction*>& seen) const {
+    if (!seen.insert(value).second) return;
+    const auto look = looks_.values.find(value);
+    if (look != looks_.values.end() && look->second == Size::Factor)
+      return roots.emplace_back(value, VariableId{}), void();
+    if (!isInside(value)) return;
+    if (value->op == Op::ReadVar) {
+      const auto id = static_cast<VariableId>(value->payload);
+      const auto atEntry = looks_.atEntry.find(id);
+      if (atEntry != looks_.atEntry.end() && atEntry->second == Size::Factor) roots.emplace_back(nullptr, id);
+      const auto found = variables_.find(id);
+      if (found == variables_.end()) return;
+      for (Instruction* written : found->second.writes) collectRoots(written, roots, seen);
+      return;
+    }
+    if (value->op == Op::FMul) return;
+    for (Instruction* part : partsOf(value, normal).values) collectRoots(part, roots, seen);
+  }
+  // Whether all multiply-adds are right where one group's factors are as small as they may be.
+  bool holds(Size small) {
+    small_ = small;
+    multiples_.clear();
+    for (const auto& [i, block] : homes_) multiples_[i] = any;
+    for (auto& [id, variable] : variables_) {
+      variable.falls = 0;
+      variable.first = variable.multiple = any;
+      if (entering_.count(id) == 0) continue;
+      const auto look = looks_.atEntry.find(id);
+      variable.first = variable.multiple = look == looks_.atEntry.end() ? none : multipleFor(look->second);
+    }
+    bool isSettled = false;
+    for (int pass = 0; pass < mostPasses && !isSettled; ++pass) isSettled = !goThrough();
+    return isSettled && std::ranges::all_of(homes_, [&](const auto& each) {
+             const Instruction* i = each.first;
+             return sums_.count(i) == 0 ||
+                    (product(i->operands[0], i->operands[1]) >= normal && of(i->operands[2]) >= normal);
+           });
+  }
+  int multipleFor(Size size) const {
+    if (size != Size::First && size != Size::Second) return multipleOf(size);
+    return size == small_ ? multipleOf(size) : normal - multipleOf(size);
+  }
+
   int lookedAt(const Instruction* i) const {
     if (fromShared_.count(i) != 0) return multipleOf(Size::Factor);
     const auto found = looks_.values.find(const_cast<Instruction*>(i));
-    return found == looks_.values.end() ? none : multipleOf(found->second);
+    return found == looks_.values.end() ? none : multipleFor(found->second);
+  }
+  bool isLookedAt(const Instruction* i) const {
+    return fromShared_.count(i) != 0 || looks_.values.count(const_cast<Instruction*>(i)) != 0;
   }
   bool isInside(const Instruction* value) const { return homes_.count(value) != 0; }
   int of(const Instruction* value) const {
     const auto found = multiples_.find(value);
-    return found != multiples_.end() ? found->second : std::max(evaluateOutside(*value), lookedAt(value));
+    if (found != multiples_.end()) return found->second;
+    return small_ && isLookedAt(value) ? lookedAt(value) : std::max(evaluateOutside(*value), lookedAt(value));
   }
   int ofRange(const Instruction& i) const {
     const analyses::FloatRange range = ranges_.rangeOf(&i);
@@ -116,10 +231,12 @@ class Finder {
       const auto found = variables_.find(static_cast<VariableId>(i.payload));
       if (found != variables_.end()) return found->second.multiple;
       if (const auto atEntry = looks_.atEntry.find(static_cast<VariableId>(i.payload)); atEntry != looks_.atEntry.end())
-        return std::max(evaluateOutside(i), multipleOf(atEntry->second));
+        return small_ ? multipleFor(atEntry->second) : std::max(evaluateOutside(i), multipleOf(atEntry->second));
       return evaluateOutside(i);
     }
-    return std::max(byParts(i), ofRange(i));
+    const int known = ofRange(i);
+    if (small_ && known != none) return known;
+    return std::max(byParts(i), known);
   }
   int byParts(const Instruction& i) const {
     const auto& x = i.operands;
@@ -150,7 +267,7 @@ class Finder {
   }
   int product(const Instruction* x, const Instruction* y) const {
     const int first = of(x), second = of(y);
-    return std::clamp(areSame(x, y) ? 2 * std::max(first, second) : first + second, none, any);
+    return std::clamp(areSame(x, y) ? 2 * std::max(first, second) : first + second, small_ ? 4 * none : none, any);
   }
 
   void satisfy(Instruction* sum) {
@@ -184,7 +301,7 @@ class Finder {
   }
   long weightOf(const Instruction* value) const {
     const auto home = homes_.find(value);
-    return home == homes_.end() ? 1 : 1L << 3 * std::min(region_.depths.at(home->second), 6);
+    return home == homes_.end() ? 1 : 1L << 3 * std::clamp(region_.depths.at(home->second), 0, 6);
   }
   bool isFromShared(const Instruction* value, int need) const {
     return need <= multipleOf(Size::Factor) && shared_.has(value);
@@ -216,7 +333,7 @@ class Finder {
     }
   }
   long costOfParts(const Instruction* value, int need, int depth) const {
-    if (depth == deepest || !isInside(value)) return never;
+    if (depth >= deepest || !isInside(value)) return never;
     long sum = 0;
     if (value->op == Op::ReadVar) {
       const auto id = static_cast<VariableId>(value->payload);
@@ -240,7 +357,12 @@ class Finder {
 
   void require(Instruction* value, int need, int depth = 0) {
     if (of(value) >= need) return;
-    if (costOfParts(value, need, depth) > costOfLook(value, need)) return lookAt(value, need);
+    const long parts = costOfParts(value, need, depth), look = costOfLook(value, need);
+    if (parts > look) return lookAt(value, need);
+    if (parts >= never) {  // what was required of another part has made less of this one
+      looks_.suffice = false;
+      return;
+    }
     if (value->op == Op::ReadVar) {
       const auto id = static_cast<VariableId>(value->payload);
       const auto found = variables_.find(id);
@@ -260,8 +382,8 @@ class Finder {
       multiples_[value] = std::max(evaluate(*value), lookedAt(value));
       return;
     }
-    const auto [parts, needOfParts] = partsOf(value, need);
-    for (Instruction* part : parts) require(part, needOfParts, depth + 1);
+    const auto [values, needOfParts] = partsOf(value, need);
+    for (Instruction* part : values) require(part, needOfParts, depth + 1);
     multiples_[value] = std::max(evaluate(*value), lookedAt(value));
   }
   template <typename Key>
@@ -289,6 +411,7 @@ class Finder {
   std::unordered_map<VariableId, Variable> variables_;          // that are written in the region
   std::unordered_set<const Instruction*> fromShared_;
   bool looksAtAddends_ = false;
+  std::optional<Size> small_;  // group of factors, while it is asked whether they can be two
   RegionLooks looks_;
 };
 
@@ -296,8 +419,8 @@ class Finder {
 
 RegionLooks findLooks(const RepeatableRegion& region, const std::unordered_set<const Instruction*>& sums,
                       const std::unordered_set<VariableId>& entering, const analyses::FloatRanges& ranges,
-                      const SharedNumbers& shared) {
-  return Finder(region, sums, entering, ranges, shared).run();
+                      const SharedNumbers& shared, bool mayDivide) {
+  return Finder(region, sums, entering, ranges, shared).run(mayDivide);
 }
 
 }  // namespace mulciber::passes

@@ -17,11 +17,15 @@
 namespace mulciber::passes {
 
 // How large a number has to be that is not zero: so that it may be added to anything, times most constants, and times
-// another such number.
-enum class Size : unsigned { Addend, Scaled, Factor };
-inline constexpr size_t sizeCount = 3;
-inline constexpr std::array<int, sizeCount> leastExponents = {-103, -72, -40};
+// another such number. Where every product that has to be looked at is one of a First by a Second, these may be smaller
+// if the others are larger: the least exponents of both have a sum of -80 or more.
+enum class Size : unsigned { Addend, Scaled, Factor, First, Second };
+inline constexpr std::array<int, 5> leastExponents = {-103, -72, -40, -60, -60};
+inline constexpr int leastSumOfExponents = -80;
+// Larger ones allow no more.
+inline constexpr int largestExponent = leastSumOfExponents - leastExponents[static_cast<unsigned>(Size::First)];
 
+// `Factor` and the last two are never found in one region.
 struct RegionLooks {
   bool suffice = true;                                // no look helps otherwise
   bool usesShared = false;                            // and the word of shared memory
@@ -29,9 +33,10 @@ struct RegionLooks {
   std::unordered_map<ir::VariableId, Size> atEntry;   // what variables hold there
 };
 
-// `entering`: the variables whose values from before the region may be read in it.
+// `entering`: the variables whose values from before the region may be read in it. `mayDivide`: whether factors may be
+// Firsts and Seconds, of which it takes longer to say whether they are large enough.
 RegionLooks findLooks(const RepeatableRegion& region, const std::unordered_set<const ir::Instruction*>& sums,
                       const std::unordered_set<ir::VariableId>& entering, const analyses::FloatRanges& ranges,
-                      const SharedNumbers& shared);
+                      const SharedNumbers& shared, bool mayDivide);
 
 }  // namespace mulciber::passes

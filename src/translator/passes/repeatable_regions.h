@@ -12,8 +12,9 @@ namespace mulciber::passes {
 
 struct RepeatableRegion {
   ir::Block* entry = nullptr;
-  std::vector<ir::Block*> blocks;                    // the entry first, each behind one that leads to it
-  std::unordered_map<const ir::Block*, int> depths;  // how many of the region's loops each is in
+  std::vector<ir::Block*> blocks;  // the entry first, each behind one that leads to it
+  // How many of the region's loops each is in; less than none behind a loop that the region begins in.
+  std::unordered_map<const ir::Block*, int> depths;
   std::unordered_set<const ir::Block*> loopOfEntry;  // empty where the entry is in no loop of the region
 
   bool contains(const ir::Block* block) const { return depths.count(block) != 0; }
