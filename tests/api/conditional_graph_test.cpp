@@ -108,10 +108,17 @@ class ConditionalGraphs : public WithDevice {
 TEST_F(ConditionalGraphs, ALoopRunsAsOftenAsItSays) {
   build(CU_GRAPH_COND_TYPE_WHILE, 1);
   // Around the numbers of runs after which the host looks.
-  for (const unsigned runs : {1u, 2u, 7u, 8u, 9u, 39u, 40u, 41u, 103u, 105u, 489u, 1000u}) {
+  for (const unsigned runs :
+       {1u, 2u, 11u, 12u, 13u, 24u, 25u, 36u, 37u, 48u, 49u, 60u, 108u, 109u, 140u, 141u, 172u, 173u, 489u, 1000u}) {
     limit = runs;
     ASSERT_EQ(cuGraphExecKernelNodeSetParams(executable, node, &kernel), CUDA_SUCCESS);
     EXPECT_EQ(run(), runs);
+    // Each of these adds one, while the host may not have seen the end of the loop before.
+    for (int more = 0; more < 3; ++more) ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    unsigned blocks = 0;
+    ASSERT_EQ(cuMemcpyDtoH(&blocks, done, 4), CUDA_SUCCESS);
+    EXPECT_EQ(blocks, runs + 3);
   }
   destroy();
   build(CU_GRAPH_COND_TYPE_WHILE, 0);

@@ -399,6 +399,50 @@ TEST_F(Graphs, UpdatesChangeLaterLaunchesOnly) {  // GRF-12, GRF-13
   EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
 }
 
+// The stream has nothing to do, or works, when the changed graph is launched; then it is launched as it is.
+TEST_F(Graphs, ALongGraphThatChangesRunsWhole) {
+  std::vector<CUgraphNode> nodes{addScale(1)};
+  for (int i = 1; i < 300; ++i) nodes.push_back(addScale(1, {nodes.back()}));
+  int calls = 0;
+  const CUgraphNode host = addHost([](void* number) { ++*static_cast<int*>(number); }, &calls, {nodes.back()});
+  nodes.push_back(addScale(1, {host}));
+  const CUgraphExec executable = instantiated();
+  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+  std::vector<float> factors(nodes.size(), 1);
+  float expected = 1;
+  int launches = 1;
+  const auto launch = [&] {
+    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    ++launches;
+    for (const float one : factors) expected *= one;
+  };
+  for (size_t round = 0; round < 24; ++round) {
+    // Two are changed in turns: the product of all stays 2 or 1/2 or 1.
+    const size_t place = round * 37 % nodes.size();
+    factors.assign(factors.size(), 1);
+    factors[place] = round % 2 == 0 ? 2 : 0.5f;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      ASSERT_EQ(cuGraphExecKernelNodeSetParams(executable, nodes[i], &scaleBy(factors[i])), CUDA_SUCCESS);
+    }
+    const bool isOff = round % 5 == 3;
+    if (isOff) {
+      ASSERT_EQ(cuGraphNodeSetEnabled(executable, nodes[place], 0), CUDA_SUCCESS);
+      factors[place] = 1;
+    }
+    if (round % 3 != 0) {
+      ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    }
+    launch();
+    if (round % 4 == 0) launch();
+    EXPECT_EQ(first(), expected) << round;
+    EXPECT_EQ(calls, launches);
+    if (isOff) {
+      ASSERT_EQ(cuGraphNodeSetEnabled(executable, nodes[place], 1), CUDA_SUCCESS);
+    }
+  }
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+}
+
 TEST_F(Graphs, UpdatesFollowTheOrderOfTheNodesThatAreLeft) {
   const auto build = [&](float last) {
     const CUgraphNode gone = addScale(100), one = addScale(2);

@@ -1,6 +1,7 @@
 #include "runtime/core/executable_graph.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "runtime/core/capture.h"
@@ -166,6 +167,7 @@ Error ExecutableGraph::prepare() {
     const GraphNode* failed = nullptr;
     TRY(plan(failed));
   }
+  plan_.joinPieces();
   return plan_.record(*context_);
 }
 
@@ -185,7 +187,8 @@ namespace {
 
 using RecordedEvents = std::vector<std::pair<Event*, MarkerRef>>;
 
-Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out);
+Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out,
+             size_t firstStep = 0);
 
 Error gatherRecord(const EventRecordNode& node, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out) {
   if (&node.event->context() != &stream.context()) return Error::InvalidHandle;
@@ -210,45 +213,47 @@ void gatherWait(const EventWaitNode& node, Stream& stream, const RecordedEvents&
   else out.emplace_back(WaitForMarker{marker});
 }
 
-// Behind a loop's longest list those for two, four and eight times as many runs before the host looks.
-void addLongerRuns(std::vector<std::shared_ptr<const OperationList>>& lists) {
-  constexpr uint32_t doublings = 3;
-  for (uint32_t i = 0; i < doublings; ++i) {
-    auto twice = std::make_shared<OperationList>();
-    const auto& once = lists.back()->operations;
-    twice->operations.assign(once.begin(), once.end() - 1);  // without its look
-    twice->operations.insert(twice->operations.end(), once.begin(), once.end());
-    lists.push_back(std::move(twice));
-  }
+using OperationLists = std::vector<std::shared_ptr<const OperationList>>;
+
+// The worker looks at a loop's runs while the device does the next ones. Where the loop continues for long, there are
+// more of them between two looks.
+Decision decisionOf(const PlannedNode& node, const PlannedNode::Choice& choice, OperationLists lists) {
+  constexpr uint32_t shortLists = 8;
+  const auto choose = [lists = std::move(lists), given = 0u](uint32_t word) mutable {
+    if (word == 0) return std::shared_ptr<const OperationList>();
+    return lists[std::min<size_t>(given++ / shortLists, lists.size() - 1)];
+  };
+  return {choice.word, node.kept, choose, /*isRepeated=*/true, /*looksAhead=*/true, nullptr};
 }
 
 Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, Stream& stream, RecordedEvents& recorded,
                    std::vector<Operation>& out) {
   const bool isLoop = choice.node->kind == ConditionalKind::While;
-  std::vector<std::shared_ptr<const OperationList>> lists;
+  OperationLists lists;
   for (const auto& body : choice.bodies) {
     auto list = std::make_shared<OperationList>();
     TRY(gather(*body, stream, recorded, list->operations));
-    if (isLoop) list->operations.emplace_back(DeviceWork{choice.look});
+    if (isLoop && !choice.isRepeatable) list->operations.emplace_back(DeviceWork{choice.look});
     lists.push_back(std::move(list));
   }
-  if (choice.isRepeatable) addLongerRuns(lists);
-  // As long as a loop continues, each submission has more runs than the one before.
-  const auto choose = [lists = std::move(lists), kind = choice.node->kind, longer = 0u](uint32_t word) mutable {
-    uint32_t number = chosenBody(kind, word);
-    if (kind == ConditionalKind::While && number == 0)
-      number = std::min(longer++, static_cast<uint32_t>(lists.size()) - 1);
+  if (choice.isRepeatable) {
+    out.emplace_back(decisionOf(node, choice, std::move(lists)));
+    return Error::Success;
+  }
+  const auto choose = [lists = std::move(lists), kind = choice.node->kind](uint32_t word) {
+    const uint32_t number = chosenBody(kind, word);
     return number < lists.size() ? lists[number] : nullptr;
   };
-  out.emplace_back(Decision{choice.word, node.kept, choose, isLoop});
+  out.emplace_back(Decision{choice.word, node.kept, choose, isLoop, false, nullptr});
   return Error::Success;
 }
 
-// What the steps of a plan are for a stream.
-Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out) {
-  for (const PlannedStep& step : plan.steps()) {
+// What the steps of a plan are for a stream, from the given one on.
+Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, std::vector<Operation>& out,
+             size_t firstStep) {
+  for (const PlannedStep& step : std::span(plan.steps()).subspan(firstStep)) {
     if (!step.isOnHost) {
-      if (step.recorded) out.emplace_back(step.recorded);
+      out.insert(out.end(), step.recorded.begin(), step.recorded.end());
       continue;
     }
     const PlannedNode& node = plan.nodes()[step.nodes.front()];
@@ -286,7 +291,9 @@ Error ExecutableGraph::launch(Stream& stream) {
     return Error::NotSupported;
   }
   std::lock_guard lock(mutex_);
-  TRY(prepare());
+  bool inPieces = false;
+  TRY(shouldRecordInPieces(stream, inPieces));
+  if (!inPieces) TRY(prepare());
 
   std::vector<Operation> operations;
   operations.reserve(plan_.steps().size() + 2);
@@ -295,15 +302,52 @@ Error ExecutableGraph::launch(Stream& stream) {
   TRY(memory_.begin((flags_ & AutoFreeOnLaunch) != 0, after));
   for (const MarkerRef& marker : after) operations.emplace_back(WaitForMarker{marker});
   RecordedEvents recorded;
-  TRY(gather(plan_, stream, recorded, operations));
   const auto end = std::make_shared<Marker>();
-  operations.emplace_back(ResolveMarker{end, Precision::Loose, nullptr});
-  TRY(stream.enqueue(std::move(operations)));
+  const auto gatherFrom = [&](size_t step) {
+    TRY(gather(plan_, stream, recorded, operations, step));
+    operations.emplace_back(ResolveMarker{end, Precision::Loose, nullptr});
+    return Error::Success;
+  };
+  if (inPieces) {
+    TRY(launchInPieces(stream, operations, [&] { return gatherFrom(1); }));
+  } else {
+    TRY(gatherFrom(0));
+    TRY(stream.enqueue(std::move(operations)));
+  }
   for (const auto& [event, marker] : recorded) event->setMarker(marker);
   memory_.launched(end, stream.id());
   last_ = end;
   lastStream_ = stream.weak_from_this();
   return Error::Success;
+}
+
+Error ExecutableGraph::shouldRecordInPieces(Stream& stream, bool& out) {
+  out = context_ && isPlannedToFilter_ == context_->textures().needsFilter() && plan_.canRecordInPieces();
+  return out ? stream.isFree(out) : Error::Success;
+}
+
+// The device begins with the first piece while the others are recorded.
+Error ExecutableGraph::launchInPieces(Stream& stream, std::vector<Operation>& operations,
+                                      const std::function<Error()>& gatherRest) {
+  size_t done = 0;
+  const size_t all = plan_.steps().front().nodes.size();
+  bool isGathered = false;
+  const auto next = [&] {
+    operations.clear();
+    while (operations.empty() && done < all) {
+      RecordedWorkRef piece;
+      TRY(plan_.recordNextPiece(*context_, done, piece));
+      if (piece) operations.emplace_back(std::move(piece));
+    }
+    if (!operations.empty() || isGathered) return Error::Success;
+    isGathered = true;
+    TRY(plan_.record(*context_));
+    return gatherRest();
+  };
+  const Error error = stream.enqueue(operations, next);
+  // Part of the graph may have run: what the program has given is no more what it will find.
+  if (error != Error::Success && done != 0) context_->setError(error);
+  return error;
 }
 
 // Command buffers live until they have run whatever becomes of the graph. A stream's function, which runs after the

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +89,8 @@ class ExecutableGraph {
   static bool canBeDisabled(const GraphNode& node) { return node.type() <= NodeType::Fill; }
 
   Error prepare();
+  Error shouldRecordInPieces(Stream& stream, bool& out);
+  Error launchInPieces(Stream& stream, std::vector<Operation>& operations, const std::function<Error()>& gatherRest);
   Error apply(Changes changes);
   Error apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes);
   Error plan(const GraphNode*& failed);

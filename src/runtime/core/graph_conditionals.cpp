@@ -1,7 +1,7 @@
 // How conditional nodes are planned. If the device can leave out everything that a conditional's graphs do, their nodes
 // are recorded with the other nodes, after a node that decides which of them run. Several runs of a loop's body are
-// recorded one after the other. Then the host checks whether the loop continues, and submits more runs, more at a time.
-// If the device cannot leave something out, the host makes the choice.
+// recorded one after the other. The host looks at whether the loop continues while the device does the next runs, and
+// submits more of them in time. If the device cannot leave something out, the host makes the choice.
 #include <algorithm>
 #include <utility>
 
@@ -13,9 +13,10 @@ namespace mulciber::core {
 
 namespace {
 
-// A loop's runs before the host first looks, up to its second look, and between its later looks; fewer where a run has
-// many nodes. A look holds the device up for as long as several runs, and so does leaving out as many.
-constexpr uint32_t firstRuns = 12, nextRuns = 12, moreRuns = 32, mostNodes = 1024;
+// A loop's runs before the host first looks, and between its later looks; fewer where a run has many nodes. From the
+// first look on there are runs for one more look ahead.
+constexpr uint32_t firstRuns = 12, mostNodes = 1024;
+constexpr uint32_t laterRuns[] = {12, 32};
 
 uint32_t runsOf(const Graph& body, uint32_t wanted) {
   const auto nodes = static_cast<uint32_t>(body.nodes().size());
@@ -101,14 +102,26 @@ std::vector<uint32_t> GraphPlan::assignValues(const Graph& graph) {
   return all;
 }
 
-Error GraphPlan::makeBody(const ConditionalNode& node, const Graph& body, uint32_t runs, Context* context,
+Error GraphPlan::makeBody(const Graph& body, Context* context, const GraphNode*& failed,
+                          const std::vector<std::shared_ptr<const void>>& kept) {
+  kept_ = kept;
+  std::vector<uint32_t> ends;
+  TRY(add(body, {}, context, failed, ends));
+  schedule();
+  return Error::Success;
+}
+
+Error GraphPlan::makeRuns(const ConditionalNode& node, uint32_t runs, const DeviceCopy& look, Context& context,
                           const GraphNode*& failed, const std::vector<std::shared_ptr<const void>>& kept) {
   kept_ = kept;
   std::vector<uint32_t> ends;
-  const Error error =
-      runs != 0 ? addRuns(node, runsOf(body, runs), {}, *context, failed, ends) : add(body, {}, context, failed, ends);
-  if (error == Error::Success) schedule();
-  return error;
+  TRY(addRuns(node, runsOf(*node.bodies[0], runs), {}, context, failed, ends));
+  PlannedNode last;
+  last.work = DeviceWork{look};
+  last.dependencies = std::move(ends);
+  nodes_.push_back(std::move(last));
+  schedule();
+  return Error::Success;
 }
 
 Error GraphPlan::addConditional(const GraphNode& node, std::vector<uint32_t> before, Context* context,
@@ -183,14 +196,12 @@ Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, 
                              {{word.address, conditional.value->handle(), sizeof(uint32_t)}, /*hostReads=*/true},
                              static_cast<const uint32_t*>(word.host),
                              conditional.kind == ConditionalKind::While && isDecidedOnDevice(conditional)};
-  const auto addBody = [&](const Graph& body, uint32_t runs) {
-    choice.bodies.push_back(std::make_shared<GraphPlan>());
-    return choice.bodies.back()->makeBody(conditional, body, runs, &context, failed, kept_);
-  };
+  const auto addBody = [&] { return choice.bodies.emplace_back(std::make_shared<GraphPlan>()).get(); };
   if (choice.isRepeatable)
-    for (const uint32_t runs : {nextRuns, moreRuns}) TRY(addBody(*conditional.bodies[0], runs));
+    for (const uint32_t runs : laterRuns)
+      TRY(addBody()->makeRuns(conditional, runs, choice.look, context, failed, kept_));
   else
-    for (const GraphRef& body : conditional.bodies) TRY(addBody(*body, 0));
+    for (const GraphRef& body : conditional.bodies) TRY(addBody()->makeBody(*body, &context, failed, kept_));
   hasChoices_ = true;
   const uint32_t look = append(node, DeviceWork{choice.look}, std::move(before));
   out = append(node, std::move(choice), {look});

@@ -15,6 +15,9 @@ namespace mulciber::core {
 namespace {
 
 constexpr size_t mostSpares = 8;
+// A piece more takes an H200 5 us, recording a kernel the host 1.3 us: so long must be what the device need not wait
+// for.
+constexpr size_t firstPiece = 24, leastNodesForPieces = 4 * firstPiece;
 
 Error launchOf(const KernelNode& kernel, Context& context, DeviceWork& out) {
   Arguments arguments;
@@ -230,7 +233,7 @@ void GraphPlan::relaunch(const GraphNode& node, const KernelNode& next) {
   for (const Ends place : found->second) {
     auto& work = std::get<DeviceWork>(nodes_[place.first].work);
     std::get<KernelLaunch>(work).relaunch(next.launch.grid, next.arguments);
-    steps_[stepOf_[place.first]].isRecorded = false;
+    setChanged(place.first);
   }
 }
 
@@ -240,7 +243,7 @@ void GraphPlan::replace(const GraphNode& node, const DeviceWork& work) {
   if (found == places_.end()) return;
   for (const Ends place : found->second) {
     nodes_[place.first].work = work;
-    steps_[stepOf_[place.first]].isRecorded = false;
+    setChanged(place.first);
   }
 }
 
@@ -251,8 +254,14 @@ void GraphPlan::enable(const GraphNode& node, bool isEnabled) {
   for (const Ends ends : found->second)
     for (uint32_t i = ends.first; i <= ends.last; ++i) {
       nodes_[i].isEnabled = isEnabled;
-      steps_[stepOf_[i]].isRecorded = false;
+      setChanged(i);
     }
+}
+
+void GraphPlan::setChanged(uint32_t node) {
+  PlannedStep& step = steps_[stepOf_[node]];
+  step.wasChanged = step.isRecorded || step.wasChanged;
+  step.isRecorded = false;
 }
 
 Error GraphPlan::record(Context& context) {
@@ -260,8 +269,13 @@ Error GraphPlan::record(Context& context) {
   for (PlannedStep& step : steps_) {
     if (!step.isOnHost && !step.isRecorded) {
       epochs.resize(nodes_.size());
-      TRY(record(step, context, epochs));
+      RecordedWorkRef recorded;
+      TRY(record(step.nodes, context, epochs, recorded));
       for (const uint32_t node : step.nodes) epochs[node] = 0;
+      step.recorded.clear();
+      if (recorded) step.recorded.push_back(std::move(recorded));
+      step.isRecorded = true;
+      step.wasChanged = false;
     }
     if (!step.isOnHost) continue;
     if (const auto* choice = std::get_if<PlannedNode::Choice>(&nodes_[step.nodes.front()].work))
@@ -271,9 +285,41 @@ Error GraphPlan::record(Context& context) {
   return Error::Success;
 }
 
+bool GraphPlan::canRecordInPieces() const {
+  const PlannedStep& step = steps_.front();
+  if (step.isOnHost || step.isRecorded || !step.wasChanged || step.nodes.size() < leastNodesForPieces) return false;
+  // The pieces are recorded while the stream is held: nothing else is allocated then.
+  return std::ranges::none_of(step.nodes, [&](uint32_t i) {
+    const auto* const work = std::get_if<DeviceWork>(&nodes_[i].work);
+    const auto* const launch = work ? std::get_if<KernelLaunch>(work) : nullptr;
+    return launch && launch->ownMemory.memory;
+  });
+}
+
+// Each piece is twice as long as the one before: the device is not done with that when it has been recorded.
+Error GraphPlan::recordNextPiece(Context& context, size_t& done, RecordedWorkRef& piece) {
+  PlannedStep& step = steps_.front();
+  if (done == 0) step.recorded.clear();
+  const size_t left = step.nodes.size() - done, wanted = firstPiece + done;
+  const size_t count = left < 2 * wanted ? left : wanted;
+  Epochs epochs(nodes_.size());  // a command buffer comes after the one before it as a whole
+  TRY(record(std::span(step.nodes).subspan(done, count), context, epochs, piece));
+  if (piece) step.recorded.push_back(piece);
+  done += count;
+  if (done != step.nodes.size()) return Error::Success;
+  step.isRecorded = true;
+  step.wasChanged = false;
+  return Error::Success;
+}
+
+void GraphPlan::joinPieces() {
+  for (PlannedStep& step : steps_)
+    if (step.recorded.size() > 1) step.isRecorded = false;
+}
+
 // A node comes after the last epoch in which something it depends on was recorded, and all after the given one.
 template <class RecordLaunch>
-vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Commands& commands, Epochs& epochs,
+vk::Status GraphPlan::record(std::span<const uint32_t> nodes, uint64_t after, vk::Commands& commands, Epochs& epochs,
                              RecordLaunch&& recordLaunch) const {
   for (const auto& kept : kept_) commands.keep(kept);
   const vk::Pipeline* pipeline = nullptr;
@@ -287,7 +333,7 @@ vk::Status GraphPlan::record(const PlannedStep& step, uint64_t after, vk::Comman
     guard = next;
     return next != nullptr;
   };
-  for (const uint32_t i : step.nodes) {
+  for (const uint32_t i : nodes) {
     const PlannedNode& node = nodes_[i];
     uint64_t epoch = after;
     for (const uint32_t dependency : node.dependencies) epoch = std::max(epoch, epochs[dependency]);
@@ -334,7 +380,7 @@ Error GraphPlan::takeCommands(vk::Device& device, std::shared_ptr<vk::Commands>&
   return Error::Success;
 }
 
-Error GraphPlan::record(PlannedStep& step, Context& context, Epochs& epochs) {
+Error GraphPlan::record(std::span<const uint32_t> nodes, Context& context, Epochs& epochs, RecordedWorkRef& out) {
   vk::Device& vulkan = context.vulkan();
   std::shared_ptr<vk::Commands> commands;
   TRY(takeCommands(vulkan, commands));
@@ -342,7 +388,7 @@ Error GraphPlan::record(PlannedStep& step, Context& context, Epochs& epochs) {
   if (status != vk::Status::Ok) return errorFrom(status);
   auto recorded = std::make_shared<RecordedWork>();
   recorded->services = &context.services();
-  status = record(step, 0, *commands, epochs, [&](const KernelLaunch& launch) {
+  status = record(nodes, 0, *commands, epochs, [&](const KernelLaunch& launch) {
     recorded->usesPrintf |= launch.kernel->usesPrintf;
     recorded->readsHostWrites |= launch.kernel->readsHostWrites;
     if (vulkan.physical().isCpu()) recorded->kernels.push_back(launch.kernel->name);
@@ -352,8 +398,7 @@ Error GraphPlan::record(PlannedStep& step, Context& context, Epochs& epochs) {
   const bool isEmpty = commands->count() == 0;
   if (status = commands->end(); status != vk::Status::Ok) return errorFrom(status);
   recorded->commands = std::move(commands);
-  step.recorded = isEmpty ? nullptr : std::move(recorded);
-  step.isRecorded = true;
+  if (!isEmpty) out = std::move(recorded);
   return Error::Success;
 }
 
@@ -408,7 +453,7 @@ Error GraphPlan::record(vk::Commands& commands, uint64_t after, std::string& ref
   vk::Status status = vk::Status::Ok;
   for (const PlannedStep& step : steps_)
     if (status == vk::Status::Ok && !step.isOnHost)
-      status = record(step, after, commands, epochs,
+      status = record(step.nodes, after, commands, epochs,
                       [&](const KernelLaunch& launch) { return recordOnItsOwn(launch, commands); });
   return errorFrom(status);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -29,10 +30,10 @@ struct PlannedNode {
   // Which of the plans comes next depends on a word that the device wrote before.
   struct Choice {
     const ConditionalNode* node;
-    std::vector<std::shared_ptr<GraphPlan>> bodies;  // of a loop that is repeatable: a few runs of it, and more
+    std::vector<std::shared_ptr<GraphPlan>> bodies;  // of a loop that is repeatable: a few runs and a look, and more
     DeviceCopy look;                                 // writes the word for the host
     const uint32_t* word;
-    bool isRepeatable;  // a loop's runs after its end are left out: the plan may run several times before a look
+    bool isRepeatable;  // a loop's runs after its end are left out: more of them may be given before a look
   };
   // The device writes which of the nodes behind it are done.
   using Decide = vk::Condition;
@@ -68,8 +69,11 @@ struct PlannedNode {
 struct PlannedStep {
   std::vector<uint32_t> nodes;  // in an order that keeps all dependencies
   bool isOnHost = false;        // then it is one node
-  RecordedWorkRef recorded;     // of the device's; null until it is recorded, and when it has nothing to do
+  // Of the device's: one, or pieces that the device began with while the rest was recorded. None when there is nothing
+  // to do.
+  std::vector<RecordedWorkRef> recorded;
   bool isRecorded = false;
+  bool wasChanged = false;  // since it was recorded the last time
 };
 
 class GraphPlan {
@@ -78,6 +82,12 @@ class GraphPlan {
   Error make(const Graph& graph, Context* context, const GraphNode*& failed);
   // Records what has not been recorded since it changed.
   Error record(Context& context);
+  // Whether the first step is worth recording in pieces, which are given one by one: it is long and has changed, and a
+  // device with nothing else to do would wait until all of it is recorded. `done`: how many nodes of it are recorded.
+  bool canRecordInPieces() const;
+  Error recordNextPiece(Context& context, size_t& done, RecordedWorkRef& piece);
+  // Pieces take the device longer than one command buffer: what does not change is recorded as one again.
+  void joinPieces();
   // Into somebody else's command buffer, behind what was recorded there up to that epoch. NotSupported when a node is
   // more than compute shaders can do: `refused` names the first, and nothing was recorded.
   Error record(vk::Commands& commands, uint64_t after, std::string& refused) const;
@@ -96,8 +106,11 @@ class GraphPlan {
   struct Ends {
     uint32_t first, last;
   };
-  // Records a conditional's graph that the host chooses, or `runs` runs of a loop of which the device decides each one.
-  Error makeBody(const ConditionalNode& node, const Graph& body, uint32_t runs, Context* context,
+  // Records a conditional's graph that the host chooses.
+  Error makeBody(const Graph& body, Context* context, const GraphNode*& failed,
+                 const std::vector<std::shared_ptr<const void>>& kept);
+  // Records runs of a loop of which the device decides each one, and a look behind them.
+  Error makeRuns(const ConditionalNode& node, uint32_t runs, const DeviceCopy& look, Context& context,
                  const GraphNode*& failed, const std::vector<std::shared_ptr<const void>>& kept);
   std::vector<uint32_t> assignValues(const Graph& graph);
   // A conditional node by what the device decides, by what the host decides, or the one and then the other.
@@ -120,9 +133,11 @@ class GraphPlan {
   void schedule();
   using Epochs = std::vector<uint64_t>;  // in which each node was recorded; 0 for those that were not
   template <class RecordLaunch>
-  vk::Status record(const PlannedStep& step, uint64_t after, vk::Commands& commands, Epochs& epochs,
+  vk::Status record(std::span<const uint32_t> nodes, uint64_t after, vk::Commands& commands, Epochs& epochs,
                     RecordLaunch&& recordLaunch) const;
-  Error record(PlannedStep& step, Context& context, Epochs& epochs);
+  // `out` stays null where there is nothing to do.
+  Error record(std::span<const uint32_t> nodes, Context& context, Epochs& epochs, RecordedWorkRef& out);
+  void setChanged(uint32_t node);
 
   // Command buffers that were recorded before and have run: what one takes of the driver is dear to get anew.
   struct Spares {

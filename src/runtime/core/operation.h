@@ -129,6 +129,10 @@ struct Decision {
   std::shared_ptr<const void> owner;                                          // of the word
   std::function<std::shared_ptr<const OperationList>(uint32_t word)> choose;  // null: nothing
   bool isRepeated = false;  // after what was chosen it is asked again, until nothing is
+  // The first time two lists are chosen, and from then on the worker looks while the device does the later one: once
+  // the marker behind the earlier one has passed.
+  bool looksAhead = false;
+  MarkerRef after;
 };
 
 using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice,

@@ -1,6 +1,8 @@
 #include "runtime/core/stream.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "runtime/core/capture.h"
 #include "runtime/core/context.h"
@@ -120,18 +122,30 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
 }
 
 Error Stream::enqueue(std::vector<Operation> operations) {
+  return enqueue(operations, [&] {
+    operations.clear();
+    return Error::Success;
+  });
+}
+
+Error Stream::enqueue(std::vector<Operation>& operations, const std::function<Error()>& next) {
   TRY(before());
   vk::Status status = vk::Status::Ok;
+  Error error = Error::Success;
   bool isKeptBack = false;
   {
     std::lock_guard lock(mutex_);
     TRY(broken());
-    for (Operation& operation : operations)
-      if (status == vk::Status::Ok && (!pending_.empty() || !carryOut(operation, status)))
-        pending_.push_back(std::move(operation));
+    do {
+      for (Operation& operation : operations)
+        if (status == vk::Status::Ok && (!pending_.empty() || !carryOut(operation, status)))
+          pending_.push_back(std::move(operation));
+      if (status == vk::Status::Ok) error = next();
+    } while (status == vk::Status::Ok && error == Error::Success && !operations.empty());
     isKeptBack = !pending_.empty();
   }
   if (isKeptBack) context_.worker().add(*this);
+  if (error != Error::Success) return error;
   return after(status);
 }
 
@@ -325,6 +339,15 @@ bool Stream::isDone() {
   return status != vk::Status::NotReady;
 }
 
+// What was given behind the marker is submitted too.
+bool Stream::hasPassed(const MarkerRef& marker) {
+  if (!marker) return isDone();
+  vk::Status status = queue_.submit(position_.last.value);
+  if (status == vk::Status::Ok) status = marker->poll();
+  (void)context_.errorAfter(status);
+  return status != vk::Status::NotReady;
+}
+
 namespace {
 
 // Whether the operation waits for something that only the host can see, and what it waits for has not come.
@@ -343,8 +366,19 @@ void Stream::decide() {
   pending_.pop_front();
   const auto chosen = decision.choose(__atomic_load_n(decision.word, __ATOMIC_ACQUIRE));
   if (!chosen) return;
+  std::vector<Operation> next = chosen->operations;
+  if (decision.looksAhead) {
+    const bool isFirst = !std::exchange(decision.after, std::make_shared<Marker>());
+    if (isFirst) {
+      next.emplace_back(ResolveMarker{decision.after, Precision::Loose, nullptr});
+      const auto later = decision.choose(1);
+      next.insert(next.end(), later->operations.begin(), later->operations.end());
+    } else {
+      resolve(*decision.after, Precision::Loose, nullptr);
+    }
+  }
   if (decision.isRepeated) pending_.emplace_front(std::move(decision));
-  pending_.insert(pending_.begin(), chosen->operations.begin(), chosen->operations.end());
+  pending_.insert(pending_.begin(), std::make_move_iterator(next.begin()), std::make_move_iterator(next.end()));
 }
 
 Stream::Progress Stream::advance() {
@@ -361,8 +395,8 @@ Stream::Progress Stream::advance() {
     } else if (std::holds_alternative<WaitForSemaphore>(first) && context_.error() == Error::Success) {
       (void)isDone();  // what the stream did before must not wait with it
       return blocked(Progress::Elsewhere);
-    } else if (std::holds_alternative<Decision>(first) && context_.error() == Error::Success) {
-      if (!isDone()) return blocked();
+    } else if (const auto* decision = std::get_if<Decision>(&first); decision && context_.error() == Error::Success) {
+      if (!hasPassed(decision->after)) return blocked();
       decide();
       return Progress::Done;  // a loop must not keep the worker to itself
     } else if (auto* call = std::get_if<HostCall>(&first)) {

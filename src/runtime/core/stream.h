@@ -64,6 +64,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error waitForWord(const AllocationRef& allocation, const WordWait& wait);
   Error enqueue(const DeviceWork& work);
   Error enqueue(std::vector<Operation> operations);  // with no other work between them
+  // The same, and then what is in the list whenever `next` has been called, until that is nothing.
+  Error enqueue(std::vector<Operation>& operations, const std::function<Error()>& next);
 
   // Whether operations are being kept back, and so outlive the call that gives them.
   bool isDeferred() const;
@@ -99,7 +101,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void decide();      // puts what the first operation chooses in its place
   void dropPassed();  // of what the next operation waits for
   bool isDone();
-  Error broken() const;  // the context's error
+  bool hasPassed(const MarkerRef& marker);  // isDone() where there is none
+  Error broken() const;                     // the context's error
   Error before();
   Error after(vk::Status status);
   void resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp);
