@@ -271,6 +271,44 @@ TEST_F(Host, OccupancyProposesWhatCanBeLaunched) {  // HOST-22
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }
 
+// A cluster of one block is a block. Larger ones are not placed, and launching them is refused.
+TEST_F(Host, NoClusterOfSeveralBlocksIsActive) {
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, scalePtx), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), CUDA_SUCCESS);
+  CUlaunchAttribute cluster{};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim = {1, 1, 1};
+  CUlaunchConfig config{};
+  config.gridDimX = 16;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 64;
+  config.blockDimY = config.blockDimZ = 1;
+  int alone = 0, one = 0, two = -1, blocks = 0;
+  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 64, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&alone, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(alone, blocks * runtimeAttribute(cudaDevAttrMultiProcessorCount));
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(one, alone);
+  cluster.value.clusterDim = {2, 1, 1};
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&two, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(two, 0);
+  cluster.value.clusterDim = {2, 0, 1};
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&two, scale, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  cluster.value.clusterDim = {1, 1, 1};
+  config.attrs = nullptr;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_ERROR_INVALID_VALUE);
+  config.numAttrs = 0;
+  config.blockDimX = 1 << 20;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(nullptr, scale, &config), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
+
 TEST_F(Host, VersionsAgree) {  // HOST-23
   int driver = 0, runtime = 0, again = 0;
   EXPECT_EQ(cudaDriverGetVersion(&driver), cudaSuccess);

@@ -38,6 +38,7 @@ enum Attribute : int {  // CUfunction_attribute
   CacheModeCa = 7,
   MaxDynamicSharedSizeBytes = 8,
   PreferredSharedMemoryCarveout = 9,
+  NonPortableClusterSizeAllowed = 14,
   LastAttribute = 15,  // the cluster attributes lie between
 };
 
@@ -230,6 +231,7 @@ Error Function::attribute(int attribute, int& value) {
     case BinaryVersion: value = static_cast<int>(device.computeCapability()); return Error::Success;
     case MaxDynamicSharedSizeBytes: value = maxDynamicShared_.load(); return Error::Success;
     case PreferredSharedMemoryCarveout: value = preferredCarveout_.load(); return Error::Success;
+    case NonPortableClusterSizeAllowed: value = nonPortableClusters_.load(); return Error::Success;
     default:
       if (attribute < 0 || attribute > LastAttribute) return Error::InvalidValue;
       value = 0;
@@ -242,13 +244,23 @@ Error Function::setAttribute(int attribute, int value) {
     const KernelInfo* kernel = nullptr;
     TRY(info(kernel));
     const auto most = static_cast<int64_t>(module_.context().device().shape().sharedPerBlockOptin);
-    if (value < 0 || value + static_cast<int64_t>(kernel->staticSharedBytes) > most) return Error::InvalidValue;
+    if (value < 0 || value + static_cast<int64_t>(kernel->staticSharedBytes) > most) {
+      util::log().info(
+          "kernel {} cannot have {} bytes of dynamic shared memory beside {} of its own: the device has {}", name_,
+          value, kernel->staticSharedBytes, most);
+      return Error::InvalidValue;
+    }
     maxDynamicShared_.store(value);
     return Error::Success;
   }
   if (attribute == PreferredSharedMemoryCarveout) {
     if (value < -1 || value > 100) return Error::InvalidValue;
     preferredCarveout_.store(value);  // a hint
+    return Error::Success;
+  }
+  if (attribute == NonPortableClusterSizeAllowed) {
+    if (value != 0 && value != 1) return Error::InvalidValue;
+    nonPortableClusters_.store(value);  // asks nothing of the device: launches of clusters are refused by themselves
     return Error::Success;
   }
   return Error::InvalidValue;

@@ -77,7 +77,7 @@ class Function {
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
   std::atomic<uint32_t> registers_{0};  // 0: not asked yet
-  std::atomic<int> maxDynamicShared_, preferredCarveout_{-1};
+  std::atomic<int> maxDynamicShared_, preferredCarveout_{-1}, nonPortableClusters_{0};
   std::mutex settingsMutex_;
   LaunchSettings settings_;
 };

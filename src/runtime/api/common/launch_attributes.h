@@ -20,6 +20,10 @@ struct LaunchAttributes {
 core::Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, LaunchAttributes& out);
 core::Error recordEvents(core::Stream& stream, const LaunchAttributes& attributes);
 
+// How many clusters of blocks run at once: none of several blocks, which Vulkan cannot place together.
+core::Error maxActiveClusters(core::Function& function, const CUlaunchAttribute* attributes, unsigned count,
+                              uint64_t blockThreads, size_t dynamicShared, int& clusters);
+
 // Of a stream: hints, told back as they were set.
 core::Error streamAttribute(core::Stream& stream, int id, CUlaunchAttributeValue* out);
 core::Error setStreamAttribute(core::Stream& stream, int id, const CUlaunchAttributeValue* value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/common/library.h"
 #include "runtime/core/device.h"
 
@@ -31,6 +32,28 @@ core::Error availableDynamicShared(core::Function& function, int blocks, int blo
     else high = middle - 1;
   }
   bytes = low;
+  return Error::Success;
+}
+
+core::Error maxActiveClusters(core::Function& function, const CUlaunchAttribute* attributes, unsigned count,
+                              uint64_t blockThreads, size_t dynamicShared, int& clusters) {
+  using core::Error;
+  if (count != 0 && !attributes) return Error::InvalidValue;
+  const core::DeviceShape& shape = function.module().context().device().shape();
+  if (blockThreads == 0 || blockThreads > shape.threadsPerBlock) return Error::InvalidValue;
+  uint64_t blocks = 1;
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    const auto& size = attributes[i].value.clusterDim;
+    if ((size.x | size.y | size.z) == 0) continue;  // none, as for a launch
+    if (size.x == 0 || size.y == 0 || size.z == 0) return Error::InvalidClusterSize;
+    blocks = uint64_t{size.x} * size.y * size.z;
+  }
+  clusters = 0;
+  if (blocks > 1) return Error::Success;
+  int resident = 0;
+  TRY(function.maxActiveBlocks(static_cast<uint32_t>(blockThreads), dynamicShared, resident));
+  clusters = resident * static_cast<int>(shape.multiprocessors);
   return Error::Success;
 }
 

@@ -1,4 +1,5 @@
 // Functions: attributes, parameters, occupancy.
+#include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/driver/driver.h"
 
 #include <algorithm>
@@ -122,6 +123,14 @@ CUDA_API(CUresult, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 CUDA_API(CUresult, cuOccupancyMaxActiveBlocksPerMultiprocessor)
 (int* blocks, CUfunction function, int blockThreads, size_t dynamicShared) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, blockThreads, dynamicShared, 0);
+}
+
+CUDA_API(CUresult, cuOccupancyMaxActiveClusters)(int* clusters, CUfunction handle, const CUlaunchConfig* config) {
+  if (!clusters || !config) return CUDA_ERROR_INVALID_VALUE;
+  return withFunction(handle, [&](core::Function& function) {
+    const uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+    return maxActiveClusters(function, config->attrs, config->numAttrs, threads, config->sharedMemBytes, *clusters);
+  });
 }
 
 CUDA_API(CUresult, cuOccupancyMaxPotentialBlockSizeWithFlags)

@@ -1,4 +1,5 @@
 // Kernels by their host functions, and libraries.
+#include "runtime/api/common/launch_attributes.h"
 #include "runtime/api/common/module_queries.h"
 #include "runtime/api/runtime/runtime.h"
 
@@ -101,6 +102,16 @@ CUDA_API(cudaError_t, cudaOccupancyMaxActiveBlocksPerMultiprocessor)
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, entry, blockThreads, dynamicShared, 0);
 }
 
+CUDA_API(cudaError_t, cudaOccupancyMaxActiveClusters)
+(int* clusters, const void* entry, const cudaLaunchConfig_t* config) {
+  return withFunction(entry, [&](core::Function& function) {
+    if (!clusters || !config) return Error::InvalidValue;
+    const auto* attributes = reinterpret_cast<const CUlaunchAttribute*>(config->attrs);
+    const uint64_t threads = uint64_t{config->blockDim.x} * config->blockDim.y * config->blockDim.z;
+    return maxActiveClusters(function, attributes, config->numAttrs, threads, config->dynamicSmemBytes, *clusters);
+  });
+}
+
 CUDA_API(cudaError_t, cudaOccupancyAvailableDynamicSMemPerBlock)
 (size_t* bytes, const void* entry, int blocks, int blockThreads) {
   return withFunction(entry, [&](core::Function& function) {
@@ -151,7 +162,8 @@ CUDA_API(cudaError_t, cudaKernelSetAttributeForDevice)
 (cudaKernel_t handle, cudaFuncAttribute attribute, int value, int ordinal) {
   return withPlatform([&] {
     const bool isSettable = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize ||
-                            attribute == cudaFuncAttributePreferredSharedMemoryCarveout;
+                            attribute == cudaFuncAttributePreferredSharedMemoryCarveout ||
+                            attribute == cudaFuncAttributeNonPortableClusterSizeAllowed;
     if (!isSettable) return Error::InvalidValue;
     Kernel* kernel = Kernel::of(handle);
     if (!kernel) return Error::InvalidHandle;
