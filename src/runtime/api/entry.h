@@ -34,6 +34,9 @@ inline constexpr int leastPriority = 0, greatestPriority = -5;
 // Says once for each name, at level warn, that a program called what Mulciber does not implement.
 void reportUnsupported(const char* name);
 
+// The same of a table of undocumented functions, by its UUID: large parts of cuBLAS end with an error without them.
+void reportExportTable(const void* id);
+
 // What an entry that is not implemented does and returns: the report, and CUDA_ERROR_NOT_SUPPORTED or
 // cudaErrorNotSupported. Each API has its own.
 __attribute__((visibility("hidden"))) int refuse(const char* name);

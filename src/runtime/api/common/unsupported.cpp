@@ -2,6 +2,8 @@
 #include <set>
 #include <string>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "runtime/api/entry.h"
 #include "runtime/core/explanation.h"
 #include "util/log.h"
@@ -15,6 +17,16 @@ void reportUnsupported(const char* name) {
   if (!said->insert(name).second) return;
   util::log().warn("{} is not implemented", name);
   if (core::Explanation* const explanation = core::Explanation::active()) explanation->addRefusedCall(name);
+}
+
+void reportExportTable(const void* id) {
+  std::string text;
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<const unsigned char*>(id)[i]);
+  }
+  const std::string name = "the table of undocumented functions " + text;
+  reportUnsupported(name.c_str());
 }
 
 }  // namespace mulciber::api

@@ -84,7 +84,10 @@ CUDA_API(CUresult, cuGetProcAddress_v2)
 
 // Tables of undocumented functions, by UUID: there are none here.
 CUDA_API(CUresult, cuGetExportTable)(const void** table, const CUuuid* id) {
-  if (table && id) *table = nullptr;
+  if (table && id) {
+    *table = nullptr;
+    reportExportTable(id);
+  }
   return CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -201,7 +201,10 @@ CUDA_API(cudaError_t, cudaDriverGetVersion)(int* version) {
 
 // Tables of undocumented functions, by UUID: there are none here.
 CUDA_API(cudaError_t, cudaGetExportTable)(const void** table, const cudaUUID_t* id) {
-  if (table && id) *table = nullptr;
+  if (table && id) {
+    *table = nullptr;
+    reportExportTable(id);
+  }
   return record(cudaErrorInvalidValue);
 }
 
