@@ -158,6 +158,7 @@ TargetProfile lavapipe() {
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = true;
   p.denormsByDefault32 = p.exactFma32 = p.fusedFma32 = p.exactDivSqrt32 = p.exactFma64 = p.exactDivSqrt64 = true;
   p.signedZeroPreserve = p.foldsZeros = p.readsParametersUniformly = p.slowPrivateArrays = true;
+  p.repeatsLoopInvariants = p.crashesOnFirstRounds = true;
   p.textures = p.surfaces = true;
   p.exitedThreadsArrive = p.barrierYields = true;
   return p;

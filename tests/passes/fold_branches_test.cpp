@@ -72,5 +72,47 @@ b5:
   }
 }
 
+// With b1 gone the phi is a constant, and so is what is left of the second selection.
+TEST(FoldBranches, GoesOnWithWhatOneHasDecided) {
+  EXPECT_EQ(test::runPass(R"(kernel @k structured ssa {
+b0:
+  %0 = const bool false
+  %1 = const bool true
+  merge b3
+  br %0, b1, b2
+b1:
+  br b3
+b2:
+  br b3
+b3:
+  %2 = phi bool [%0, b1], [%1, b2]
+  merge b6
+  br %2, b4, b5
+b4:
+  br b6
+b5:
+  fence [block]
+  br b6
+b6:
+  ret
+})",
+                          passes::foldBranches),
+            R"(kernel @k structured ssa {
+b0:
+  %0 = const bool false
+  %1 = const bool true
+  br b1
+b1:
+  br b2
+b2:
+  br b3
+b3:
+  br b4
+b4:
+  ret
+}
+)");
+}
+
 }  // namespace
 }  // namespace mulciber

@@ -81,9 +81,7 @@ void repairPhis(ir::Function& function) {
   }
 }
 
-}  // namespace
-
-bool foldBranches(ir::Function& function) {
+bool foldOnce(ir::Function& function) {
   bool changed = false;
   for (Block* block : function.blocks) {
     Block* target = knownTarget(block->terminator);
@@ -97,6 +95,15 @@ bool foldBranches(ir::Function& function) {
   repairPhis(function);
   removeTrivialPhis(function);
   return true;
+}
+
+}  // namespace
+
+// What is left of a phi when one of its ways is gone may decide the next branch.
+bool foldBranches(ir::Function& function) {
+  bool changed = false;
+  while (foldOnce(function)) changed = true;
+  return changed;
 }
 
 bool FoldBranches::run(ir::Function& function, PassContext&) { return foldBranches(function); }

@@ -5,6 +5,13 @@ namespace mulciber::passes {
 using ir::Instruction;
 using ir::Op;
 
+ir::Type maskType(ir::Type type) { return type.isBool() ? ir::I32 : ir::intType(type.totalBits()); }
+
+Instruction* flip(ir::Builder& b, Instruction* value, Instruction* mask) {
+  if (value->type.isBool()) return b.bitXor(value, b.compare(Op::INe, mask, b.i32(0)));
+  return b.bitcast(value->type, b.bitXor(b.bitcast(mask->type, value), mask));
+}
+
 // Zeros times odd numbers are others to a driver.
 Instruction* HiddenValues::zero(unsigned version) {
   ir::Builder b(function_, &head_);
@@ -35,8 +42,7 @@ Instruction* HiddenValues::zero(unsigned version, unsigned bits) {
 }
 
 Instruction* HiddenValues::hide(ir::Builder& b, Instruction* value, unsigned version) {
-  const ir::Type type = ir::intType(value->type.totalBits());
-  return b.bitcast(value->type, b.bitXor(b.bitcast(type, value), zero(version, type.bits)));
+  return flip(b, value, zero(version, maskType(value->type).bits));
 }
 
 Instruction* HiddenValues::hide(Instruction* value, unsigned version) {

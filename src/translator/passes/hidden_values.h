@@ -10,6 +10,10 @@
 
 namespace mulciber::passes {
 
+// A value with those bits flipped that a mask has; a boolean by any of the 32. Masks have the type that maskType says.
+ir::Instruction* flip(ir::Builder& b, ir::Instruction* value, ir::Instruction* mask);
+ir::Type maskType(ir::Type type);
+
 // The bits of a value xor-ed with a zero that drivers do not know for one, in any of its bits: a grid has at most
 // 65,535 blocks in its second and third direction.
 class HiddenValues {
@@ -21,12 +25,14 @@ class HiddenValues {
   // The same made of another value, by `b`.
   ir::Instruction* hide(ir::Builder& b, ir::Instruction* value, unsigned version = 0);
 
+  // The zero itself, of 8 to 64 bits, which stands where the function begins.
+  ir::Instruction* zero(unsigned version, unsigned bits);
+
   ir::Builder after(const ir::Instruction* value) { return insertions_.after(value); }
   bool apply();  // whether there was anything to hide
 
  private:
   ir::Instruction* zero(unsigned version);
-  ir::Instruction* zero(unsigned version, unsigned bits);
 
   ir::Function& function_;
   Insertions insertions_;

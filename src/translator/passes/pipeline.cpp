@@ -17,6 +17,7 @@
 #include "translator/passes/dce.h"
 #include "translator/passes/decided_branches.h"
 #include "translator/passes/divisions.h"
+#include "translator/passes/first_rounds.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/form.h"
 #include "translator/passes/half_round_trips.h"
@@ -24,6 +25,7 @@
 #include "translator/passes/lane_addresses.h"
 #include "translator/passes/legalize_floats.h"
 #include "translator/passes/loop_flags.h"
+#include "translator/passes/loop_invariants.h"
 #include "translator/passes/narrow_counts.h"
 #include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
@@ -103,6 +105,8 @@ constexpr Step steps[] = {
     pass<NegatedSigns>(structured),
     pass<NarrowCounts>(structured),
     pass<WideDifferences>(structured),
+    pass<LoopInvariants>(structured),
+    pass<FirstRounds>(structured),
     pass<LoopFlags>(structured),
 };
 

@@ -1,0 +1,131 @@
+#include "translator/passes/loop_invariants.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "translator/ir/dominators.h"
+#include "translator/passes/hidden_values.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Merge;
+using ir::Op;
+
+class Copies {
+ public:
+  explicit Copies(ir::Function& function)
+      : function_(function),
+        tree_(function),
+        loops_(function.blockIdBound()),
+        homes_(function.instructionIdBound()),
+        isInvariant_(function.instructionIdBound()),
+        hidden_(function) {
+    findLoops();
+    for (Block* block : tree_.reversePostOrder())
+      for (const Instruction* i : block->instructions) {
+        homes_[i->id] = block;
+        isInvariant_[i->id] = staysTheSame(*i, block);
+      }
+  }
+
+  bool run() {
+    for (Block* block : tree_.reversePostOrder()) {
+      for (Instruction* user : block->instructions)
+        for (size_t n = 0; n < user->operands.size(); ++n)
+          use(user->operands[n], user->op == Op::Phi ? block->predecessors[n] : block);
+      if (block->terminator.value) use(block->terminator.value, block);
+    }
+    for (const auto& [place, zero] : zeros_) place.first->instructions.insert(place.first->instructions.begin(), zero);
+    return hidden_.apply();
+  }
+
+ private:
+  // The innermost loop of each block, by its header. A loop has no other way out than to its merge block.
+  void findLoops() {
+    for (Block* block : tree_.reversePostOrder()) {
+      const Block* before = tree_.immediateDominator(block);
+      Block* loop = before ? loops_[before->id] : nullptr;
+      while (loop && loop->merge.merge == block) loop = outer_.at(loop);
+      if (block->merge.kind == Merge::Kind::Loop) {
+        outer_[block] = loop;
+        loop = block;
+      }
+      loops_[block->id] = loop;
+    }
+  }
+
+  bool isWithin(const Block* block, const Block* loop) const {
+    const Block* inner = loops_[block->id];
+    while (inner && inner != loop) inner = outer_.at(inner);
+    return inner == loop;
+  }
+
+  bool staysTheSame(const Instruction& i, const Block* block) const {
+    const Block* loop = loops_[block->id];
+    if (!loop || i.isConstant()) return false;
+    if (i.op == Op::Phi ? block == loop : !mayBeRepeated(i)) return false;
+    return std::ranges::all_of(i.operands, [&](const Instruction* operand) {
+      return operand->isConstant() || isInvariant_[operand->id] ||
+             (homes_[operand->id] && !isWithin(homes_[operand->id], loop));
+    });
+  }
+  static bool mayBeRepeated(const Instruction& i) {
+    return ir::isPure(i.op) || (i.op == Op::Load && (i.memory.isReadOnly || i.memory.space == ir::Space::Param ||
+                                                     i.memory.space == ir::Space::Constant));
+  }
+
+  void use(Instruction*& value, const Block* where) {
+    if (value->id >= homes_.size() || !isInvariant_[value->id] || !tree_.isReachable(where)) return;
+    if (isWithin(where, loops_[homes_[value->id]->id])) return;
+    Instruction*& copy = copies_[value];
+    if (!copy) copy = copyOf(value);
+    value = copy;
+  }
+
+  // Behind the value, but in the loop: other bits for all that drivers know, since they do not know that the loop
+  // carries a zero.
+  Instruction* copyOf(Instruction* value) {
+    ir::Builder b = hidden_.after(value);
+    return flip(b, value, zeroOf(loops_[homes_[value->id]->id], maskType(value->type)));
+  }
+
+  Instruction* zeroOf(Block* loop, ir::Type type) {
+    Instruction*& zero = zeros_[{loop, type.bits}];
+    if (zero) return zero;
+    zero = function_.create(Op::Phi, type);
+    Instruction *first = hidden_.zero(0, type.bits), *next = hidden_.hide(zero);
+    for (const Block* predecessor : loop->predecessors)
+      zero->operands.push_back(tree_.isReachable(predecessor) && isWithin(predecessor, loop) ? next : first);
+    return zero;
+  }
+
+  ir::Function& function_;
+  const ir::DominatorTree tree_;
+  std::vector<Block*> loops_;                                  // by block id
+  std::unordered_map<const Block*, Block*> outer_;             // by header: the loop around its loop
+  std::vector<Block*> homes_;                                  // by instruction id
+  std::vector<bool> isInvariant_;                              // in the innermost loop around it, by instruction id
+  std::map<std::pair<Block*, unsigned>, Instruction*> zeros_;  // by loop and bits
+  std::unordered_map<const Instruction*, Instruction*> copies_;
+  HiddenValues hidden_;
+};
+
+bool isLoop(const Block* block) { return block->merge.kind == Merge::Kind::Loop; }
+
+}  // namespace
+
+bool tellRoundsApart(ir::Function& function) {
+  return std::ranges::any_of(function.blocks, isLoop) && Copies(function).run();
+}
+
+bool LoopInvariants::run(ir::Function& function, PassContext& context) {
+  return context.profile.repeatsLoopInvariants && tellRoundsApart(function);
+}
+
+}  // namespace mulciber::passes
