@@ -25,6 +25,7 @@ import time
 import generate
 
 HERE = pathlib.Path(__file__).resolve().parent
+WATCH = HERE.parent / "tools" / "watch.py"
 MODES = {"O3": ["-O3"], "G": ["-G"]}
 SKIPPED = 77
 # What the interpreter says of programs that it cannot judge.
@@ -49,11 +50,9 @@ class Checker:
         environment = dict(os.environ)
         if library:
             environment["LD_LIBRARY_PATH"] = f"{library}:{environment.get('LD_LIBRARY_PATH', '')}"
-        try:
-            done = subprocess.run([runner, ptx, launches], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  text=True, errors="replace", timeout=self.arguments.timeout)
-        except subprocess.TimeoutExpired as late:
-            return (late.stdout or b"").decode(errors="replace") + f"ran longer than {self.arguments.timeout} s\n"
+        watch = [sys.executable, WATCH, "--processor", str(self.arguments.processor)]
+        done = subprocess.run([*watch, runner, ptx, launches], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, errors="replace")
         if done.returncode != 0:
             return done.stdout + f"ended with {done.returncode}\n"
         return done.stdout
@@ -131,7 +130,7 @@ def add_options(parser):
     parser.add_argument("--runner", default="run_ptx", help="the program run_ptx")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--timeout", type=float, default=60, help="seconds for each run of a program")
+    parser.add_argument("--processor", type=int, default=60, help="seconds of processor time for each run of a program")
     parser.add_argument("--seconds", type=float, default=0, help="start nothing more after that time")
 
 
