@@ -1,9 +1,11 @@
 // What compilers recognise and replace: bytes moved within words, signs of narrow numbers, roots and quotients that are
-// whole routines, and arrays in private memory.
+// whole routines, arrays in private memory, and what loops make alike in each round.
 #include "random_ptx/generator/scope.h"
 
 namespace mulciber::random_ptx {
 namespace {
+
+constexpr std::array<const char*, 4> kJoins = {"or.b32", "or.b32", "xor.b32", "add.u32"};
 
 std::string hex(uint32_t value) {
   std::ostringstream stream;
@@ -14,7 +16,6 @@ std::string hex(uint32_t value) {
 // Bytes of one or two words to other places of a word, whose rest is zeros, a constant, or of a third word.
 Node byteMoves(Scope& scope) {
   Random& random = scope.random;
-  static constexpr std::array<const char*, 4> kJoins = {"or.b32", "or.b32", "xor.b32", "add.u32"};
   const std::string first = scope.reg('r'), second = random.chance(50) ? first : scope.reg('r');
   std::string code = "{\n.reg .b32 %all, %part;\nmov.b32 %all, 0;\n";
   const std::string join = cat(random.pick(kJoins), " %all, %all, %part;\n");
@@ -113,14 +114,40 @@ Node privateArray(Scope& scope) {
   return {code, {}};
 }
 
+// A loop that makes the same in each round and that lanes leave at two places, with other values; in another loop,
+// whose next round begins with what they left with, or not.
+Node sameEachRound(Scope& scope) {
+  Random& random = scope.random;
+  static constexpr std::array<const char*, 5> kMakes = {
+      "not.b32 %same, %start;\n", "neg.s32 %same, %start;\n", "xor.b32 %same, %start, %other;\n",
+      "mad.lo.s32 %same, %start, %start, %other;\n", "shl.b32 %same, %start, 3;\n"};
+  const std::string outer = scope.label(), begin = scope.label(), end = scope.label();
+  const bool isNested = random.chance(50), isMadeBefore = random.chance(50);
+  const std::string start = cat(isMadeBefore ? "sub.u32" : "mov.b32", " %start, ", scope.reg('r'),
+                                isMadeBefore ? ", " + scope.reg('r') : "", ";\n");
+  const auto step = cat("sub.s32 %rounds, %rounds, 1;\nsetp.le.s32 %last, %rounds, 0;\n@%last bra ", end, ";\n");
+  std::string code = cat("{\n.reg .b32 %start, %other, %same, %left, %rounds, %turns;\n.reg .pred %last;\n", start,
+                         "mov.b32 %turns, 2;\nmov.b32 %other, ", scope.reg('r'), ";\n", outer, ":\nand.b32 %rounds, ",
+                         scope.reg('r'), ", 7;\n", begin, ":\n", random.pick(kMakes));
+  if (random.chance(60)) code += cat("ld.volatile.global.b32 ", scope.reg('r'), ", [%global];\n");
+  code += cat("mov.b32 %left, ", random.chance(60) ? "%start" : "%same", ";\n", step, '@', scope.condition(false),
+              " bra ", begin, ";\nmov.b32 %left, ", random.chance(50) ? hex(random.below(100)) : scope.reg('r'), ";\n",
+              step, "bra ", begin, ";\n", end, ":\n", random.pick(kJoins), ' ', scope.reg('r'), ", %left, %same;\n");
+  if (isNested)
+    code += cat("mov.b32 %start, %left;\nsub.s32 %turns, %turns, 1;\nsetp.gt.s32 %last, %turns, 0;\n@%last bra ", outer,
+                ";\n");
+  return {code + "}\n", {}};
+}
+
 }  // namespace
 
 Node patternStatement(Scope& scope) {
-  const unsigned kind = scope.random.below(10);
+  const unsigned kind = scope.random.below(13);
   if (kind < 3) return byteMoves(scope);
   if (kind < 5) return narrowSigns(scope);
   if (kind < 7) return routineCall(scope);
-  return privateArray(scope);
+  if (kind < 10) return privateArray(scope);
+  return sameEachRound(scope);
 }
 
 }  // namespace mulciber::random_ptx
