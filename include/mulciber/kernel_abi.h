@@ -57,7 +57,8 @@ enum class KernelError : uint32_t {
   Assert = 2,
   OutOfStack = 3,
   IllegalAddress = 4,
-  Misaligned = 5
+  Misaligned = 5,
+  NoTexture = 6  // `message` is the handle that is no object's
 };
 
 // Written once, by the first thread that fails.

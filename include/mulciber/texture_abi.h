@@ -25,7 +25,8 @@ enum class TextureKind : uint32_t {
   Surface = 4,  // a CUDA array that is read and written by bytes
 };
 
-// The type of an image as a shader declares it. `rawImage` is arrayed where it can be, and its texels are unsigned.
+// The type of an image as a shader declares it. `rawImage` is arrayed where it can be, and its texels are unsigned
+// but where they are Decoded.
 enum class ImageShape : uint32_t {
   Line = 0,
   Plane = 1,
@@ -45,6 +46,8 @@ enum TextureFlag : uint32_t {
   LinearFilter = 4,           // between texels
   LinearMipFilter = 8,        // between levels
   Srgb = 16,                  // the first three channels
+  Decoded = 32,  // the driver makes floats of the texels, also behind `rawImage`: compressed and packed ones
+  Opaque = 64,   // the fourth channel is 1, of compressed texels that have none
 };
 
 // TextureRecord::sampling, of textures that a sampler of the device reads as CUDA does: `image` and `sampler` give it

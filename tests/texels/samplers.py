@@ -5,7 +5,7 @@ usage: samplers.py TEXELS
 
 The filter gives what an H200 gave (compare.py). Coordinates are ordinary numbers here: lavapipe's samplers take those
 beyond 32 bits for the smallest one, and NaNs for what lies beyond the border. They also round fractions and the colours
-of borders otherwise, so that these are left out.
+of borders otherwise, so that these are left out, with the formats that are fractions by themselves.
 """
 import os
 import re
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 CASES = "point, texels"
-ROUNDED = re.compile(" as fractions|f16.* a border of")
+ROUNDED = re.compile(" as fractions| [us]norm\d|f16.* a border of")
 
 
 def run(program, samplers):

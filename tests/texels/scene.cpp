@@ -49,6 +49,33 @@ const std::vector<Format>& formats() {
   return all;
 }
 
+const std::vector<Format>& laterFormats() {
+  static const std::vector<Format> all = {{"unorm8", CU_AD_FORMAT_UNORM_INT8X1, 1, 1},
+                                          {"unorm8x2", CU_AD_FORMAT_UNORM_INT8X2, 2, 1},
+                                          {"unorm8x4", CU_AD_FORMAT_UNORM_INT8X4, 4, 1},
+                                          {"unorm16", CU_AD_FORMAT_UNORM_INT16X1, 1, 2},
+                                          {"unorm16x4", CU_AD_FORMAT_UNORM_INT16X4, 4, 2},
+                                          {"snorm8", CU_AD_FORMAT_SNORM_INT8X1, 1, 1},
+                                          {"snorm8x4", CU_AD_FORMAT_SNORM_INT8X4, 4, 1},
+                                          {"snorm16x2", CU_AD_FORMAT_SNORM_INT16X2, 2, 2},
+                                          {"unorm10:10:10:2", CU_AD_FORMAT_UNORM_INT_101010_2, 4, 1},
+                                          {"bc1", CU_AD_FORMAT_BC1_UNORM, 4, 1, 8},
+                                          {"bc1 sRGB", CU_AD_FORMAT_BC1_UNORM_SRGB, 4, 1, 8},
+                                          {"bc2", CU_AD_FORMAT_BC2_UNORM, 4, 1, 16},
+                                          {"bc2 sRGB", CU_AD_FORMAT_BC2_UNORM_SRGB, 4, 1, 16},
+                                          {"bc3", CU_AD_FORMAT_BC3_UNORM, 4, 1, 16},
+                                          {"bc3 sRGB", CU_AD_FORMAT_BC3_UNORM_SRGB, 4, 1, 16},
+                                          {"bc4", CU_AD_FORMAT_BC4_UNORM, 1, 1, 8},
+                                          {"bc4 signed", CU_AD_FORMAT_BC4_SNORM, 1, 1, 8},
+                                          {"bc5", CU_AD_FORMAT_BC5_UNORM, 2, 1, 16},
+                                          {"bc5 signed", CU_AD_FORMAT_BC5_SNORM, 2, 1, 16},
+                                          {"bc6h", CU_AD_FORMAT_BC6H_UF16, 3, 2, 16},
+                                          {"bc6h signed", CU_AD_FORMAT_BC6H_SF16, 3, 2, 16},
+                                          {"bc7", CU_AD_FORMAT_BC7_UNORM, 4, 1, 16},
+                                          {"bc7 sRGB", CU_AD_FORMAT_BC7_UNORM_SRGB, 4, 1, 16}};
+  return all;
+}
+
 const Format& format(const std::string& name) {
   return *std::ranges::find_if(formats(), [&](const Format& one) { return one.name == name; });
 }
@@ -110,8 +137,8 @@ Resource::Resource(Notes& notes, Geometry geometry, const Format& format, bool i
     CUarray one = array_;
     if (mipmaps_) cuMipmappedArrayGetLevel(&one, mipmaps_, level);
     const auto at = [&](size_t extent) { return std::max<size_t>(extent >> level, 1); };
-    std::vector<uint8_t> bytes(at(width_) * at(height_) * (isVolume ? at(depth_) : std::max<size_t>(depth_, 1)) *
-                               format.bytes());
+    std::vector<uint8_t> bytes(format.elements(at(width_)) * format.elements(at(height_)) *
+                               (isVolume ? at(depth_) : std::max<size_t>(depth_, 1)) * format.bytes());
     fill(bytes, format, 11 + level);
     transfer(one, bytes, true);
     if (level == 0) array_ = one;
@@ -129,8 +156,8 @@ void Resource::transfer(CUarray array, std::vector<uint8_t>& bytes, bool toArray
   cuArray3DGetDescriptor(&shape, array);
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-  copy.WidthInBytes = copy.srcPitch = copy.dstPitch = shape.Width * format_.bytes();
-  copy.Height = copy.srcHeight = copy.dstHeight = std::max<size_t>(shape.Height, 1);
+  copy.WidthInBytes = copy.srcPitch = copy.dstPitch = format_.elements(shape.Width) * format_.bytes();
+  copy.Height = copy.srcHeight = copy.dstHeight = format_.elements(std::max<size_t>(shape.Height, 1));
   copy.Depth = std::max<size_t>(shape.Depth, 1);
   if (toArray) {
     copy.srcHost = bytes.data();

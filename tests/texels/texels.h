@@ -35,11 +35,15 @@ struct Format {
   const char* name;
   CUarray_format format;
   unsigned channels, channelBytes;
-  unsigned bytes() const { return channels * channelBytes; }
+  unsigned blockBytes = 0;  // of 4 x 4 texels, where the format is compressed
+  unsigned bytes() const { return blockBytes ? blockBytes : channels * channelBytes; }
+  size_t elements(size_t texels) const { return blockBytes ? (texels + 3) / 4 : texels; }
   bool isFloat() const { return format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT; }
 };
 const std::vector<Format>& formats();  // all of 1, 2 and 4 channels
 const Format& format(const std::string& name);
+const std::vector<Format>&
+laterFormats();  // those of CUDA 11.5, whose texels are numbers: packed, compressed and so on
 
 enum class Geometry {
   Linear,

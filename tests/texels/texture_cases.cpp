@@ -323,6 +323,37 @@ void addSpecials() {
     }
 }
 
+// Formats that say themselves that their texels are numbers.
+void addLaterFormats() {
+  for (const Format& one : laterFormats())
+    for (const Geometry geometry : {Geometry::Plane, Geometry::Planes, Geometry::Cube, Geometry::Levels}) {
+      const bool isPlain = geometry == Geometry::Plane;
+      for (const bool isLinear : {false, true})
+        for (const bool isNormalized : {false, true}) {
+          if (!isPlain && !isNormalized) continue;
+          Texture texture{geometry, one, geometry == Geometry::Levels ? Form::Level : Form::Plain};
+          texture.isLinear = isLinear;
+          texture.isNormalized = isNormalized;
+          texture.mode = isNormalized ? CU_TR_ADDRESS_MODE_WRAP : CU_TR_ADDRESS_MODE_CLAMP;
+          add(texture);
+          if (!isPlain || isNormalized) continue;
+          texture.mode = CU_TR_ADDRESS_MODE_BORDER;
+          add(texture);
+          texture.mode = CU_TR_ADDRESS_MODE_CLAMP;
+          texture.readsIntegers = true;
+          add(texture);
+          texture.readsIntegers = false;
+          texture.isSrgb = true;
+          add(texture);
+        }
+      if (!isPlain) continue;
+      Texture gathered{geometry, one, Form::Gather}, whole{geometry, one, Form::Whole};
+      gathered.channel = one.channels - 1;
+      add(gathered);
+      add(whole);
+    }
+}
+
 }  // namespace
 
 void addTextures() {
@@ -335,6 +366,7 @@ void addTextures() {
   addForms();
   addLevels();
   addSpecials();
+  addLaterFormats();
 }
 
 }  // namespace mulciber::texels

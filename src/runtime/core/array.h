@@ -23,6 +23,9 @@ struct ArrayFormat {
   VkFormat element, normalized;
 
   bool isCompressed() const { return block != 1; }
+  // Compressed ones that are there as sRGB too, as which they are the next kind.
+  bool hasSrgb() const { return (kind >= 17 && kind <= 22) || kind == 29 || kind == 30; }
+  bool isSrgb() const { return hasSrgb() && kind % 2 == 0; }
 };
 
 // Null when CUDA has no such format of arrays.

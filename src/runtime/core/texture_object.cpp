@@ -91,10 +91,10 @@ Error TextureObject::texelsOf(Texels& out) const {
   if (!format) return Error::InvalidValue;
   if (description_.hasView) {
     // CU_RES_VIEW_FORMAT_UINT_1X8 ..: three numbers of channels of each kind.
-    constexpr Texels kinds[] = {{8, 0, ChannelType::Unsigned, false},  {8, 0, ChannelType::Signed, false},
-                                {16, 0, ChannelType::Unsigned, false}, {16, 0, ChannelType::Signed, false},
-                                {32, 0, ChannelType::Unsigned, false}, {32, 0, ChannelType::Signed, false},
-                                {16, 0, ChannelType::Float, false},    {32, 0, ChannelType::Float, false}};
+    constexpr Texels kinds[] = {{8, 0, ChannelType::Unsigned},  {8, 0, ChannelType::Signed},
+                                {16, 0, ChannelType::Unsigned}, {16, 0, ChannelType::Signed},
+                                {32, 0, ChannelType::Unsigned}, {32, 0, ChannelType::Signed},
+                                {16, 0, ChannelType::Float},    {32, 0, ChannelType::Float}};
     constexpr uint32_t firstCompressed = 3 * std::size(kinds), compressed = 14;
     const uint32_t place = description_.view.format - 1;
     const bool isCompressed = place >= firstCompressed && place < firstCompressed + compressed;
@@ -110,14 +110,24 @@ Error TextureObject::texelsOf(Texels& out) const {
   out.bits = format->bits;
   out.channels = format->channels;
   const bool isNormalized = format->kind >= FirstUnorm && format->kind <= LastSnorm;
-  if (format->isCompressed() || (format->kind > Float && !isNormalized)) {
-    util::log().warn("textures of compressed and packed formats are not supported");
-    return Error::NotSupported;
+  if (format->isCompressed() || (format->kind > Float && !isNormalized)) {  // or packed
+    if (description_.resource >= TextureDescription::Resource::Linear) return Error::InvalidValue;
+    out = {32, 4, ChannelType::Float, false, format->element};
+    if (format->hasSrgb()) return chooseSrgb(out.decoded);
+    return Error::Success;
   }
   out.isNormalized = isNormalized;
   out.type = format->kind == Float                                ? ChannelType::Float
              : format->kind == Signed || format->kind > LastUnorm ? ChannelType::Signed
                                                                   : ChannelType::Unsigned;
+  return Error::Success;
+}
+
+// Each of these formats is followed by the same as sRGB. Arrays of the latter are not read otherwise, as natively.
+Error TextureObject::chooseSrgb(VkFormat& format) const {
+  const bool isSrgb = description_.format->isSrgb();
+  if (isSrgb && !description_.isSrgb) return Error::InvalidValue;
+  if (description_.isSrgb && !isSrgb) format = static_cast<VkFormat>(format + 1);
   return Error::Success;
 }
 
@@ -131,6 +141,8 @@ Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) 
   const bool isInteger = texels.type != ChannelType::Float;
   const bool isNormalized = texels.isNormalized || (isInteger && texels.bits < 32 && !asked.readsIntegers);
   if (isNormalized) record.flags |= abi::ReadsNormalized;
+  if (texels.decoded != VK_FORMAT_UNDEFINED)
+    record.flags |= abi::Decoded | (asked.format->channels == 4 ? 0u : abi::Opaque);
   if (asked.isSrgb && isNormalized && texels.bits == 8 && texels.type == ChannelType::Unsigned)
     record.flags |= abi::Srgb;
   const bool filters = asked.filtersLinear && asked.resource != TextureDescription::Resource::Linear;
@@ -254,7 +266,9 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
     }
     if (array.isCube() && layers % 6 != 0) return Error::InvalidValue;
   }
-  if (!readsTexels(context_.vulkan(), record.texelBytes)) return Error::NotSupported;
+  const bool isDecoded = texels.decoded != VK_FORMAT_UNDEFINED;
+  const uint32_t stored = isDecoded ? description_.format->bytes : record.texelBytes;
+  if (!readsTexels(context_.vulkan(), stored)) return Error::NotSupported;
   record.kind = abi::TextureKind::Image;
   const auto sizeAt = [&](uint32_t size) { return std::max(size >> firstLevel, 1u); };
   record.width = sizeAt(image_->shape().width);
@@ -263,6 +277,8 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   record.levels = levels;
   record.layers = array.isCube() ? layers / 6 : layers;
   record.shape = shapeOf(array);
+  if (array.isCube() && description_.isSeamless)
+    std::ranges::fill(record.addressModes, static_cast<uint32_t>(abi::AddressMode::Clamp));
   record.rawShape = rawShapeOf(record.shape);
   vk::Image::ViewShape view{};
   view.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
@@ -271,13 +287,14 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   view.baseLayer = firstLayer;
   view.layers = layers;
   view.type = viewType(record.rawShape);
-  view.format = rawFormat(texels.bits, texels.channels);
+  view.format = isDecoded ? texels.decoded : rawFormat(texels.bits, texels.channels);
   TRY(number(view, record.rawImage));
   return chooseSampler(record, texels, view);
 }
 
 // What samplers convert texels from.
 VkFormat TextureObject::sampledFormat(const abi::TextureRecord& record, const Texels& texels) const {
+  if (texels.decoded != VK_FORMAT_UNDEFINED) return texels.decoded;
   if ((record.flags & abi::ReadsNormalized) == 0)
     return texels.type == ChannelType::Float ? description_.format->element
                                              : numberFormat(texels.bits, texels.channels);
@@ -303,8 +320,10 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   if (record.shape == ImageShape::Line && filters &&
       record.addressModes[1] == static_cast<uint32_t>(abi::AddressMode::Border))
     return Error::Success;
-  // Vulkan filters across the edges of a cube unless it is told otherwise.
-  const bool hasSeams = isCube && filters && !description_.isSeamless;
+  // Vulkan filters across the edges of a cube, and clamps there, unless it is told otherwise.
+  const bool clamps = record.addressModes[0] == static_cast<uint32_t>(abi::AddressMode::Clamp) &&
+                      record.addressModes[1] == static_cast<uint32_t>(abi::AddressMode::Clamp);
+  const bool hasSeams = isCube && (filters || !clamps) && !description_.isSeamless;
   if (hasSeams && !vk::Descriptors::haveSeams(physical)) return Error::Success;
   if (description_.hasView && description_.view.format != 0) return Error::Success;
   const bool hasTexelCoordinates = !description_.hasNormalizedCoordinates;

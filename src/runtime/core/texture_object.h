@@ -48,9 +48,11 @@ class TextureObject : public TableObject {
   struct Texels {
     uint32_t bits = 0, channels = 0;
     abi::ChannelType type{};
-    bool isNormalized = false;  // by itself
+    bool isNormalized = false;               // by itself
+    VkFormat decoded = VK_FORMAT_UNDEFINED;  // of compressed and packed ones, of which the driver makes floats
   };
   Error texelsOf(Texels& out) const;
+  Error chooseSrgb(VkFormat& format) const;
   Error describeTexels(abi::TextureRecord& record, Texels& texels) const;
   Error describeMemory(abi::TextureRecord& record, const Texels& texels);
   Error describePlane(abi::TextureRecord& record, const Texels& texels);

@@ -8,6 +8,7 @@
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/worker.h"
 #include "runtime/vk/device.h"
+#include "util/environment.h"
 
 namespace mulciber::core {
 
@@ -85,8 +86,7 @@ bool TextureTable::hasPassed(const Leaving& leaving) const {
          });
 }
 
-Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
-  if (!free_.empty()) return Error::Success;
+void TextureTable::retire(std::vector<TableObjectRef>& gone) {
   if (!removed_.empty()) {
     Leaving leaving;
     leaving.numbers.swap(removed_);
@@ -107,6 +107,10 @@ Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
     }
     leaving_.pop_front();
   }
+}
+
+Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
+  if (free_.empty()) retire(gone);
   return free_.empty() ? grow() : Error::Success;
 }
 
@@ -140,12 +144,14 @@ TableObjectRef TextureTable::find(uint64_t handle) const {
 }
 
 Error TextureTable::remove(uint64_t handle) {
+  std::vector<TableObjectRef> gone;
   std::lock_guard lock(mutex_);
   if (!slotOf(handle)) return Error::InvalidValue;
   const auto number = static_cast<uint32_t>(handle);
   slots_[number].isLeaving = true;
   if (isFiltered(slots_[number].record)) --filtered_;  // launches from now on do not meet it
   removed_.push_back(number);
+  if (util::environment().checkTextures) retire(gone);  // so that kernels find no object from now on
   return Error::Success;
 }
 

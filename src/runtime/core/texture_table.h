@@ -62,6 +62,8 @@ class TextureTable {
   };
 
   Error grow();
+  // Makes the places of destroyed objects free that no work can read any more. The objects are to end outside the lock.
+  void retire(std::vector<TableObjectRef>& gone);
   Error makeRoom(std::vector<TableObjectRef>& gone);
   bool hasPassed(const Leaving& leaving) const;
   const Slot* slotOf(uint64_t handle) const;

@@ -67,7 +67,11 @@ std::vector<Channels> TexelReader::read(const std::vector<Place>& places) {
   Value hasShape =
       b.compare(Op::IEq, record_.word(offsetof(abi::TextureRecord, rawShape)), b.i32(static_cast<uint32_t>(shape_)));
   f_.beginIf(b.bitAnd(record_.isKind(abi::TextureKind::Image), hasShape));
-  for (size_t i = 0; i < places.size(); ++i) write(b, fields[i], readImage(places[i]));
+  f_.beginIf(record_.flag(abi::Decoded));
+  for (size_t i = 0; i < places.size(); ++i) write(b, fields[i], readImage(places[i], ir::F32));
+  f_.beginElse();
+  for (size_t i = 0; i < places.size(); ++i) write(b, fields[i], readImage(places[i], ir::I32));
+  f_.endIf();
   if (shape_ != ImageShape::Volume) {
     f_.beginElse();
     const Value linear = record_.isKind(abi::TextureKind::Linear), pitched = record_.isKind(abi::TextureKind::Pitched);
@@ -92,14 +96,15 @@ std::vector<Channels> TexelReader::read(const std::vector<Place>& places) {
   return result;
 }
 
-Channels TexelReader::readImage(const Place& place) {
+Channels TexelReader::readImage(const Place& place, ir::Type type) {
   ir::Builder& b = f_.b;
   const auto shape = static_cast<uint64_t>(shape_);
-  const ir::Type texel = ir::I32.withLanes(4);
+  const ir::Type texel = type.withLanes(4);
   const Value image = record_.word(offsetof(abi::TextureRecord, rawImage));
   Value fetched = shape_ == ImageShape::Lines
                       ? b.emit(Op::ImageFetch, texel, {image, place.level, place.x, place.z}, shape)
                       : b.emit(Op::ImageFetch, texel, {image, place.level, place.x, place.y, place.z}, shape);
+  if (type == ir::F32) fetched = b.bitcast(ir::I32.withLanes(4), fetched);
   return {b.extract(fetched, 0), b.extract(fetched, 1), b.extract(fetched, 2), b.extract(fetched, 3)};
 }
 

@@ -38,7 +38,7 @@ class TexelReader {
  private:
   using Words = std::array<Value, 4>;
 
-  Channels readImage(const Place& place);
+  Channels readImage(const Place& place, ir::Type type);
   Value addressOf(const Place& place);
   Words loadWords(Value address, uint32_t bytes);
   Channels fieldsOf(const Words& words);

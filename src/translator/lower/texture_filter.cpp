@@ -85,10 +85,8 @@ void TextureFilter::selectFace() {
 
 void TextureFilter::prepareAxes() {
   if (sample_.geometry.isCube) selectFace();
-  const auto clamp = b_.i32(static_cast<uint32_t>(AddressMode::Clamp));
   for (size_t i = 0; i < sample_.coordinates.size(); ++i) {
-    // A cube's height is its width; its faces end where others begin.
-    Value mode = face_ ? clamp : record_.word(offsetof(abi::TextureRecord, addressModes) + 4 * i);
+    const Value mode = record_.word(offsetof(abi::TextureRecord, addressModes) + 4 * i);
     axes_.push_back({sample_.coordinates[i], mode, extents[i]});
   }
   const TextureGeometry& geometry = sample_.geometry;
@@ -313,6 +311,12 @@ Value TextureFilter::hasTexel(Value level) {
   return b_.bitNot(isNone);
 }
 
+// Compressed texels without a fourth channel have 1 for it, even where there are none.
+Value TextureFilter::fourth(Value channel) {
+  const Value isOpaque = b_.bitAnd(record_.flag(abi::Opaque), b_.bitNot(record_.isKind(abi::TextureKind::None)));
+  return b_.select(isOpaque, b_.bitcast(ir::I32, b_.f32(1)), channel);
+}
+
 Channels TextureFilter::texel() {
   const Value none = b_.i32(0);
   const Value levels = record_.word(offsetof(abi::TextureRecord, levels));
@@ -322,7 +326,9 @@ Channels TextureFilter::texel() {
   Channels fields = readAt({sample_.coordinates}, level)[0];
   const Value isInside = hasTexel(level);
   for (Value& field : fields) field = b_.select(isInside, field, none);
-  return reader_.convert(fields);
+  fields = reader_.convert(fields);
+  fields[3] = fourth(fields[3]);
+  return fields;
 }
 
 Channels TextureFilter::sample() {
@@ -361,7 +367,7 @@ Channels TextureFilter::sample() {
   for (const Position& position : locate(firstLevel, b_.boolean(false))) nearest.push_back(position.index);
   write(reader_.convert(readAt({nearest}, firstLevel)[0]));
   f_.endIf();
-  return {b_.read(results[0]), b_.read(results[1]), b_.read(results[2]), b_.read(results[3])};
+  return {b_.read(results[0]), b_.read(results[1]), b_.read(results[2]), fourth(b_.read(results[3]))};
 }
 
 // Counter-clockwise from the lower left one, as PTX has it.
@@ -384,6 +390,7 @@ Channels TextureFilter::gather(unsigned channel) {
     Value isFraction = b_.bitAnd(format_.isNormalized, b_.bitNot(format_.isFloat));
     Value hasChannel = b_.compare(Op::ULt, b_.i32(channel), format_.channels);
     result[i] = b_.select(b_.bitAnd(isFraction, hasChannel), fraction, reader_.convert(texels[i])[channel]);
+    if (channel == 3) result[i] = fourth(result[i]);
   }
   return result;
 }

@@ -67,6 +67,7 @@ class TextureFilter {
   std::vector<Plane> planes(Value level, Value weight, Value isLinear);
   std::vector<Plane> planesIf(Value condition, Value level, Value weight, Value isLinear);
   Value hasTexel(Value level);            // at integer coordinates
+  Value fourth(Value channel);            // what the texture's reader gets for it
   Value moved(Value index, size_t axis);  // by the instruction's offset
   Value resolve(Value index, Value size, Value mode, Value& isInside);
   // Each of `indices` has one for each axis.

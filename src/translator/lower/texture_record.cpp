@@ -35,6 +35,11 @@ TextureRecord::TextureRecord(FunctionLowering& f, Value handle) : f_(f) {
   constexpr auto none = static_cast<uint32_t>(abi::TextureKind::None);
   kind_ = b.select(isLive, word(offsetof(abi::TextureRecord, kind)), b.i32(none));
   flags_ = word(offsetof(abi::TextureRecord, flags));
+  if (!f.profile().checksTextures) return;
+  f.beginIf(isKind(abi::TextureKind::None));
+  const FunctionLowering::FaultText text{handle, b.i64(0), b.i32(0), b.i64(0)};
+  f.fail(KernelFault::NoTexture, &text);
+  f.endIf();
 }
 
 Value TextureRecord::field(ir::Type type, size_t offset) const {
