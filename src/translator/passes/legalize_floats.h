@@ -19,7 +19,7 @@ namespace mulciber::passes {
 
 class LegalizeFloats : public Pass {
  public:
-  explicit LegalizeFloats(Repair repair = Repair::Runs) : repair_(repair) {}
+  explicit LegalizeFloats(Repair repair = Repair::Cheaper) : repair_(repair) {}
 
   std::string_view name() const override { return "legalize_floats"; }
   bool run(ir::Function& function, PassContext& context) override;
