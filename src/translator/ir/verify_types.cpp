@@ -117,7 +117,7 @@ std::string checkImage(const Instruction& instruction) {
   if (!isInt32(operands[0]) || (samples && !isInt32(operands[1]))) return "takes the number of an image as i32";
   for (size_t i = numbers; i < operands.size(); ++i)
     if (operands[i]->type != coordinate) return "takes a level and coordinates of type " + toString(coordinate);
-  const bool givesFour = instruction.type == I32.withLanes(4) || (samples && instruction.type == F32.withLanes(4));
+  const bool givesFour = instruction.type == I32.withLanes(4) || instruction.type == F32.withLanes(4);
   return givesFour ? "" : "gives four channels";
 }
 
