@@ -57,7 +57,7 @@ void contexts() {
   });
   sequence(D, "destroying the primary context",
            [](World& w) { return Notes() << FUNCTION(cuCtxDestroy)(w.context) << FUNCTION(cuCtxSynchronize)(); });
-  sequence(R, "reset and continue", [](World&) {
+  sequence(R, "reset and go on", [](World&) {
     void* before = nullptr;
     void* after = nullptr;
     Notes notes;
