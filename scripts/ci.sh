@@ -42,6 +42,7 @@ tsan() {
   use_test_driver lanes32
   build tsan test_core test_api stress random_graphs cudart11
   export TSAN_OPTIONS="suppressions=$root/tests/stress/thread_sanitizer.supp report_thread_leaks=0"
+  export LD_LIBRARY_PATH=$root/build-tsan/lib  # the sanitizer's dlopen does not look where the test program's would
   run_ctest tsan "$root/build-tsan" -R '^(core|api|stress|random_graphs)$'
 }
 
