@@ -1,40 +1,23 @@
 // Regions whose multiply-adds are taken as the device computes them at first, at the end of legalize_floats.
+#include "passes/flushing_device.h"
 #include "support/run_pass.h"
 #include "translator/passes/legalize_floats.h"
 
 namespace mulciber {
 namespace {
 
-TargetProfile flushing() {
-  TargetProfile profile;
-  profile.float64 = profile.fusedFma32 = profile.denormPreserve32 = profile.exactFma64 = profile.nvidiaNan = true;
-  return profile;
-}
+using test::count, test::flushingDevice, test::kernelOfFloats;
 
 std::string repaired(const std::string& text, passes::Repair repair = passes::Repair::Regions) {
-  const TargetProfile profile = flushing();
+  const TargetProfile profile = flushingDevice();
   const TranslateOptions options;
   ir::Program program;
   passes::PassContext context{profile, options, program};
   return test::runPass(text, [&](ir::Function& function) { passes::LegalizeFloats(repair).run(function, context); });
 }
 
-size_t count(const std::string& text, const std::string& what) {
-  size_t result = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) result++;
-  return result;
-}
-
-// Registers 0 to 3 hold floats; the body is one block.
-std::string kernel(const std::string& body) {
-  return "kernel @k {\n  var v0 f32\n  var v1 f32\n  var v2 f32\n  var v3 f32\nb0:\n  %0 = read f32 v0\n  %1 = read "
-         "f32 v1\n"
-         "  %2 = read f32 v2\n" +
-         body + "  ret\n}\n";
-}
-
 TEST(FastRegions, OneBranchForManyAndTheirCopies) {
-  const std::string text = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = fma f32 %0, %1, %2
   %4 = fma f32 %3, %1, %2
   %5 = fmul f32 %4, %0
   %6 = fma f32 %5, %0, %4
@@ -47,21 +30,21 @@ TEST(FastRegions, OneBranchForManyAndTheirCopies) {
 
 // Of the sums only what is a factor is looked at: the first is none.
 TEST(FastRegions, LooksAtFactorsAndFirstAddends) {
-  const std::string chain = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  const std::string chain = repaired(kernelOfFloats(R"(  %3 = fma f32 %0, %1, %2
   %4 = fma f32 %1, %1, %3
   %5 = fneg f32 %4
   %6 = fma f32 %0, %0, %5
   write v3, %6
 )"));
   EXPECT_EQ(count(chain, "min.u i32"), 3u) << chain;
-  const std::string product = repaired(kernel(R"(  %3 = fmul f32 %0, %0
+  const std::string product = repaired(kernelOfFloats(R"(  %3 = fmul f32 %0, %0
   %4 = fma f32 %1, %1, %3
   %5 = fneg f32 %0
   %6 = fma f32 %5, %1, %4
   write v3, %6
 )"));
   EXPECT_EQ(count(product, "min.u i32"), 2u) << product;  // of the two factors: nothing else is looked at
-  const std::string known = repaired(kernel(R"(  %3 = const f32 0x3e800000
+  const std::string known = repaired(kernelOfFloats(R"(  %3 = const f32 0x3e800000
   %4 = const f32 0x0
   %5 = fma f32 %3, %3, %4
   write v3, %5
@@ -70,7 +53,7 @@ TEST(FastRegions, LooksAtFactorsAndFirstAddends) {
 }
 
 TEST(FastRegions, NothingIsDoneTwiceThatMustNotBe) {
-  const std::string text = repaired(kernel(R"(  %3 = const i64 64
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = const i64 64
   %4 = fma f32 %0, %1, %2
   store %3, %4 [global]
   %5 = fma f32 %0, %0, %2
@@ -147,7 +130,7 @@ TEST(FastRegions, AddressesOfSumsAreDecidedBefore) {
   %5 = load f32 %4 [global align 4]
   write v3, %5
 )";
-  EXPECT_EQ(count(repaired(kernel(body)), "br %"), 4u) << repaired(kernel(body));
+  EXPECT_EQ(count(repaired(kernelOfFloats(body)), "br %"), 4u) << repaired(kernelOfFloats(body));
 }
 
 TEST(FastRegions, AreMadeWhereTheyAreCheaper) {

@@ -1,17 +1,14 @@
 // Multiply-adds that flush, repaired at the end of legalize_floats.
+#include "passes/flushing_device.h"
 #include "support/run_pass.h"
 #include "translator/passes/legalize_floats.h"
 
 namespace mulciber {
 namespace {
 
-TargetProfile flushing() {
-  TargetProfile profile;
-  profile.float64 = profile.fusedFma32 = profile.denormPreserve32 = profile.exactFma64 = profile.nvidiaNan = true;
-  return profile;
-}
+using test::count, test::flushingDevice, test::kernelOfFloats;
 
-std::string repaired(const std::string& text, bool isAsked = true, const TargetProfile& profile = flushing()) {
+std::string repaired(const std::string& text, bool isAsked = true, const TargetProfile& profile = flushingDevice()) {
   TranslateOptions options;
   options.exactDenormals = isAsked;
   ir::Program program;
@@ -20,22 +17,8 @@ std::string repaired(const std::string& text, bool isAsked = true, const TargetP
       text, [&](ir::Function& function) { passes::LegalizeFloats(passes::Repair::Runs).run(function, context); });
 }
 
-size_t count(const std::string& text, const std::string& what) {
-  size_t result = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) result++;
-  return result;
-}
-
-// Registers 0 to 3 hold floats; the body is one block.
-std::string kernel(const std::string& body) {
-  return "kernel @k {\n  var v0 f32\n  var v1 f32\n  var v2 f32\n  var v3 f32\nb0:\n  %0 = read f32 v0\n  %1 = read "
-         "f32 v1\n"
-         "  %2 = read f32 v2\n" +
-         body + "  ret\n}\n";
-}
-
 TEST(FmaRepair, OneBranchForMany) {
-  const std::string text = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = fma f32 %0, %1, %2
   %4 = fma f32 %3, %1, %2
   %5 = fmul f32 %4, %0
   %6 = fma f32 %5, %0, %4
@@ -49,7 +32,7 @@ TEST(FmaRepair, OneBranchForMany) {
 
 // Of the sums only what is a factor is measured: the first is none.
 TEST(FmaRepair, MeasuresFactorsAndFirstAddends) {
-  const std::string chain = repaired(kernel(R"(  %3 = fma f32 %0, %1, %2
+  const std::string chain = repaired(kernelOfFloats(R"(  %3 = fma f32 %0, %1, %2
   %4 = fma f32 %1, %1, %3
   %5 = fneg f32 %4
   %6 = fma f32 %0, %0, %5
@@ -57,14 +40,14 @@ TEST(FmaRepair, MeasuresFactorsAndFirstAddends) {
 )"));
   EXPECT_EQ(count(chain, "fmin f32"), 1u) << chain;
   EXPECT_EQ(count(chain, "flt bool"), 2u + 3 * 2) << chain;  // of which two are of each sum in f64
-  const std::string product = repaired(kernel(R"(  %3 = fmul f32 %0, %0
+  const std::string product = repaired(kernelOfFloats(R"(  %3 = fmul f32 %0, %0
   %4 = fma f32 %1, %1, %3
   %5 = fneg f32 %0
   %6 = fma f32 %5, %1, %4
   write v3, %6
 )"));
   EXPECT_EQ(count(product, "fmin f32"), 1u) << product;  // of the two factors: nothing else is measured
-  const std::string known = repaired(kernel(R"(  %3 = const f32 0x3e800000
+  const std::string known = repaired(kernelOfFloats(R"(  %3 = const f32 0x3e800000
   %4 = const f32 0x0
   %5 = fma f32 %3, %3, %4
   write v3, %5
@@ -73,7 +56,7 @@ TEST(FmaRepair, MeasuresFactorsAndFirstAddends) {
 }
 
 TEST(FmaRepair, EndsARunBeforeWhatIsNotDoneTwice) {
-  const std::string text = repaired(kernel(R"(  %3 = const i64 64
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = const i64 64
   %4 = fma f32 %0, %1, %2
   store %3, %4 [global]
   %5 = fma f32 %0, %0, %2
@@ -84,11 +67,11 @@ TEST(FmaRepair, EndsARunBeforeWhatIsNotDoneTwice) {
 }
 
 TEST(FmaRepair, LeavesOthersAlone) {
-  const std::string flushes = kernel("  %3 = fma f32 %0, %1, %2 {ftz}\n  write v3, %3\n");
-  const std::string keeps = kernel("  %3 = fma f32 %0, %1, %2\n  write v3, %3\n");
+  const std::string flushes = kernelOfFloats("  %3 = fma f32 %0, %1, %2 {ftz}\n  write v3, %3\n");
+  const std::string keeps = kernelOfFloats("  %3 = fma f32 %0, %1, %2\n  write v3, %3\n");
   EXPECT_EQ(count(repaired(flushes), "br %"), 0u);
   EXPECT_EQ(count(repaired(keeps, false), "br %"), 0u);
-  TargetProfile exact = flushing();
+  TargetProfile exact = flushingDevice();
   exact.exactFma32 = true;
   EXPECT_EQ(count(repaired(keeps, true, exact), "br %"), 0u);
 }

@@ -13,9 +13,8 @@ namespace mulciber::passes {
 bool tellRoundsApart(ir::Function& function);
 
 //   needs   SSA, structure
-//   leaves  no use behind a loop of what is the same in each of its rounds; such uses have a copy of which drivers
-//   cannot
-//           tell that it is, since it is made with what the loop carries from round to round
+//   leaves  no use behind a loop of what is the same in each of its rounds; such uses have a copy,
+//           made with what the loop carries from round to round, so that drivers cannot tell that it is the same
 class LoopInvariants : public Pass {
  public:
   std::string_view name() const override { return "loop_invariants"; }
