@@ -11,6 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
 
 #include <cuda.h>
 
@@ -207,6 +210,27 @@ double cpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+// Of each thread of the process, by its number: the drivers have threads of their own.
+std::map<std::string, double> threadSeconds() {
+  std::map<std::string, double> seconds;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    double nanoseconds = 0;
+    std::ifstream(thread.path() / "schedstat") >> nanoseconds;
+    seconds[thread.path().filename()] = nanoseconds * 1e-9;
+  }
+  return seconds;
+}
+
+void printThreads(const std::map<std::string, double>& before, uint32_t frames) {
+  for (const auto& [number, seconds] : threadSeconds()) {
+    const auto earlier = before.find(number);
+    const double each = (seconds - (earlier == before.end() ? 0 : earlier->second)) * 1e6 / frames;
+    std::string name;
+    std::getline(std::ifstream("/proc/self/task/" + number + "/comm"), name);
+    if (each >= 1) std::printf("  thread %s (%s): %.2f us of CPU time a frame\n", number.c_str(), name.c_str(), each);
+  }
+}
+
 void run(const std::string& way, uint32_t count, uint32_t frames) {
   Gpu gpu;
   const Picture picture(gpu, width, height, VK_SAMPLE_COUNT_1_BIT);
@@ -221,8 +245,10 @@ void run(const std::string& way, uint32_t count, uint32_t frames) {
   TimelinePoint drawn[inFlight];
   auto begin = std::chrono::steady_clock::now();
   double cpu = 0;
+  std::map<std::string, double> threads;
   for (uint32_t frame = 0; frame < frames + warmUp; ++frame) {
     if (frame == warmUp) {
+      threads = threadSeconds();
       begin = std::chrono::steady_clock::now();
       cpu = cpuSeconds();
     }
@@ -243,9 +269,11 @@ void run(const std::string& way, uint32_t count, uint32_t frames) {
   }
   gpu.wait(drawn[(frames + warmUp - 1) % inFlight]);
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+  const double used = cpuSeconds() - cpu;
+  printThreads(threads, frames);
   picture.save("interop_" + way + ".png", 1);
   std::printf("%-8s %8u particles: %9.2f us a frame, %8.2f us of CPU time\n", way.c_str(), count, time.count() / frames,
-              (cpuSeconds() - cpu) * 1e6 / frames);
+              used * 1e6 / frames);
 }
 
 }  // namespace

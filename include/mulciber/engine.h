@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* The result of mulciberGetEngineVersion(). Functions and members are only ever added; structures hold their size. */
-#define MULCIBER_ENGINE_VERSION 2u
+#define MULCIBER_ENGINE_VERSION 3u
 uint32_t mulciberGetEngineVersion(void);
 
 typedef enum MulciberResult {
@@ -94,9 +94,21 @@ typedef struct MulciberQueue {
   void* user;
 } MulciberQueue;
 
+/* With these the engine allocates all of the context's device memory itself (from version 3 on). `allocate` calls
+   vkAllocateMemory with `info` and its chain as they are, or gives VK_ERROR_OUT_OF_DEVICE_MEMORY: then the call that
+   needed the memory fails with MULCIBER_ERROR_OUT_OF_MEMORY, and nothing is lost. Any thread that uses the context may
+   call them, and mulciberDestroyContext() gives all back. The context maps what the host can see. */
+typedef struct MulciberMemoryCallbacks {
+  VkResult (*allocate)(void* user, const VkMemoryAllocateInfo* info, VkDeviceMemory* out);
+  void (*free)(void* user, VkDeviceMemory memory);
+  void* user;
+} MulciberMemoryCallbacks;
+
 typedef enum MulciberContextFlags {
-  MULCIBER_CONTEXT_NO_THREADS = 1, /* starts none; work of streams goes to the queue with each call */
-  MULCIBER_CONTEXT_NO_DISK = 2     /* keeps no compiled kernels on disk */
+  /* Starts none. Work of streams goes to the queue with each call; what a stream needs a thread for is not supported:
+     functions of the host and conditional nodes of the CUDA libraries. */
+  MULCIBER_CONTEXT_NO_THREADS = 1,
+  MULCIBER_CONTEXT_NO_DISK = 2 /* keeps no compiled kernels on disk */
 } MulciberContextFlags;
 
 typedef struct MulciberContextInfo {
@@ -111,6 +123,7 @@ typedef struct MulciberContextInfo {
   const VkAllocationCallbacks* allocationCallbacks; /* may be null; must stay valid */
   VkBufferUsageFlags bufferUsage; /* what the engine uses the context's memory for: VK_BUFFER_USAGE_VERTEX_BUFFER_BIT */
   uint32_t flags;                 /* MulciberContextFlags */
+  const MulciberMemoryCallbacks* memoryCallbacks; /* may be null; read by mulciberCreateContext() (from version 3 on) */
 } MulciberContextInfo;
 
 /* Runs some small shaders, unless their results are on disk, and waits for them. */

@@ -1,5 +1,7 @@
 // Contexts on an engine's device: what they need, what they refuse, and what they leave alone.
+#include <cstddef>
 #include <cstring>
+#include <map>
 
 #include "engine/test_engine.h"
 
@@ -213,6 +215,93 @@ TEST_F(ContextTest, AllocatesThroughTheEnginesCallbacks) {
   }
   EXPECT_GT(made, 0);
   EXPECT_EQ(live, 0);
+}
+
+namespace {
+
+// An engine that allocates the device's memory itself, up to a limit.
+struct Budget {
+  PFN_vkAllocateMemory allocate = nullptr;
+  PFN_vkFreeMemory free = nullptr;
+  VkDevice device = VK_NULL_HANDLE;
+  std::map<VkDeviceMemory, VkDeviceSize> live = {};
+  VkDeviceSize used = 0, limit = VkDeviceSize(1) << 40;
+  MulciberMemoryCallbacks callbacks{[](void* user, const VkMemoryAllocateInfo* info, VkDeviceMemory* out) {
+                                      auto& budget = *static_cast<Budget*>(user);
+                                      if (budget.used + info->allocationSize > budget.limit)
+                                        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+                                      const VkResult result = budget.allocate(budget.device, info, nullptr, out);
+                                      if (result != VK_SUCCESS) return result;
+                                      budget.used += budget.live[*out] = info->allocationSize;
+                                      return result;
+                                    },
+                                    [](void* user, VkDeviceMemory memory) {
+                                      auto& budget = *static_cast<Budget*>(user);
+                                      const auto found = budget.live.find(memory);
+                                      ASSERT_NE(found, budget.live.end());
+                                      budget.used -= found->second;
+                                      budget.live.erase(found);
+                                      budget.free(budget.device, memory, nullptr);
+                                    },
+                                    this};
+};
+
+}  // namespace
+
+TEST_F(ContextTest, AllocatesMemoryThroughTheEngine) {
+  Budget budget;
+  {
+    Engine::Changes changes;
+    changes.context = [&](MulciberContextInfo& info) {
+      budget.device = info.device;
+      budget.allocate = reinterpret_cast<PFN_vkAllocateMemory>(vkGetDeviceProcAddr(info.device, "vkAllocateMemory"));
+      budget.free = reinterpret_cast<PFN_vkFreeMemory>(vkGetDeviceProcAddr(info.device, "vkFreeMemory"));
+      info.memoryCallbacks = &budget.callbacks;
+    };
+    Engine engine(changes);
+    ASSERT_EQ(engine.result, MULCIBER_SUCCESS) << engine.message;
+    VkDeviceAddress data = 0, large = 0;
+    ASSERT_OK(mulciberAllocate(engine.context, 256, &data));
+    MulciberStream stream = nullptr;
+    ASSERT_OK(mulciberCreateStream(engine.context, &stream));
+    EXPECT_OK(mulciberFill(stream, data, 5, 4, 64));
+    EXPECT_OK(mulciberSynchronizeStream(stream));
+    // What the engine refuses is out of memory; all else works as before.
+    constexpr size_t bytes = 256u << 20;
+    budget.limit = budget.used + bytes / 2;
+    EXPECT_EQ(mulciberAllocate(engine.context, bytes, &large), MULCIBER_ERROR_OUT_OF_MEMORY);
+    EXPECT_STRNE(mulciberGetErrorMessage(), "");
+    EXPECT_OK(launch(stream, engine.kernel("add"), 1, 64, data, 64, 1));
+    int out[64] = {};
+    EXPECT_OK(mulciberCopy(stream, reinterpret_cast<uint64_t>(out), data, sizeof(out)));
+    EXPECT_EQ(out[63], 6);
+    budget.limit = budget.used + 2 * bytes;
+    EXPECT_OK(mulciberAllocate(engine.context, bytes, &large));
+    EXPECT_GE(budget.used, bytes);
+  }
+  EXPECT_EQ(Calls::get().of("vkAllocateMemory"), 0);
+  EXPECT_TRUE(budget.live.empty());
+}
+
+TEST_F(ContextTest, RefusesHalfOfTheMemoryCallbacks) {
+  MulciberMemoryCallbacks half{};
+  half.free = [](void*, VkDeviceMemory) {};
+  Engine::Changes changes;
+  changes.context = [&](MulciberContextInfo& info) { info.memoryCallbacks = &half; };
+  const Engine engine(changes);
+  EXPECT_EQ(engine.result, MULCIBER_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(engine.message, "MulciberMemoryCallbacks: one of allocate and free is null");
+}
+
+TEST_F(ContextTest, TakesStructuresOfOlderVersions) {
+  Engine::Changes changes;
+  changes.context = [](MulciberContextInfo& info) {
+    info.structSize = offsetof(MulciberContextInfo, memoryCallbacks);
+    info.memoryCallbacks = reinterpret_cast<const MulciberMemoryCallbacks*>(1);  // beyond the structure's end
+  };
+  EXPECT_EQ(Engine(changes).result, MULCIBER_SUCCESS);
+  changes.context = [](MulciberContextInfo& info) { --(info.structSize = offsetof(MulciberContextInfo, flags)); };
+  EXPECT_EQ(Engine(changes).result, MULCIBER_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(ContextTest, SeveralLiveInOneProcess) {

@@ -14,7 +14,7 @@ std::atomic<int> closedTwice{0};  // descriptors that were closed and were open 
 }
 
 // What all libraries of the process call.
-extern "C" int close(int descriptor) {
+extern "C" [[gnu::visibility("default")]] int close(int descriptor) {
   const auto result = static_cast<int>(syscall(SYS_close, descriptor));
   if (result != 0 && errno == EBADF) ++closedTwice;
   return result;

@@ -47,6 +47,8 @@ Context::Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t fl
 
 Context::~Context() { destroy(); }
 
+bool Context::mayStartThreads() const { return !vulkan_->adopted() || vulkan_->adopted()->mayStartThreads; }
+
 Error Context::create(Device& device, uint32_t flags, ContextRef& out) {
   std::shared_ptr<vk::Device> vulkan;
   TRY(device.open(vulkan));

@@ -72,6 +72,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Device& device() const { return device_; }
   vk::Device& vulkan() const { return *vulkan_; }
   const std::shared_ptr<vk::Device>& sharedVulkan() const { return vulkan_; }
+  bool mayStartThreads() const;  // an engine's may not always
   uint64_t id() const { return id_; }
   uint32_t flags() const { return flags_; }
   void setFlags(uint32_t flags) { flags_ = flags; }

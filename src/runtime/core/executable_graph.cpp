@@ -355,7 +355,10 @@ Error ExecutableGraph::launchInPieces(Stream& stream, std::vector<Operation>& op
 void ExecutableGraph::retire(std::shared_ptr<ExecutableGraph> graph) {
   graph->memory_.letGo();
   if (graph->graph_->userObjects().isEmpty()) return;
-  if (const StreamRef stream = graph->lastStream_.lock()) (void)stream->hostFunction([graph](Error) {});
+  const StreamRef stream = graph->lastStream_.lock();
+  if (!stream) return;
+  if (stream->context().mayStartThreads()) (void)stream->hostFunction([graph](Error) {});
+  else (void)stream->synchronize();
 }
 
 }  // namespace mulciber::core

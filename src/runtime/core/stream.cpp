@@ -13,6 +13,7 @@
 #include "runtime/core/worker.h"
 #include "runtime/vk/device.h"
 #include "util/exit_gate.h"
+#include "util/log.h"
 
 namespace mulciber::core {
 
@@ -106,7 +107,7 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
   } else if (const auto* semaphores = std::get_if<SemaphoreExchange>(&operation)) {
     status = queue_.exchange(position_, semaphores->waits, semaphores->signals, semaphores->owner);
   } else if (const auto* external = std::get_if<WaitForSemaphore>(&operation)) {
-    if (!external->semaphore->hasReached(external->value)) return false;
+    if (context_.mayStartThreads() && !external->semaphore->hasReached(external->value)) return false;
     // What was done before the signal is visible only to what waits for it on the device.
     const vk::SemaphorePoint point{external->semaphore->handle(), external->value};
     status = queue_.exchange(position_, {&point, 1}, {}, external->semaphore);
@@ -121,6 +122,20 @@ bool Stream::carryOut(const Operation& operation, vk::Status& status) {
   return true;
 }
 
+// Whether a thread of the context's has to carry it out, whatever has happened before.
+bool Stream::needsThread(const Operation& operation) {
+  return std::holds_alternative<HostCall>(operation) || std::holds_alternative<WaitForDevice>(operation) ||
+         std::holds_alternative<WaitForWord>(operation) || std::holds_alternative<Decision>(operation);
+}
+
+Error Stream::refuseWithoutThreads() {
+  util::log().warn(
+      "functions of the host, waits for words or other devices, and conditional nodes need a thread, and the engine "
+      "lets "
+      "its context start none (MULCIBER_CONTEXT_NO_THREADS)");
+  return Error::NotSupported;
+}
+
 Error Stream::enqueue(std::vector<Operation> operations) {
   return enqueue(operations, [&] {
     operations.clear();
@@ -130,6 +145,7 @@ Error Stream::enqueue(std::vector<Operation> operations) {
 
 Error Stream::enqueue(std::vector<Operation>& operations, const std::function<Error()>& next) {
   TRY(before());
+  if (!context_.mayStartThreads() && std::ranges::any_of(operations, needsThread)) return refuseWithoutThreads();
   vk::Status status = vk::Status::Ok;
   Error error = Error::Success;
   bool isKeptBack = false;
@@ -152,6 +168,7 @@ Error Stream::enqueue(std::vector<Operation>& operations, const std::function<Er
 // For what the worker carries out: it is kept back even when nothing is before it.
 Error Stream::keepBack(Operation operation) {
   TRY(before());
+  if (!context_.mayStartThreads()) return refuseWithoutThreads();
   {
     std::lock_guard lock(mutex_);
     pending_.push_back(std::move(operation));

@@ -98,6 +98,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   vk::Status give(const DeviceWork& work);
   bool carryOut(const Operation& operation, vk::Status& status);
   Error keepBack(Operation operation);
+  static bool needsThread(const Operation& operation);
+  static Error refuseWithoutThreads();
   void decide();      // puts what the first operation chooses in its place
   void dropPassed();  // of what the next operation waits for
   bool isDone();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,13 @@ std::vector<uint32_t> familiesOf(const VkDeviceCreateInfo& info) {
     if (std::find(families.begin(), families.end(), family) == families.end()) families.push_back(family);
   }
   return families;
+}
+
+constexpr size_t sizeOfVersion1 = offsetof(MulciberContextInfo, memoryCallbacks);
+
+// Null where the engine gave none, or knows an older version.
+const MulciberMemoryCallbacks* memoryCallbacks(const MulciberContextInfo& info) {
+  return info.structSize < sizeof(MulciberContextInfo) ? nullptr : info.memoryCallbacks;
 }
 
 MulciberResult checkQueues(const MulciberContextInfo& info, const vk::AdoptedDevice& engine) {
@@ -45,7 +53,7 @@ MulciberResult checkQueues(const MulciberContextInfo& info, const vk::AdoptedDev
 MulciberResult mulciberCreateContext(const MulciberContextInfo* info, MulciberContext* out) {
   return guarded([&] {
     if (!info || !out) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
-    if (info->structSize < sizeof(MulciberContextInfo) || info->device == VK_NULL_HANDLE || !info->deviceInfo)
+    if (info->structSize < sizeOfVersion1 || info->device == VK_NULL_HANDLE || !info->deviceInfo)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT,
                   "MulciberContextInfo: the size, the device and what it was made with must be given");
     MulciberResult result = MULCIBER_SUCCESS;
@@ -61,6 +69,11 @@ MulciberResult mulciberCreateContext(const MulciberContextInfo* info, MulciberCo
     engine.families = familiesOf(*info->deviceInfo);
     engine.bufferUsage = info->bufferUsage;
     engine.callbacks = info->allocationCallbacks;
+    if (const MulciberMemoryCallbacks* memory = memoryCallbacks(*info)) {
+      if (!memory->allocate || !memory->free)
+        return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "MulciberMemoryCallbacks: one of allocate and free is null");
+      engine.memory = {memory->allocate, memory->free, memory->user};
+    }
     engine.mayStartThreads = (info->flags & MULCIBER_CONTEXT_NO_THREADS) == 0;
     if (result = checkQueues(*info, engine); result != MULCIBER_SUCCESS) return result;
     for (uint32_t i = 0; i < info->queueCount; ++i) {

@@ -313,6 +313,19 @@ void Device::showHostWrites(const Point& point) {
 
 bool Device::isStuck() const { return physical_.isCpu() && !adopted_ && wasAddressIllegal(); }
 
+VkResult Device::allocateMemory(const VkMemoryAllocateInfo& info, VkDeviceMemory& out) {
+  const DeviceMemoryCallbacks engine = adopted_ ? adopted_->memory : DeviceMemoryCallbacks();
+  const VkResult result = engine.allocate ? engine.allocate(engine.user, &info, &out)
+                                          : api_.vkAllocateMemory(handle_, &info, callbacks_, &out);
+  if (result != VK_SUCCESS) out = VK_NULL_HANDLE;
+  return result;
+}
+
+void Device::freeMemory(VkDeviceMemory memory) {
+  if (adopted_ && adopted_->memory.free) adopted_->memory.free(adopted_->memory.user, memory);
+  else api_.vkFreeMemory(handle_, memory, callbacks_);
+}
+
 void Device::waitIdle() {
   if (isStuck()) return;
   if (adopted_) {  // an engine's other work is none of ours

@@ -29,6 +29,13 @@ struct AdoptedQueue {
   QueueLock lock;
 };
 
+// Where an engine wants to allocate the device's memory itself; null where it does not.
+struct DeviceMemoryCallbacks {
+  VkResult (*allocate)(void* user, const VkMemoryAllocateInfo* info, VkDeviceMemory* out) = nullptr;
+  void (*free)(void* user, VkDeviceMemory memory) = nullptr;
+  void* user = nullptr;
+};
+
 // A device that an engine has made and still owns.
 struct AdoptedDevice {
   VkDevice handle = VK_NULL_HANDLE;
@@ -37,6 +44,7 @@ struct AdoptedDevice {
   std::vector<uint32_t> families;                  // of all queues that may use our memory
   VkBufferUsageFlags bufferUsage = 0;              // of our memory, beside our own
   const VkAllocationCallbacks* callbacks = nullptr;
+  DeviceMemoryCallbacks memory;
   bool mayStartThreads = true;
 };
 
@@ -52,6 +60,9 @@ class Device {
   const AdoptedDevice* adopted() const { return adopted_.get(); }  // null for one of our own
   const VkAllocationCallbacks* callbacks() const { return callbacks_; }
   const VolkDeviceTable& api() const { return api_; }
+  // The only ways to the device's memory: the engine may want to allocate it itself.
+  VkResult allocateMemory(const VkMemoryAllocateInfo& info, VkDeviceMemory& out);
+  void freeMemory(VkDeviceMemory memory);
   const PhysicalDevice& physical() const { return physical_; }
   const ProbeResults& probes() const { return probes_; }
   const TargetProfile& profile() const { return profile_; }  // for the translator

@@ -61,7 +61,7 @@ Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allow
     info.pNext = &import;
     info.allocationSize = memory.size;
     info.memoryTypeIndex = type;
-    const VkResult result = device.api().vkAllocateMemory(device.handle(), &info, device.callbacks(), &out);
+    const VkResult result = device.allocateMemory(info, out);
     if (result == VK_SUCCESS) return Status::Ok;
     out = VK_NULL_HANDLE;
     closeCopy(import.fd, memory.descriptor);
@@ -89,7 +89,7 @@ struct ImportedBuffer {
   ~ImportedBuffer() {
     if (device.isStuck()) return;
     if (buffer != VK_NULL_HANDLE) device.api().vkDestroyBuffer(device.handle(), buffer, device.callbacks());
-    if (memory != VK_NULL_HANDLE) device.api().vkFreeMemory(device.handle(), memory, device.callbacks());
+    if (memory != VK_NULL_HANDLE) device.freeMemory(memory);
     if (reserved) munmap(reserved, size);
   }
   ImportedBuffer(const ImportedBuffer&) = delete;

@@ -150,7 +150,7 @@ Image::~Image() {
     const VolkDeviceTable& api = device.api();
     for (const View& view : views) api.vkDestroyImageView(device.handle(), view.handle, device.callbacks());
     if (own != VK_NULL_HANDLE) api.vkDestroyImage(device.handle(), own, device.callbacks());
-    if (imported != VK_NULL_HANDLE) api.vkFreeMemory(device.handle(), imported, device.callbacks());
+    if (imported != VK_NULL_HANDLE) device.freeMemory(imported);
     device.allocator().free(memory);
   });
 }

@@ -73,7 +73,7 @@ Status Allocator::State::bind(Chunk& chunk, uint32_t type, uint64_t bytes, const
   info.pNext = &flags;
   info.allocationSize = bytes;
   info.memoryTypeIndex = type;
-  const VkResult result = api.vkAllocateMemory(device.handle(), &info, device.callbacks(), &chunk.memory);
+  const VkResult result = device.allocateMemory(info, chunk.memory);
   if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
   if (Status status = device.status(result, "allocating memory");
       status != Status::Ok || chunk.buffer == VK_NULL_HANDLE)
@@ -125,7 +125,7 @@ void Allocator::State::destroy(Chunk& chunk) {
   if (chunk.host || chunk.window) api.vkUnmapMemory(device.handle(), chunk.memory);
   if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, device.callbacks());
   if (chunk.memory != VK_NULL_HANDLE) {
-    api.vkFreeMemory(device.handle(), chunk.memory, device.callbacks());
+    device.freeMemory(chunk.memory);
     heapUsed[chunk.heap] -= std::min(heapUsed[chunk.heap], chunk.size);
   }
   if (chunk.reserved) munmap(chunk.reserved, chunk.size);

@@ -131,9 +131,9 @@ Status createPhysicalMemory(Device& device, uint64_t size, bool isShared, Physic
     info.pNext = &flags;
     info.allocationSize = size;
     info.memoryTypeIndex = type;
-    VkResult result = device.api().vkAllocateMemory(device.handle(), &info, device.callbacks(), &out.memory);
+    VkResult result = device.allocateMemory(info, out.memory);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.allocator().trim())
-      result = device.api().vkAllocateMemory(device.handle(), &info, device.callbacks(), &out.memory);
+      result = device.allocateMemory(info, out.memory);
     out.size = size;
     if (result != VK_SUCCESS) out = {};
     return device.status(result, "allocating memory to map");
@@ -176,7 +176,7 @@ Status importPhysicalMemory(Device& device, int descriptor, PhysicalMemory& out)
 }
 
 void destroyPhysicalMemory(Device& device, PhysicalMemory& memory) {
-  if (memory.memory != VK_NULL_HANDLE) device.api().vkFreeMemory(device.handle(), memory.memory, device.callbacks());
+  if (memory.memory != VK_NULL_HANDLE) device.freeMemory(memory.memory);
   memory = {};
 }
 
