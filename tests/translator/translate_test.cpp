@@ -155,6 +155,43 @@ TEST(Translate, KeepsMatrixUnitsToWholeWarps) {
   EXPECT_FALSE(partial.kernel->info.usesMatrixUnits);
 }
 
+// A component of a matrix of halves brings two bytes at once. Validators know no such cast.
+TEST(Translate, CastsMatricesOfHalvesToBytesWhereTheDeviceDoes) {
+  constexpr std::string_view text = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<10>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%out];
+  ld.global.v2.b32 {%r4, %r5}, [%out];
+  ld.global.v4.b32 {%r6, %r7, %r8, %r9}, [%out];
+  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
+    {%r6, %r7, %r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7, %r8, %r9};
+  st.global.v4.b32 [%out], {%r6, %r7, %r8, %r9};
+  ret;
+}
+)";
+  TargetProfile profile = *builtinProfile("nvidia");
+  TranslateOptions options;
+  options.validate = true;
+  auto count = [&](std::string_view op) {
+    Translated translated = translateText(text, "k", profile, options);
+    EXPECT_TRUE(translated.kernel) << translated.messages;
+    const std::string code = translated.kernel ? spirv::disassemble(translated.kernel->spirv) : "";
+    int found = 0;
+    for (size_t at = 0; (at = code.find(op, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  const int bytes = count("OpUConvert"), insertions = count("OpCompositeInsert"), casts = count("OpBitcast");
+  EXPECT_EQ(bytes, 24);
+  profile.castsMatrices = true;
+  EXPECT_EQ(count("OpUConvert"), 0);
+  EXPECT_EQ(count("OpCompositeInsert"), insertions - 12);
+  EXPECT_EQ(count("OpBitcast"), casts + 6 + 2);  // words to halves, and matrices
+}
+
 TEST(Translate, SameInputGivesSameBytes) {
   Translated first = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));
   Translated second = translateText(saxpy, "saxpy", *builtinProfile("nvidia"));

@@ -150,11 +150,12 @@ std::string probeText(const Product& product) {
 }
 
 // Through the translator, as kernels get it.
-bool multipliesAsMma(Device& device, const Product& product, bool onUnits) {
+bool multipliesAsMma(Device& device, const Product& product, bool onUnits, bool byCasts = false) {
   TargetProfile profile;
   profile.int8 = device.physical().features12.shaderInt8;
   profile.float16 = device.physical().features12.shaderFloat16;
   profile.*product.unit = onUnits;
+  profile.castsMatrices = byCasts;
   Diagnostics diagnostics;
   const ModulePtr module = parseModule(probeText(product), "matrix probe", diagnostics);
   const auto kernel = module ? translate(*module, "probe", profile, {}, diagnostics) : std::nullopt;
@@ -184,6 +185,12 @@ void probeMatrices(Device& device, ProbeResults& out, bool onUnits) {
     util::log().info("probed {}: {} {}", device.physical().properties().deviceName, product.instruction,
                      out.*product.found ? "lies as PTX says" : "lies otherwise");
   }
+  if (device.physical().driver() == Driver::Nvidia && out.matricesS8 && out.matricesU8)
+    out.castsMatrices = std::ranges::all_of(products, [&](const Product& product) {
+      return bitsOf(product.factor) != 8 || multipliesAsMma(device, product, onUnits, true);
+    });
+  util::log().info("probed {}: bytes as casts of halves {}", device.physical().properties().deviceName,
+                   out.castsMatrices != 0);
 }
 
 }  // namespace mulciber::vk
