@@ -176,7 +176,7 @@ Error Context::free(uint64_t address) {
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
   TRY(owner->waitIdle());
-  if (const GraphMemoryRef ofGraph = GraphMemory::find(address)) return ofGraph->free(nullptr, 0);
+  if (const GraphMemoryRef ofGraph = GraphMemory::of(*allocation)) return ofGraph->free(nullptr, 0);
   owner->releaseMemory(allocation);
   return Error::Success;
 }

@@ -51,9 +51,13 @@ GraphMemoryRef GraphMemory::after(GraphMemory& freed, size_t bytes) {
 
 GraphMemoryRef GraphMemory::find(uint64_t address) {
   const AllocationRef allocation = Platform::get().memory().find(address);
-  if (!allocation || allocation->deviceAddress != address) return nullptr;
+  return allocation && allocation->deviceAddress == address ? of(*allocation) : nullptr;
+}
+
+GraphMemoryRef GraphMemory::of(const Allocation& allocation) {
+  if (!allocation.pool) return nullptr;  // graphs allocate from one
   std::lock_guard lock(live().mutex);
-  return allocation->graphMemory.lock();
+  return allocation.graphMemory.lock();
 }
 
 bool GraphMemory::letFree(bool isOfAllocatingGraph) {

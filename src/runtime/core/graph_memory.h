@@ -24,6 +24,7 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
   static std::shared_ptr<GraphMemory> after(GraphMemory& freed, size_t bytes);
   // The one that was made last there; null when no graph's memory begins there.
   static std::shared_ptr<GraphMemory> find(uint64_t address);
+  static std::shared_ptr<GraphMemory> of(const Allocation& allocation);
 
   uint64_t address() const { return place_->allocation->deviceAddress; }
   size_t bytes() const { return bytes_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,9 +19,12 @@ class FreeRanges {
       offset = (base + begin + alignment - 1) / alignment * alignment - base;
       const uint64_t skipped = offset - begin;
       if (skipped > found - bytes) continue;
-      remove(begin, found);
-      if (skipped > 0) add(begin, skipped);
-      if (found - skipped > bytes) add(offset + bytes, found - skipped - bytes);
+      const uint64_t rest = found - skipped - bytes;
+      const auto range = byOffset_.find(begin);
+      if (skipped > 0) change(range, begin, skipped);
+      else if (rest > 0) change(range, offset + bytes, rest);
+      else remove(range);
+      if (skipped > 0 && rest > 0) add(offset + bytes, rest);
       return true;
     }
     return false;
@@ -29,21 +33,21 @@ class FreeRanges {
   // Neighbours become one range.
   void give(uint64_t offset, uint64_t bytes) {
     const auto next = byOffset_.lower_bound(offset);
+    const bool meetsNext = next != byOffset_.end() && next->first == offset + bytes;
     if (next != byOffset_.begin()) {
-      const auto [previousOffset, previousBytes] = *std::prev(next);
-      if (previousOffset + previousBytes == offset) {
-        remove(previousOffset, previousBytes);
-        offset = previousOffset;
-        bytes += previousBytes;
+      const auto previous = std::prev(next);
+      if (previous->first + previous->second == offset) {
+        bytes += previous->second;
+        if (meetsNext) {
+          bytes += next->second;
+          remove(next);
+        }
+        change(previous, previous->first, bytes);
+        return;
       }
     }
-    const auto after = byOffset_.find(offset + bytes);
-    if (after != byOffset_.end()) {
-      const uint64_t extra = after->second;
-      remove(after->first, extra);
-      bytes += extra;
-    }
-    add(offset, bytes);
+    if (meetsNext) change(next, offset, bytes + next->second);
+    else add(offset, bytes);
   }
 
   bool isAll(uint64_t bytes) const { return byOffset_.size() == 1 && byOffset_.begin()->second == bytes; }
@@ -54,16 +58,34 @@ class FreeRanges {
   }
 
  private:
+  using Ranges = std::map<uint64_t, uint64_t>;
+
   void add(uint64_t offset, uint64_t bytes) {
     byOffset_.emplace(offset, bytes);
     bySize_.emplace(bytes, offset);
   }
-  void remove(uint64_t offset, uint64_t bytes) {
-    byOffset_.erase(offset);
-    bySize_.erase({bytes, offset});
+  void remove(Ranges::iterator range) {
+    bySize_.erase({range->second, range->first});
+    byOffset_.erase(range);
+  }
+  // The range stays between its neighbours. Its entries are kept: most allocations and frees change a range, and memory
+  // for new entries would cost them a third of their time.
+  void change(Ranges::iterator range, uint64_t offset, uint64_t bytes) {
+    auto size = bySize_.extract({range->second, range->first});
+    size.value() = {bytes, offset};
+    bySize_.insert(std::move(size));
+    if (range->first == offset) {
+      range->second = bytes;
+      return;
+    }
+    const auto behind = std::next(range);
+    auto entry = byOffset_.extract(range);
+    entry.key() = offset;
+    entry.mapped() = bytes;
+    byOffset_.insert(behind, std::move(entry));
   }
 
-  std::map<uint64_t, uint64_t> byOffset_;
+  Ranges byOffset_;
   std::set<std::pair<uint64_t, uint64_t>> bySize_;  // (size, offset)
 };
 
