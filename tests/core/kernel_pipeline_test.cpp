@@ -50,9 +50,9 @@ TEST_F(KernelPipelineTest, CodeThatTheCacheHasLostIsMadeAgain) {
   ASSERT_OK(second->info(info));
   EXPECT_EQ(info->parameters.size(), 1u);
   std::filesystem::remove(code);
-  std::shared_ptr<const vk::Pipeline> pipeline;
-  ASSERT_OK(second->pipeline({{32, 1, 1}, 0, 0, {}}, pipeline));
-  EXPECT_TRUE(pipeline);
+  const LaunchCode* launched = nullptr;
+  ASSERT_OK(second->code({{32, 1, 1}, 0, 0, {}}, launched));
+  EXPECT_TRUE(launched && launched->pipeline);
   EXPECT_TRUE(std::filesystem::exists(code));
 }
 
@@ -61,9 +61,9 @@ TEST_F(KernelPipelineTest, DamagedCodeCountsAsLost) {
   Function* first = load();
   ASSERT_OK(first->info(info));
   std::filesystem::resize_file(codeFile(*first), 100);
-  std::shared_ptr<const vk::Pipeline> pipeline;
-  ASSERT_OK(load()->pipeline({{64, 1, 1}, 0, 0, {}}, pipeline));
-  EXPECT_TRUE(pipeline);
+  const LaunchCode* launched = nullptr;
+  ASSERT_OK(load()->code({{64, 1, 1}, 0, 0, {}}, launched));
+  EXPECT_TRUE(launched && launched->pipeline);
   EXPECT_GT(std::filesystem::file_size(codeFile(*first)), 100u);
 }
 

@@ -229,6 +229,31 @@ TEST_P(LaunchTest, WrongShapesAreRefused) {
   EXPECT_EQ(module->function("missing", missing), Error::NotFound);
 }
 
+// A launch like the one before is not checked as a whole again: what may have changed since still counts.
+TEST_P(LaunchTest, ALaunchLikeTheLastIsStillChecked) {
+  Function& reverse = function("reverse");
+  uint64_t data = 0;
+  ASSERT_OK(context->allocate(4096, data));
+  const auto launchIt = [&](uint32_t blocks, uint32_t threads) {
+    return run("reverse", shape(blocks, threads, 1024), *stream, data);
+  };
+  ASSERT_OK(launchIt(1, 32));
+  ASSERT_OK(launchIt(2, 32));
+  EXPECT_EQ(launchIt(0, 32), Error::InvalidValue);
+  EXPECT_EQ(launchIt(UINT32_MAX, 32), Error::InvalidValue);
+  ASSERT_OK(launchIt(1, 64));
+  EXPECT_EQ(launchIt(1, 2048), Error::InvalidValue);
+  ASSERT_OK(launchIt(1, 64));
+  Launch cooperative = shape(100'000, 64, 1024);
+  cooperative.isCooperative = true;
+  EXPECT_EQ(run("reverse", cooperative, *stream, data), Error::CooperativeLaunchTooLarge);
+  ASSERT_OK(reverse.setAttribute(8, 1000));
+  EXPECT_EQ(launchIt(1, 64), Error::InvalidValue) << "the limit was lowered";
+  ASSERT_OK(reverse.setAttribute(8, 1024));
+  EXPECT_OK(launchIt(1, 64));
+  ASSERT_OK(stream->synchronize());
+}
+
 TEST_P(LaunchTest, AttributesAreAnswered) {  // HOST-20
   Function& limited = function("limited");
   int value = 0;

@@ -61,8 +61,8 @@ class PipelinesAheadTest : public CoreTest {
 };
 
 TEST_F(PipelinesAheadTest, AreThereInTheNextContext) {
-  std::shared_ptr<const vk::Pipeline> pipeline;
-  for (const uint32_t threads : {32u, 64u}) ASSERT_OK(kernelIn(*context)->pipeline(ofBlock(threads), pipeline));
+  const LaunchCode* code = nullptr;
+  for (const uint32_t threads : {32u, 64u}) ASSERT_OK(kernelIn(*context)->code(ofBlock(threads), code));
   ContextRef next;
   ASSERT_OK(device->createContext(0, next));
   waitFor(next->pipelinesAhead());
@@ -70,15 +70,15 @@ TEST_F(PipelinesAheadTest, AreThereInTheNextContext) {
   EXPECT_TRUE(next->pipelinesAhead().take(keyOf(*kernel, ofBlock(32))));
   EXPECT_FALSE(next->pipelinesAhead().take(keyOf(*kernel, ofBlock(32))));
   EXPECT_FALSE(next->pipelinesAhead().take(keyOf(*kernel, ofBlock(96)))) << "nobody launched that";
-  EXPECT_OK(kernel->pipeline(ofBlock(64), pipeline));
+  EXPECT_OK(kernel->code(ofBlock(64), code));
   EXPECT_FALSE(next->pipelinesAhead().take(keyOf(*kernel, ofBlock(64)))) << "the launch took it";
   next->destroy();
 }
 
 TEST_F(PipelinesAheadTest, WaitWhileALaunchMakesItsOwn) {
-  std::shared_ptr<const vk::Pipeline> pipeline;
+  const LaunchCode* code = nullptr;
   Function* kernel = kernelIn(*context);
-  ASSERT_OK(kernel->pipeline(ofBlock(32), pipeline));
+  ASSERT_OK(kernel->code(ofBlock(32), code));
   PipelinesAhead ahead(*context);
   {
     const PipelinesAhead::Turn turn(ahead);
@@ -93,20 +93,18 @@ TEST_F(PipelinesAheadTest, WaitWhileALaunchMakesItsOwn) {
 
 // Launches meet the thread at any moment, and contexts end while it is at work.
 TEST_F(PipelinesAheadTest, LaunchesAndEndsComeAtAnyTime) {
-  std::shared_ptr<const vk::Pipeline> pipeline;
-  for (uint32_t threads = 1; threads <= 8; ++threads)
-    ASSERT_OK(kernelIn(*context)->pipeline(ofBlock(32 * threads), pipeline));
+  const LaunchCode* code = nullptr;
+  for (uint32_t threads = 1; threads <= 8; ++threads) ASSERT_OK(kernelIn(*context)->code(ofBlock(32 * threads), code));
   for (int round = 0; round < 20; ++round) {
     ContextRef next;
     ASSERT_OK(device->createContext(0, next));
     if (round % 2 == 0) {
       Function* kernel = kernelIn(*next);
       for (uint32_t threads = 8; threads != 0; --threads) {
-        ASSERT_OK(kernel->pipeline(ofBlock(32 * threads), pipeline));
-        ASSERT_TRUE(pipeline);
+        ASSERT_OK(kernel->code(ofBlock(32 * threads), code));
+        ASSERT_TRUE(code && code->pipeline);
       }
     }
-    pipeline.reset();
     std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
     next->destroy();
   }

@@ -133,23 +133,25 @@ Error Function::info(const KernelInfo*& out, std::string* messages, LaunchNeeds 
   return translation.error;
 }
 
-Error Function::pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out) {
+Error Function::code(const PipelineVariant& variant, const LaunchCode*& out) {
   {
     std::shared_lock lock(mutex_);
-    const auto found = pipelines_.find(variant);
-    if (found != pipelines_.end()) {
-      out = found->second;
+    const auto found = codes_.find(variant);
+    if (found != codes_.end()) {
+      out = &found->second;
       return Error::Success;
     }
   }
-  TRY(translateOnce(variant.needs).error);
+  const Translation& translation = translateOnce(variant.needs);
+  TRY(translation.error);
   std::unique_lock lock(mutex_);
-  if (const auto found = pipelines_.find(variant); found != pipelines_.end()) {
-    out = found->second;
+  if (const auto found = codes_.find(variant); found != codes_.end()) {
+    out = &found->second;
     return Error::Success;
   }
-  TRY(makePipeline(variant, false, out));
-  pipelines_[variant] = out;
+  LaunchCode code{variant, &translation.kernel.info, nullptr};
+  TRY(makePipeline(variant, false, code.pipeline));
+  out = &codes_.emplace(variant, std::move(code)).first->second;
   return Error::Success;
 }
 
@@ -197,7 +199,7 @@ Error Function::registers(uint32_t& out) {
       std::shared_ptr<const vk::Pipeline> pipeline;
       TRY(makePipeline(variant, true, pipeline));
       out = pipeline->registers().value_or(out);
-      pipelines_.try_emplace(variant, std::move(pipeline));
+      codes_.try_emplace(variant, LaunchCode{variant, &kernel, std::move(pipeline)});
       uint8_t bytes[sizeof(out)];
       std::memcpy(bytes, &out, sizeof(out));
       cache.store(key, bytes);

@@ -26,6 +26,17 @@ struct LaunchSettings {
   size_t parameterBytes = 0;  // of them, what a launch takes
 };
 
+// What launches with one block shape run. It lives as long as the function.
+struct LaunchCode {
+  PipelineVariant variant;
+  const KernelInfo* kernel = nullptr;
+  std::shared_ptr<const vk::Pipeline> pipeline;
+
+  // Whether a launch that is not cooperative runs this whatever happened since: its block, its dynamic shared memory
+  // and the device decide it.
+  bool isSettled() const { return kernel->stackCount == 0 && !kernel->usesTextures; }
+};
+
 class Function {
  public:
   Function(Module& module, std::string name);
@@ -36,7 +47,18 @@ class Function {
 
   // Translates if that has not been done. The messages of a failure go to the log, and to `messages` when not null.
   Error info(const KernelInfo*& out, std::string* messages = nullptr, LaunchNeeds needs = {});
-  Error pipeline(const PipelineVariant& variant, std::shared_ptr<const vk::Pipeline>& out);
+  Error code(const PipelineVariant& variant, const LaunchCode*& out);
+  // Where most launches end their search: what the last one ran, if one with that block that is not cooperative may run
+  // it; else null.
+  const LaunchCode* lastCode(const uint32_t (&block)[3], uint32_t dynamicSharedBytes) const {
+    const LaunchCode* const last = lastCode_.load(std::memory_order_acquire);
+    if (!last || last->variant.dynamicSharedBytes != dynamicSharedBytes || last->variant.block[0] != block[0] ||
+        last->variant.block[1] != block[1] || last->variant.block[2] != block[2])
+      return nullptr;
+    // The program may have lowered the limit since.
+    return static_cast<int>(dynamicSharedBytes) <= maxDynamicShared_.load(std::memory_order_relaxed) ? last : nullptr;
+  }
+  void setLastCode(const LaunchCode& code) { lastCode_.store(&code, std::memory_order_release); }
   // Of each thread, as the driver says of the pipeline for the largest block that the kernel declares, or for 256
   // threads; compiled when this is first asked. Where drivers do not tell, an estimate.
   Error registers(uint32_t& out);
@@ -75,8 +97,9 @@ class Function {
   std::mutex translating_;
   Translation translations_[LaunchNeeds::count];  // by LaunchNeeds::index
   std::shared_mutex mutex_;
-  std::unordered_map<PipelineVariant, std::shared_ptr<const vk::Pipeline>, VariantHash> pipelines_;
-  std::atomic<uint32_t> registers_{0};  // 0: not asked yet
+  std::unordered_map<PipelineVariant, LaunchCode, VariantHash> codes_;
+  std::atomic<const LaunchCode*> lastCode_{nullptr};  // of codes_, settled
+  std::atomic<uint32_t> registers_{0};                // 0: not asked yet
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1}, nonPortableClusters_{0};
   std::mutex settingsMutex_;
   LaunchSettings settings_;

@@ -348,8 +348,8 @@ vk::Status GraphPlan::record(std::span<const uint32_t> nodes, uint64_t after, vk
       TRY(launch ? recordLaunch(*launch) : core::record(*work, commands));
       epoch = commands.hazards().epoch;
       if (node.kept) commands.keep(node.kept);
-      if (launch && launch->pipeline.get() != pipeline) commands.keep(launch->pipeline);
-      if (launch) pipeline = launch->pipeline.get();
+      if (launch && launch->pipeline != pipeline) commands.keep(launch->pipeline->shared_from_this());
+      if (launch) pipeline = launch->pipeline;
     }
     epochs[i] = epoch;
   }

@@ -23,14 +23,21 @@ namespace {
 
 constexpr uint64_t mostScratchBytes = 512u << 20, leastScratchBlocks = 64;
 
+Error checkGrid(const Launch& launch) {
+  for (const uint32_t blocks : launch.grid)
+    if (blocks == 0) return Error::InvalidValue;
+  const bool fits = launch.grid[0] <= INT32_MAX && launch.grid[1] <= 65535 && launch.grid[2] <= 65535;
+  return fits ? Error::Success : Error::InvalidValue;
+}
+
 Error check(const Launch& launch, const KernelInfo& kernel, Function& function, const DeviceShape& shape) {
+  TRY(checkGrid(launch));
   uint64_t threads = 1;
-  for (int i = 0; i < 3; ++i) {
-    if (launch.grid[i] == 0 || launch.block[i] == 0) return Error::InvalidValue;
-    threads *= launch.block[i];
+  for (const uint32_t size : launch.block) {
+    if (size == 0) return Error::InvalidValue;
+    threads *= size;
     if (threads > shape.threadsPerBlock) return Error::InvalidValue;
   }
-  if (launch.grid[0] > INT32_MAX || launch.grid[1] > 65535 || launch.grid[2] > 65535) return Error::InvalidValue;
   if (launch.block[2] > 64) return Error::InvalidValue;
   if (kernel.maxThreads != 0 && threads > kernel.maxThreads) return Error::InvalidValue;
   if (kernel.requiredBlock[0] != 0 && !std::equal(launch.block, launch.block + 3, kernel.requiredBlock))
@@ -48,19 +55,35 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   return Error::Success;
 }
 
-// Takes the kernel as it is when what the device has too little of lies in scratch, for blocks of whole warps or not,
-// and for the textures that there are.
-Error chooseTranslation(const Launch& launch, Function& function, Context& context, PipelineVariant& variant,
-                        const KernelInfo*& kernel) {
+// The kernel is to be as it is when what the device has too little of lies in scratch, for blocks of whole warps or
+// not, and for the textures that there are.
+LaunchNeeds needsOf(const Launch& launch, Context& context, const KernelInfo& kernel, uint32_t stackBytes) {
   const TargetProfile& profile = context.vulkan().profile();
-  const uint64_t shared = uint64_t(kernel->dynamicSharedOffset) + launch.dynamicSharedBytes;
-  const uint64_t local = abi::scratchThreadBytes(kernel->localBytes, kernel->stackCount, variant.stackBytes);
+  const uint64_t shared = uint64_t(kernel.dynamicSharedOffset) + launch.dynamicSharedBytes;
+  const uint64_t local = abi::scratchThreadBytes(kernel.localBytes, kernel.stackCount, stackBytes);
   const uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-  variant.needs = {shared > profile.maxSharedBytes && !kernel->sharedInScratch,
-                   local > profile.maxLocalBytes && !kernel->localInScratch,
-                   threads % 32 != 0 && kernel->usesMatrixUnits,
-                   kernel->usesTextures && profile.samplesLikeCuda && context.textures().needsFilter()};
-  return variant.needs == LaunchNeeds{} ? Error::Success : function.info(kernel, nullptr, variant.needs);
+  return {shared > profile.maxSharedBytes && !kernel.sharedInScratch,
+          local > profile.maxLocalBytes && !kernel.localInScratch, threads % 32 != 0 && kernel.usesMatrixUnits,
+          kernel.usesTextures && profile.samplesLikeCuda && context.textures().needsFilter()};
+}
+
+// Checks the launch. Of one like the kernel's last nothing but the grid is looked at.
+Error chooseCode(const Launch& launch, Function& function, Context& context, const LaunchCode*& out) {
+  out = launch.isCooperative ? nullptr : function.lastCode(launch.block, launch.dynamicSharedBytes);
+  if (out) return checkGrid(launch);
+  const KernelInfo* kernel = nullptr;
+  TRY(function.info(kernel));
+  TRY(check(launch, *kernel, function, context.device().shape()));
+  PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
+  if (kernel->stackCount != 0) {
+    size_t limit = 0;
+    TRY(context.limit(Limit::StackSize, limit));
+    variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 31) / 32 * 32;
+  }
+  variant.needs = needsOf(launch, context, *kernel, variant.stackBytes);
+  TRY(function.code(variant, out));
+  if (out->isSettled()) function.setLastCode(*out);
+  return Error::Success;
 }
 
 uint64_t scratchBytes(const Launch& launch, const KernelInfo& kernel, uint32_t stackBytes) {
@@ -74,7 +97,7 @@ uint64_t scratchBytes(const Launch& launch, const KernelInfo& kernel, uint32_t s
 
 // As many blocks at a time as there is scratch for; those of a cooperative launch all have to run at once.
 Error prepareOwnMemory(KernelLaunch& launch) {
-  std::copy_n(launch.groups, 3, launch.piece);
+  std::memcpy(launch.piece, launch.groups, sizeof(launch.piece));
   if (launch.scratchBytes == 0 && !launch.isCooperative) return Error::Success;
   uint64_t most = UINT64_MAX;
   if (!launch.isCooperative) most = std::max(leastScratchBlocks, mostScratchBytes / launch.scratchBytes);
@@ -84,6 +107,13 @@ Error prepareOwnMemory(KernelLaunch& launch) {
     blocksAtATime *= launch.piece[i];
   }
   return launch.services->ownMemory(blocksAtATime * launch.scratchBytes, launch.isCooperative, launch.ownMemory);
+}
+
+// Most are of one of two sizes, which take no call.
+void copyArgument(uint8_t* to, const void* from, size_t bytes) {
+  if (bytes == 8) std::memcpy(to, from, 8);
+  else if (bytes == 4) std::memcpy(to, from, 4);
+  else std::memcpy(to, from, bytes);
 }
 
 }  // namespace
@@ -100,7 +130,7 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
   if (!arguments.pointers) return kernel.parameters.empty() ? Error::Success : Error::InvalidValue;
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     if (!arguments.pointers[i]) return Error::InvalidValue;
-    std::memcpy(out + kernel.parameters[i].offset, arguments.pointers[i], kernel.parameters[i].size);
+    copyArgument(out + kernel.parameters[i].offset, arguments.pointers[i], kernel.parameters[i].size);
   }
   return Error::Success;
 }
@@ -161,48 +191,41 @@ vk::Status KernelLaunch::recordPieces(vk::Commands& commands, uint8_t* filled) c
 Error prepare(Function& function, const Launch& launch, const Arguments& arguments, Context& context,
               KernelLaunch& out) {
   if (&function.module().context() != &context) return Error::InvalidHandle;
-  const KernelInfo* kernel = nullptr;
-  TRY(function.info(kernel));
-  TRY(check(launch, *kernel, function, context.device().shape()));
-
-  PipelineVariant variant{{launch.block[0], launch.block[1], launch.block[2]}, launch.dynamicSharedBytes};
-  if (kernel->stackCount != 0) {
-    size_t limit = 0;
-    TRY(context.limit(Limit::StackSize, limit));
-    variant.stackBytes = static_cast<uint32_t>(std::max<size_t>(limit, abi::defaultStackBytes) + 31) / 32 * 32;
-  }
-  TRY(chooseTranslation(launch, function, context, variant, kernel));
-  TRY(function.pipeline(variant, out.pipeline));
-  out.kernel = kernel;
+  const LaunchCode* code = nullptr;
+  TRY(chooseCode(launch, function, context, code));
+  const KernelInfo& kernel = *code->kernel;
+  const Module& module = function.module();
+  out.pipeline = code->pipeline.get();
+  out.kernel = &kernel;
   out.services = &context.services();
-  out.constants = function.module().dataMemory();
-  std::copy_n(launch.grid, 3, out.groups);
-  std::copy_n(launch.block, 3, out.block);
-  out.sharedBytes = kernel->staticSharedBytes + launch.dynamicSharedBytes;
-  out.scratchBytes = scratchBytes(launch, *kernel, variant.stackBytes);
+  if (kernel.constantBytes != 0) out.constants = module.dataMemory();
+  std::memcpy(out.groups, launch.grid, sizeof(out.groups));
+  std::memcpy(out.block, launch.block, sizeof(out.block));
+  out.sharedBytes = kernel.staticSharedBytes + launch.dynamicSharedBytes;
+  out.scratchBytes = scratchBytes(launch, kernel, code->variant.stackBytes);
   out.isCooperative = launch.isCooperative;
 
   abi::PushHeader header{};
-  TRY(context.services().launchState(*kernel, header.launchState));
-  header.moduleData = function.module().dataAddress();
-  std::copy_n(launch.grid, 3, header.gridDim);
+  TRY(context.services().launchState(kernel, header.launchState));
+  header.moduleData = module.dataAddress();
+  std::memcpy(header.gridDim, launch.grid, sizeof(header.gridDim));
   std::memcpy(out.push, &header, sizeof(header));
   uint8_t* parameters = out.push + abi::parameterOffset;
-  uint32_t parameterBytes = kernel->parameterBytes;
+  uint32_t parameterBytes = kernel.parameterBytes;
   std::shared_ptr<std::vector<uint8_t>> buffer;
-  if (kernel->parametersInBuffer) {
-    buffer = std::make_shared<std::vector<uint8_t>>(kernel->parameterBytes, uint8_t(0));
+  if (kernel.parametersInBuffer) {
+    buffer = std::make_shared<std::vector<uint8_t>>(kernel.parameterBytes, uint8_t(0));
     parameters = buffer->data();
     parameterBytes = sizeof(uint64_t);
   } else if (abi::parameterOffset + parameterBytes > sizeof(out.push)) {
     return Error::InvalidImage;
-  } else {
+  } else if (parameterBytes != 0) {
     std::memset(parameters, 0, parameterBytes);
   }
-  TRY(gather(*kernel, arguments, parameters));
-  const size_t references = function.module().referenceCount() * referenceBytes;
-  TRY(function.module().referenceHandles(parameters + kernel->parameterBytes - references));
-  out.parameters = std::move(buffer);
+  TRY(gather(kernel, arguments, parameters));
+  if (const size_t references = module.referenceCount() * referenceBytes; references != 0)
+    TRY(module.referenceHandles(parameters + kernel.parameterBytes - references));
+  if (buffer) out.parameters = std::move(buffer);
   out.pushBytes = (abi::parameterOffset + parameterBytes + 3) / 4 * 4;
   return prepareOwnMemory(out);
 }
@@ -221,13 +244,15 @@ Error captureLaunch(Capture& capture, Function& function, const Launch& launch, 
     return error;
   }
   node.handle = notes.handle;
-  node.attributes = notes.hints;
+  if (notes.hints) node.attributes = *notes.hints;
   if (const int priority = stream.priority(); priority != 0) {
     const auto [kept, isNew] = node.attributes.try_emplace(priorityAttribute);
     if (isNew) std::memcpy(kept->second.data(), &priority, sizeof(priority));
   }
-  const auto serialization = notes.hints.find(programmaticSerializationAttribute);
-  const bool overlaps = serialization != notes.hints.end() && serialization->second[0] != 0;
+  bool overlaps = false;
+  if (notes.hints)
+    if (const auto found = notes.hints->find(programmaticSerializationAttribute); found != notes.hints->end())
+      overlaps = found->second[0] != 0;
   return capture.add(stream, std::move(node), overlaps ? Overlap::WithKernels : Overlap::Not);
 }
 
@@ -239,8 +264,8 @@ Error launch(Function& function, const Launch& launch, const Arguments& argument
   TRY(context.error());
   if (const CaptureRef capture = stream.capture())
     return captureLaunch(*capture, function, launch, arguments, stream, notes);
-  DeviceWork work{std::in_place_type<KernelLaunch>};
-  TRY(prepare(function, launch, arguments, context, std::get<KernelLaunch>(work)));
+  KernelLaunch work;
+  TRY(prepare(function, launch, arguments, context, work));
   if (context.vulkan().physical().isCpu()) vk::noteLaunch(function.name());
   TRY(stream.enqueue(work));
   return util::environment().launchBlocking ? stream.finish() : Error::Success;

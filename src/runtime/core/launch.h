@@ -39,10 +39,11 @@ struct KernelLaunch {
   static constexpr size_t mostPushBytes =
       256;  // of what a launch carries with it; devices that take more are not asked
 
-  std::shared_ptr<const vk::Pipeline> pipeline;
+  // The function's own.
+  const vk::Pipeline* pipeline = nullptr;
   const KernelInfo* kernel = nullptr;
   KernelServices* services = nullptr;
-  vk::Memory constants;
+  vk::Memory constants;  // where the kernel has some
   uint32_t groups[3], block[3];
   uint32_t sharedBytes = 0;  // of each block, as CUDA counts it
   uint32_t pushBytes = 0;
@@ -76,11 +77,13 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
 Error prepare(Function& function, const Launch& launch, const Arguments& arguments, Context& context,
               KernelLaunch& out);
 
-// What the node of a captured launch keeps besides: what the program calls the kernel, and hints by
-// CUlaunchAttributeID.
+// Hints by CUlaunchAttributeID.
+using LaunchHints = std::map<int, std::array<uint8_t, 64>>;
+
+// What the node of a captured launch keeps besides: what the program calls the kernel, and hints.
 struct LaunchNotes {
   const void* handle = nullptr;
-  std::map<int, std::array<uint8_t, 64>> hints;
+  const LaunchHints* hints = nullptr;  // null: none
 };
 
 Error launch(Function& function, const Launch& launch, const Arguments& arguments, Stream& stream,

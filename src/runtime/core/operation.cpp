@@ -64,10 +64,12 @@ vk::Status record(const DeviceWork& work, vk::Commands& commands) {
 }
 
 void wasRecorded(const DeviceWork& work, const vk::Point& point) {
-  const auto* launch = std::get_if<KernelLaunch>(&work);
-  if (!launch) return;
-  if (launch->kernel->usesPrintf) launch->services->launchedPrinting(point);
-  if (launch->kernel->readsHostWrites) point.queue->device().showHostWrites(point);
+  if (const auto* launch = std::get_if<KernelLaunch>(&work)) wasRecorded(*launch, point);
+}
+
+void wasRecorded(const KernelLaunch& launch, const vk::Point& point) {
+  if (launch.kernel->usesPrintf) launch.services->launchedPrinting(point);
+  if (launch.kernel->readsHostWrites) point.queue->device().showHostWrites(point);
 }
 
 vk::Status run(const RecordedWork& work, vk::Queue& queue, vk::Position& position) {

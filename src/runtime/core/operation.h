@@ -62,8 +62,10 @@ using DeviceWork = std::variant<KernelLaunch, DeviceCopy, BufferCopy, Upload, Ar
                                 vk::FillRegion>;
 
 vk::Status record(const DeviceWork& work, vk::Commands& commands);
+inline vk::Status record(const KernelLaunch& launch, vk::Commands& commands) { return launch.record(commands); }
 // To be called once the work has its place in a queue.
 void wasRecorded(const DeviceWork& work, const vk::Point& point);
+void wasRecorded(const KernelLaunch& launch, const vk::Point& point);
 
 // Command buffers recorded before, which may run many times, with what their kernels need of the host.
 struct RecordedWork {

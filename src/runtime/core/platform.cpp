@@ -173,6 +173,11 @@ ContextRef currentContext() {
   return state.stack.empty() ? nullptr : state.stack.back();
 }
 
+bool isOtherCurrent(const Context& context) {
+  const ThreadState& state = thread();
+  return !state.stack.empty() && state.stack.back() && state.stack.back().get() != &context;
+}
+
 Error currentContext(ContextRef& out) {
   if (!Platform::get().isInitialized()) return Error::NotInitialized;
   const ThreadState& state = thread();
@@ -194,11 +199,11 @@ template <typename Look>
 Error findInContexts(Look&& look) {
   if (!Platform::get().isInitialized()) return Error::NotInitialized;
   const ThreadState& state = thread();
-  const ContextRef current = state.stack.empty() ? nullptr : state.stack.back();
+  Context* const current = state.stack.empty() ? nullptr : state.stack.back().get();  // the stack keeps it
   const Error error = current ? look(*current) : Error::InvalidHandle;
   if (error == Error::Success) return current->error();
   for (const ContextRef& context : Platform::get().contexts())
-    if (context != current && look(*context) == Error::Success) return context->error();
+    if (context.get() != current && look(*context) == Error::Success) return context->error();
   return error;
 }
 

@@ -47,7 +47,8 @@ class Platform {
 
 // The stack of contexts of the calling thread. A destroyed context stays on it and makes calls fail with
 // ContextIsDestroyed, as CUDA has it.
-ContextRef currentContext();            // null when there is none
+ContextRef currentContext();                  // null when there is none
+bool isOtherCurrent(const Context& context);  // there is one, and it is another
 Error currentContext(ContextRef& out);  // InvalidContext when there is none; the context's sticky error when it has one
 void setCurrentContext(ContextRef context);
 void pushContext(ContextRef context);

@@ -34,12 +34,11 @@ Error Stream::broken() const { return context_.error(); }
 
 Error Stream::before() {
   TRY(context_.error());
-  TRY(refuseInCapture());
-  return context_.order().before(*this);
+  if (isLegacy() || isCapturing()) TRY(refuseInCapture());
+  return isOrdered() ? context_.order().before(*this) : Error::Success;
 }
 
-CaptureRef Stream::capture() const {
-  if (!isCapturing()) return nullptr;
+CaptureRef Stream::captureOfNow() const {
   std::lock_guard lock(mutex_);
   return capture_;
 }
@@ -70,12 +69,13 @@ Error Stream::refuseInCapture() {
 }
 
 Error Stream::after(vk::Status status) {
-  context_.order().after(*this);
-  return context_.errorAfter(status);
+  if (isOrdered()) context_.order().after(*this);
+  return status == vk::Status::Ok ? Error::Success : context_.errorAfter(status);
 }
 
 // The caller holds the lock.
-vk::Status Stream::give(const DeviceWork& work) {
+template <class Work>
+vk::Status Stream::give(const Work& work) {
   const vk::Status status = queue_.record(position_, [&](vk::Commands& commands) {
     if (Trace* const trace = Trace::active()) return trace->record(work, commands, queue_, *this);
     return core::record(work, commands);
@@ -84,17 +84,21 @@ vk::Status Stream::give(const DeviceWork& work) {
   return status;
 }
 
-Error Stream::enqueue(const DeviceWork& work) {
+template <class Work>
+Error Stream::enqueueWork(const Work& work) {
   TRY(before());
   vk::Status status = vk::Status::Ok;
   {
     std::lock_guard lock(mutex_);
     TRY(broken());
     if (pending_.empty()) status = give(work);
-    else pending_.emplace_back(work);
+    else pending_.emplace_back(DeviceWork(work));
   }
   return after(status);
 }
+
+Error Stream::enqueue(const DeviceWork& work) { return enqueueWork(work); }
+Error Stream::enqueue(const KernelLaunch& launch) { return enqueueWork(launch); }
 
 // Does what needs nothing that only the host can see. False when the operation must be kept back; the caller holds the
 // lock.

@@ -36,11 +36,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool isLegacy() const { return role_ == Role::Legacy; }
   // Ordered with the legacy default stream: all but the non-blocking ones.
   bool isBlocking() const { return role_ == Role::Ordinary && (flags_ & NonBlocking) == 0; }
+  bool isOrdered() const { return isLegacy() || isBlocking(); }
 
   // While the stream is captured, what it is given goes to the capture, and whatever no node can stand for is refused,
   // which invalidates the capture. Programs ask before each of their calls, so this is one load.
   bool isCapturing() const { return isCapturing_.load(std::memory_order_relaxed); }
-  std::shared_ptr<Capture> capture() const;                    // null when the stream is not captured
+  // Null when the stream is not captured.
+  std::shared_ptr<Capture> capture() const { return isCapturing() ? captureOfNow() : nullptr; }
   bool enterCapture(const std::shared_ptr<Capture>& capture);  // false when it is in one
   void leaveCapture();
   // Success when captures do not forbid to give the stream work. Otherwise they are invalidated: the stream's own, or
@@ -63,6 +65,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // breaks.
   Error waitForWord(const AllocationRef& allocation, const WordWait& wait);
   Error enqueue(const DeviceWork& work);
+  Error enqueue(const KernelLaunch& launch);         // the same, and quicker: nothing is moved into a variant
   Error enqueue(std::vector<Operation> operations);  // with no other work between them
   // The same, and then what is in the list whenever `next` has been called, until that is nothing.
   Error enqueue(std::vector<Operation>& operations, const std::function<Error()>& next);
@@ -95,7 +98,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void settle() { std::lock_guard lock(mutex_); }
 
  private:
-  vk::Status give(const DeviceWork& work);
+  std::shared_ptr<Capture> captureOfNow() const;
+  template <class Work>
+  vk::Status give(const Work& work);
+  template <class Work>
+  Error enqueueWork(const Work& work);
   bool carryOut(const Operation& operation, vk::Status& status);
   Error keepBack(Operation operation);
   static bool needsThread(const Operation& operation);

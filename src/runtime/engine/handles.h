@@ -1,6 +1,7 @@
 // What the handles of engine.h stand for, and how its functions end.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,6 +37,7 @@ struct MulciberRequirements_T {
 struct MulciberKernel_T {
   MulciberModule_T* module;
   mulciber::core::Function* function;
+  std::atomic<bool> needsNoHost{false};  // known once a launch was recorded
 };
 
 struct MulciberModule_T {

@@ -31,11 +31,16 @@ MulciberResult open(MulciberRecording recording) {
 }
 
 // What a kernel asks of the host is looked after by whoever waits for it, and nobody waits for a borrowed one.
-MulciberResult checkHost(core::Function& function) {
+MulciberResult checkHost(MulciberKernel_T& handle) {
+  if (handle.needsNoHost.load(std::memory_order_relaxed)) return MULCIBER_SUCCESS;
+  core::Function& function = *handle.function;
   const KernelInfo* kernel = nullptr;
   if (const Error error = function.info(kernel); error != Error::Success)
     return failure(error, function.name().c_str());
-  if (!kernel->usesPrintf && !kernel->usesHeap) return MULCIBER_SUCCESS;
+  if (!kernel->usesPrintf && !kernel->usesHeap) {
+    handle.needsNoHost.store(true, std::memory_order_relaxed);
+    return MULCIBER_SUCCESS;
+  }
   return fail(MULCIBER_ERROR_NEEDS_HOST,
               fmt::format("the kernel {} calls {}, which needs the host: launch it in a stream", function.name(),
                           kernel->usesPrintf ? "printf" : "malloc"));
@@ -111,10 +116,12 @@ MulciberResult mulciberRecordLaunch(MulciberRecording recording, MulciberKernel 
     if (!kernel || !launch) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
     if (kernel->module->context != recording->context)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the kernel is of another context");
-    if (const MulciberResult refused = checkHost(*kernel->function); refused != MULCIBER_SUCCESS) return refused;
+    if (const MulciberResult refused = checkHost(*kernel); refused != MULCIBER_SUCCESS) return refused;
     core::KernelLaunch prepared;
     if (const MulciberResult failed = prepare(*kernel, *launch, prepared); failed != MULCIBER_SUCCESS) return failed;
-    return failure(core::errorFrom(prepared.record(*recording->commands)), kernel->function->name().c_str());
+    const vk::Status status = prepared.record(*recording->commands);
+    return status == vk::Status::Ok ? MULCIBER_SUCCESS
+                                    : failure(core::errorFrom(status), kernel->function->name().c_str());
   });
 }
 

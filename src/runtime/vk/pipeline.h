@@ -30,7 +30,7 @@ struct PipelineDescription {
 // The registers of each thread among what a driver tells of a pipeline, by the names that drivers give them.
 std::optional<uint32_t> registersOf(std::span<const VkPipelineExecutableStatisticKHR> statistics);
 
-class Pipeline {
+class Pipeline : public std::enable_shared_from_this<Pipeline> {
  public:
   // `cache`: the pipeline cache's data of the same description from before, or empty. Replaced by the new data when the
   // driver has made any. Contents the driver does not accept cost a compile and nothing else.

@@ -95,7 +95,7 @@ Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, Launch
     TRY(readAttribute(attributes[i], out));
     if (attributes[i].id == CU_LAUNCH_ATTRIBUTE_IGNORE || attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) continue;
     if (out.events.size() == eventsBefore)
-      std::memcpy(out.notes.hints[attributes[i].id].data(), &attributes[i].value, sizeof(attributes[i].value));
+      std::memcpy(out.hints[attributes[i].id].data(), &attributes[i].value, sizeof(attributes[i].value));
   }
   // Where the preferred clusters do not fit, the others are used: there must be some.
   return out.prefersClusters && !out.hasClusters ? Error::InvalidClusterSize : Error::Success;

@@ -14,7 +14,7 @@ namespace mulciber::api {
 struct LaunchAttributes {
   bool isCooperative = false, hasClusters = false, prefersClusters = false;
   std::vector<CUevent> events;  // recorded behind the kernel
-  core::LaunchNotes notes;      // the rest, for the kernel node when the launch is captured
+  core::LaunchHints hints;      // the rest, for the kernel node when the launch is captured
 };
 
 core::Error readAttributes(const CUlaunchAttribute* attributes, unsigned count, LaunchAttributes& out);

@@ -96,6 +96,12 @@ namespace {
 struct LiveKernels {
   std::shared_mutex mutex;
   std::unordered_set<const Kernel*> all;
+  // Some of them by their addresses, which launches find without the lock.
+  std::atomic<const Kernel*> recent[64] = {};
+
+  std::atomic<const Kernel*>& recentOf(const Kernel* kernel) {
+    return recent[reinterpret_cast<uintptr_t>(kernel) / alignof(std::max_align_t) % std::size(recent)];
+  }
 };
 LiveKernels& liveKernels() {
   static auto* const kernels = new LiveKernels;
@@ -112,13 +118,20 @@ Kernel::Kernel(Library& library, std::string name) : library_(library), name_(st
 Kernel::~Kernel() {
   std::unique_lock lock(liveKernels().mutex);
   liveKernels().all.erase(this);
+  const Kernel* self = this;
+  liveKernels().recentOf(this).compare_exchange_strong(self, nullptr);
 }
 
 Kernel* Kernel::ofLive(const void* handle) {
   Kernel* kernel = of(handle);
   if (!kernel) return nullptr;
-  std::shared_lock lock(liveKernels().mutex);
-  return liveKernels().all.count(kernel) ? kernel : nullptr;
+  LiveKernels& live = liveKernels();
+  std::atomic<const Kernel*>& recent = live.recentOf(kernel);
+  if (recent.load(std::memory_order_acquire) == kernel) return kernel;
+  std::shared_lock lock(live.mutex);
+  if (live.all.count(kernel) == 0) return nullptr;
+  recent.store(kernel, std::memory_order_release);  // none ends while the lock is held
+  return kernel;
 }
 
 Error Kernel::function(core::Context& context, core::Function*& out) {

@@ -10,16 +10,17 @@ namespace core = mulciber::core;
 namespace {
 
 CUresult launchKernel(CUfunction handle, const core::Launch& launch, CUstream streamHandle, void** parameters,
-                      void** extra, LaunchAttributes attributes = {}, const char* call = __builtin_FUNCTION()) {
+                      void** extra, const LaunchAttributes* attributes = nullptr,
+                      const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
-  attributes.notes.handle = handle;
   return withStream(streamHandle, [&](core::Stream& stream) {
     core::Function* function = nullptr;
     TRY(functionOf(handle, &stream.context(), function));
     core::Arguments arguments;
     TRY(readArguments(parameters, extra, arguments));
-    TRY(core::launch(*function, launch, arguments, stream, attributes.notes));
-    return recordEvents(stream, attributes);
+    const core::LaunchNotes notes{handle, attributes ? &attributes->hints : nullptr};
+    TRY(core::launch(*function, launch, arguments, stream, notes));
+    return attributes ? recordEvents(stream, *attributes) : Error::Success;
   });
 }
 
@@ -49,5 +50,5 @@ CUDA_API_PTSZ(CUresult, cuLaunchKernelEx)
                             {config->blockDimX, config->blockDimY, config->blockDimZ},
                             config->sharedMemBytes,
                             attributes.isCooperative};
-  return launchKernel(function, launch, config->hStream, parameters, extra, attributes);
+  return launchKernel(function, launch, config->hStream, parameters, extra, &attributes);
 }

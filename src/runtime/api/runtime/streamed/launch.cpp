@@ -10,15 +10,13 @@ namespace core = mulciber::core;
 namespace {
 
 cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
-                         cudaStream_t streamHandle, LaunchAttributes attributes,
+                         cudaStream_t streamHandle, const LaunchAttributes* attributes = nullptr,
                          const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
-  attributes.notes.handle = entry;
   if (sharedBytes > UINT32_MAX) return record(cudaErrorInvalidValue);
   return withStream(streamHandle, [&](core::Stream& stream) {
     // STR-12: a launch is the current device's, where copies may go to any stream.
-    if (const core::ContextRef current = core::currentContext(); current && current.get() != &stream.context())
-      return cudaErrorInvalidResourceHandle;
+    if (core::isOtherCurrent(stream.context())) return cudaErrorInvalidResourceHandle;
     core::Function* function = nullptr;
     const Error found = findFunction(entry, stream.context(), function);
     if (found == Error::InvalidHandle) return cudaErrorInvalidDeviceFunction;
@@ -26,12 +24,13 @@ cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** argume
     const core::Launch launch{{grid.x, grid.y, grid.z},
                               {block.x, block.y, block.z},
                               static_cast<uint32_t>(sharedBytes),
-                              attributes.isCooperative};
+                              attributes && attributes->isCooperative};
+    const core::LaunchNotes notes{entry, attributes ? &attributes->hints : nullptr};
     core::Arguments all;
     all.pointers = arguments;
-    if (Error error = core::launch(*function, launch, all, stream, attributes.notes); error != Error::Success)
+    if (Error error = core::launch(*function, launch, all, stream, notes); error != Error::Success)
       return codeOf(error);
-    return codeOf(recordEvents(stream, attributes));
+    return attributes ? codeOf(recordEvents(stream, *attributes)) : cudaSuccess;
   });
 }
 
@@ -41,19 +40,19 @@ static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute));
 
 CUDA_API_PTSZ(cudaError_t, cudaLaunchKernel)
 (const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes, cudaStream_t stream) {
-  return launchKernel(entry, grid, block, arguments, sharedBytes, stream, {});
+  return launchKernel(entry, grid, block, arguments, sharedBytes, stream);
 }
 
 CUDA_API_PTSZ(cudaError_t, __cudaLaunchKernel)
 (cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t sharedBytes, cudaStream_t stream) {
-  return launchKernel(kernel, grid, block, arguments, sharedBytes, stream, {});
+  return launchKernel(kernel, grid, block, arguments, sharedBytes, stream);
 }
 
 CUDA_API_PTSZ(cudaError_t, cudaLaunchCooperativeKernel)
 (const void* entry, dim3 grid, dim3 block, void** arguments, size_t sharedBytes, cudaStream_t stream) {
   LaunchAttributes attributes;
   attributes.isCooperative = true;
-  return launchKernel(entry, grid, block, arguments, sharedBytes, stream, attributes);
+  return launchKernel(entry, grid, block, arguments, sharedBytes, stream, &attributes);
 }
 
 CUDA_API_PTSZ(cudaError_t, cudaLaunchKernelExC)(const cudaLaunchConfig_t* config, const void* entry, void** arguments) {
@@ -63,5 +62,5 @@ CUDA_API_PTSZ(cudaError_t, cudaLaunchKernelExC)(const cudaLaunchConfig_t* config
   const cudaError_t read = guarded([&] { return readAttributes(list, config->numAttrs, attributes); });
   if (read != cudaSuccess) return read;
   return launchKernel(entry, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
-                      attributes);
+                      &attributes);
 }
