@@ -357,6 +357,19 @@ TEST(Translate, ListsKernelsAndPrintsTheModule) {
   EXPECT_THAT(printModule(*module), HasSubstr("fma.rn.f32"));
 }
 
+// The kernel k as it is where it runs in rounds, if it does.
+std::string roundsOf(const std::string& text, const char* profile) {
+  std::string rounds;
+  TranslateOptions options;
+  options.dumpUser = &rounds;
+  options.dump = [](void* user, std::string_view stage, std::string_view ir) {
+    if (stage == "block_rounds") *static_cast<std::string*>(user) = ir;
+  };
+  const Translated result = translateText(text, "k", *builtinProfile(profile), options);
+  EXPECT_TRUE(result.kernel) << result.messages;
+  return rounds;
+}
+
 TEST(Translate, AReturnBeforeABarrierRunsInRoundsWhereDevicesWaitForExitedThreads) {
   auto stages = [](const char* index, const char* barrier, const char* profile) {
     std::string text = std::string(R"(.version 8.0
@@ -372,21 +385,59 @@ TEST(Translate, AReturnBeforeABarrierRunsInRoundsWhereDevicesWaitForExitedThread
   mov.u32 %r2, )") + index +
                        ";\n  setp.ge.u32 %p, %r2, %r1;\n  @%p ret;\n  " + barrier +
                        "\n  st.global.u32 [%rd], %r2;\n  ret;\n}\n";
-    std::string rounds;
-    TranslateOptions options;
-    options.dumpUser = &rounds;
-    options.dump = [](void* user, std::string_view stage, std::string_view ir) {
-      if (stage == "block_rounds") *static_cast<std::string*>(user) = ir;
-    };
-    Translated result = translateText(text, "k", *builtinProfile(profile), options);
-    EXPECT_TRUE(result.kernel) << result.messages;
-    return rounds;
+    return roundsOf(text, profile);
   };
   EXPECT_THAT(stages("%tid.x", "bar.sync 0;", "vulkan1.3"), HasSubstr("meeting"));
   for (const char* profile : {"nvidia", "lavapipe"})
     EXPECT_THAT(stages("%tid.x", "bar.sync 0;", profile), Not(HasSubstr("meeting"))) << profile;
   EXPECT_THAT(stages("%tid.x", "", "vulkan1.3"), Not(HasSubstr("meeting")));
   EXPECT_THAT(stages("%ctaid.x", "bar.sync 0;", "vulkan1.3"), Not(HasSubstr("meeting")));
+}
+
+// Each side of a branch among lanes prints in a loop: neither waits for what the other adds to printf's buffer. Rounds
+// of single threads made one kernel 20 times as large.
+TEST(Translate, LanesThatPrintDoNotWaitForEachOther) {
+  const std::string print = R"(
+  mov.u64 %rd, format;
+  cvta.global.u64 %rd, %rd;
+  { .param .b64 a; .param .b64 b; .param .b32 r;
+    st.param.b64 [a], %rd; st.param.b64 [b], 0; call (r), vprintf, (a, b); }
+)";
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.global .align 1 .b8 format[3] = {104, 105, 0};
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd, %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r3, 0;
+  and.b32 %r2, %r1, 1;
+  setp.ne.u32 %p, %r2, 0;
+  @%p bra ODD;
+EVEN:)" + print + R"(
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p, %r3, %r1;
+  @%p bra EVEN;
+  bra DONE;
+ODD:)" + print + R"(
+  add.u32 %r3, %r3, 2;
+  setp.lt.u32 %p, %r3, %r1;
+  @%p bra ODD;
+DONE:
+  shfl.sync.bfly.b32 %r1, %r3, 1, 31, -1;
+  st.global.u32 [%out], %r1;
+  ret;
+}
+)";
+  for (const char* profile : {"nvidia", "lavapipe"}) {
+    const std::string rounds = roundsOf(text, profile);
+    EXPECT_THAT(rounds, Not(HasSubstr("meeting"))) << profile;
+  }
 }
 
 constexpr const char* withLines = R"(.version 8.0

@@ -148,7 +148,7 @@ counted:
   add.u32 %record, %record, 23;         // with the header, rounded up
   and.b32 %record, %record, -8;
   ld.global.u32 %capacity, [%buffer];
-  ld.relaxed.gpu.global.u32 %used, [%buffer+4];
+  atom.relaxed.gpu.global.or.b32 %used, [%buffer+4], 0;  // no load: a loop left by one waits for its writer
   setp.gt.u32 %p, %used, %capacity;     // full: the counter must not wrap
   @%p bra done;
   atom.global.add.u32 %used, [%buffer+4], %record;
