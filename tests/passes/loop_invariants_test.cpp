@@ -76,6 +76,16 @@ TEST(LoopInvariants, TheCopyIsMadeInTheLoopWithWhatItCarries) {
   EXPECT_NE(text.find(", " + std::string(copy[2]) + " [shared]"), std::string::npos) << text;
 }
 
+// Two numbers of 64 bits, as instructions of 128 bits have them: no integer is as wide.
+TEST(LoopInvariants, EachNumberOfAVectorIsTakenByItself) {
+  const std::string pair = "%11 = zext i64 %5\n  %6 = vec <2 x i64> %11, %11";
+  const std::string text = told(std::regex_replace(loop("%5", "%6"), std::regex("%6 = sub i32 %5, %0"), pair));
+  EXPECT_EQ(text.find("i128"), std::string::npos) << text;
+  EXPECT_TRUE(std::regex_search(
+      text, std::regex("extract i64 .*\n.* = xor i64 .*\n.* = extract i64 .*\n.* = xor i64 .*\n.* = vec <2 x i64>")))
+      << text;
+}
+
 TEST(LoopInvariants, OthersStay) {
   EXPECT_FALSE(changes(loop("%5", "%10")));  // differs from round to round
   EXPECT_FALSE(changes(loop("%5", "%9")));   // chosen where lanes leave

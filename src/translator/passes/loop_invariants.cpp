@@ -92,7 +92,13 @@ class Copies {
   // carries a zero.
   Instruction* copyOf(Instruction* value) {
     ir::Builder b = hidden_.after(value);
-    return flip(b, value, zeroOf(loops_[homes_[value->id]->id], maskType(value->type)));
+    Block* loop = loops_[homes_[value->id]->id];
+    const ir::Type type = value->type;
+    if (!type.isVector()) return flip(b, value, zeroOf(loop, maskType(type)));
+    std::vector<Instruction*> lanes;
+    for (unsigned lane = 0; lane < type.lanes; ++lane)
+      lanes.push_back(flip(b, b.extract(value, lane), zeroOf(loop, maskType(type.scalar()))));
+    return b.vector(lanes);
   }
 
   Instruction* zeroOf(Block* loop, ir::Type type) {
