@@ -191,6 +191,30 @@ TEST_F(ApartPtx, LanesWaitForTheirTurnInTwoBranches) {
   for (uint32_t t = 0; t < 64; t++) EXPECT_EQ(words[t], 128u) << t;
 }
 
+// Lanes that had a lock, or their turn, come to the next round's vote before the others have left this round.
+TEST_F(ApartPtx, AVoteWaitsForNamedLanesThatAreARoundBehind) {
+  const std::string lock = R"(
+    TRY: atom.shared.cas.b32 %r3, [%r8], 0, 1; setp.ne.u32 %p3, %r3, 0; @%p3 bra TRY;
+    ld.volatile.shared.u32 %r4, [%r8+4]; add.u32 %r4, %r4, 1; st.volatile.shared.u32 [%r8+4], %r4; membar.cta;
+    atom.shared.exch.b32 %r3, [%r8], 0;)";
+  const std::string turn = R"(
+    atom.shared.add.u32 %r3, [%r8], 1; and.b32 %r4, %t, 1; setp.ne.u32 %p3, %r4, 0; @%p3 bra ODD;
+    EVEN: ld.volatile.shared.u32 %r4, [%r8+4]; setp.ne.u32 %p3, %r4, %r3; @%p3 bra EVEN;
+    add.u32 %r4, %r4, 1; st.volatile.shared.u32 [%r8+4], %r4; bra PASSED;
+    ODD: ld.volatile.shared.u32 %r4, [%r8+4]; setp.ne.u32 %p3, %r4, %r3; @%p3 bra ODD;
+    add.u32 %r4, %r4, 1; st.volatile.shared.u32 [%r8+4], %r4; PASSED:)";
+  for (const std::string& passage : {lock, turn}) {
+    const std::string body = fmt::format(R"(
+      mov.u32 %r8, cells; mov.u32 %r1, 0; setp.eq.u32 %p1, %t, 0; @%p1 st.shared.v2.u32 [%r8], {{%r1, %r1}}; bar.sync 0;
+      mov.u32 %r2, 0; and.b32 %r5, %t, 31; setp.eq.u32 %p1, %r5, 21;
+    ROUND: vote.sync.any.pred %p2, %p1, -1; @%p2 add.u32 %r2, %r2, 1; {}
+      add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 4; @%p3 bra ROUND;
+      bar.sync 0; ld.shared.u32 %r4, [%r8+4]; mad.lo.u32 %r2, %r4, 1000, %r2; st.global.u32 [%out], %r2;)",
+                                         passage);
+    for (uint32_t word : wordsOf(body, 1, 64, ".shared .align 8 .u32 cells[2];")) EXPECT_EQ(word, 256'004u) << passage;
+  }
+}
+
 // Kernels that wait and have this many operations of a warp otherwise let their warps take turns as a whole.
 TEST_F(ApartPtx, EachLaneCountsAtABarrierBesideAWaitAndManyOperationsOfAWarp) {
   std::string body = R"(

@@ -257,7 +257,7 @@ struct SourceMap {
 };
 
 // Shared memory that passes/block_rounds needs, and that it needs besides where the device has no warps.
-inline constexpr uint32_t blockRoundsBytes = 16, blockRoundsBytesPerThread = 8;
+inline constexpr uint32_t blockRoundsBytes = 16, blockRoundsBytesPerThread = 12;
 
 // What one kernel needs: its function, the device functions it calls, and its static memory.
 struct Program {

@@ -22,10 +22,11 @@ using ir::VariableId;
 
 // Shared memory, from Program::blockRoundsOffset on: a word for each kind of stop and parity of the round, which holds
 // the number of the last round in which a thread came to such a stop; then a pair of words for each thread, its stop
-// and its value. What the memory holds at first does no harm: a number that happens to fit costs a round more.
-constexpr uint32_t warpWord = 0, barrierWord = 8, slots = 16, slotBytes = 8;
+// and its value; then a word for each thread, the lanes that its operation names. What the memory holds at first does
+// no harm: a number that happens to fit costs a round more.
+constexpr uint32_t warpWord = 0, barrierWord = 8, slots = 16, slotBytes = 8, namesBytes = 4;
 constexpr uint32_t yieldBit = 31;  // of the stop that a thread tells others: it waits in memory
-static_assert(slots == ir::blockRoundsBytes && slotBytes == ir::blockRoundsBytesPerThread);
+static_assert(slots == ir::blockRoundsBytes && slotBytes + namesBytes == ir::blockRoundsBytesPerThread);
 
 // Yields are among the stops of warps: their numbers are in program order.
 bool isOfWarp(const Instruction& i) { return i.op == Op::Yield || ir::isWarpOperation(i.op); }
@@ -84,6 +85,7 @@ class RoundMaker {
     if (hasYields_) {
       zero.push_back(yields_ = function_.addVariable(ir::I32, "yields"));
       zero.push_back(expected_ = function_.addVariable(ir::I32, "expected"));
+      zero.push_back(missing_ = function_.addVariable(ir::I32, "missing"));
     }
     if (warpStops_ > 0)
       for (auto [variable, name] : {std::pair{&value_, "value"},
@@ -265,6 +267,11 @@ class RoundMaker {
   Instruction* lane() { return b_.bitAnd(b_.input(ir::InputKind::LocalIndex), b_.i32(31)); }
   Instruction* slotOf(Instruction* thread) { return b_.add(b_.i32(shared_ + slots), b_.shl(thread, b_.i32(3))); }
 
+  Instruction* namesOf(Instruction* thread) {
+    Instruction* begin = b_.add(b_.i32(shared_ + slots), b_.shl(blockThreads(), b_.i32(3)));
+    return b_.add(begin, b_.shl(thread, b_.i32(2)));
+  }
+
   Instruction* blockThreads() {
     Instruction* area = b_.mul(b_.input(ir::InputKind::BlockDimX), b_.input(ir::InputKind::BlockDimY));
     return b_.mul(area, b_.input(ir::InputKind::BlockDimZ));
@@ -287,6 +294,8 @@ class RoundMaker {
       Instruction* slot = slotOf(b_.input(ir::InputKind::LocalIndex));
       Instruction* told = hasYields_ ? b_.bitOr(stop, b_.shl(b_.read(yields_), b_.i32(yieldBit))) : stop;
       b_.store(slot, b_.vector(std::array{told, b_.read(value_)}), access(ir::Order::Weak, slotBytes));
+      if (hasYields_)
+        b_.store(namesOf(b_.input(ir::InputKind::LocalIndex)), b_.read(expected_), access(ir::Order::Weak, namesBytes));
       note(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), words, warpWord, round);
     }
     Instruction* barriers = b_.i32(end_ - warpStops_);
@@ -334,6 +343,7 @@ class RoundMaker {
     Instruction* number = b_.read(stop_);
     VariableId other = function_.addVariable(ir::I32, "other");
     b_.write(first_, b_.i32(end_));
+    if (hasYields_) b_.write(missing_, b_.i32(0));
     b_.branch(b_.bitAnd(atWarp, b_.compare(Op::ULt, number, b_.i32(warpStops_))), look, stay);
 
     b_.setBlock(look);
@@ -347,7 +357,8 @@ class RoundMaker {
     Instruction* index = b_.read(other);
     Instruction* slot = b_.load(ir::I32.withLanes(2), slotOf(b_.add(begin, index)), access(ir::Order::Weak, slotBytes));
     Instruction* bit = b_.shl(b_.i32(1), index);
-    Instruction* stop = hasYields_ ? expectedStop(b_.extract(slot, 0), bit) : b_.extract(slot, 0);
+    Instruction* stop = b_.extract(slot, 0);
+    if (hasYields_) stop = expectedStop(stop, b_.add(begin, index), bit);
     Instruction* vote = b_.select(b_.compare(Op::INe, b_.extract(slot, 1), b_.i32(0)), bit, b_.i32(0));
     Instruction* first = b_.read(first_);
     Instruction* isEarlier = b_.compare(Op::ULt, stop, first);
@@ -375,17 +386,31 @@ class RoundMaker {
   }
 
   // The stop of another lane, or the end when the operation does not wait for it. One for named lanes waits for those
-  // alone; one for whoever comes waits for all but those that wait in memory, perhaps for this one.
-  Instruction* expectedStop(Instruction* told, Instruction* bit) {
+  // alone; one for whoever comes waits for all but those that wait in memory, perhaps for this one, and those that wait
+  // for this one by name. A named lane that is still to come is missing, also where it stands later in the code, since
+  // this one may be a round of a loop ahead of it: one that waits in memory, or at an operation for whoever comes.
+  Instruction* expectedStop(Instruction* told, Instruction* thread, Instruction* bit) {
+    auto isIn = [&](Instruction* set, Instruction* lane) {
+      return b_.compare(Op::INe, b_.bitAnd(set, lane), b_.i32(0));
+    };
+    auto isNone = [&](Instruction* set) { return b_.compare(Op::IEq, set, b_.i32(0)); };
     Instruction* expected = b_.read(expected_);
-    Instruction* isNamed = b_.compare(Op::INe, b_.bitAnd(expected, bit), b_.i32(0));
-    Instruction* namesNone = b_.compare(Op::IEq, expected, b_.i32(0));
+    Instruction* theirs = b_.load(ir::I32, namesOf(thread), access(ir::Order::Weak, namesBytes));
     Instruction* stop = b_.bitAnd(told, b_.i32((1u << yieldBit) - 1));
-    Instruction* isComing = b_.compare(Op::IEq, stop, told);
-    Instruction* waits = b_.bitOr(isNamed, b_.bitAnd(namesNone, isComing));
+    Instruction* isYield = b_.compare(Op::INe, stop, told);
+    Instruction* isForAnyone = b_.bitAnd(isNone(theirs), b_.compare(Op::ULt, stop, b_.i32(warpStops_)));
+    Instruction* isHere = b_.compare(Op::IEq, told, b_.read(stop_));
+
+    Instruction* isNamed = isIn(expected, bit);
+    Instruction* isLater = b_.bitAnd(isForAnyone, b_.compare(Op::ULt, b_.read(stop_), stop));
+    Instruction* isMissing = b_.bitAnd(isNamed, b_.bitOr(isYield, isLater));
+    b_.write(missing_, b_.bitOr(b_.read(missing_), b_.convert(Op::ZExt, ir::I32, isMissing)));
+
+    Instruction* waitsForThis = isIn(theirs, b_.shl(b_.i32(1), lane()));
+    Instruction* isComing = b_.bitNot(b_.bitOr(isYield, waitsForThis));
+    Instruction* waits = b_.bitOr(isNamed, b_.bitAnd(isNone(expected), isComing));
     // Those at the same operation take part in any case.
-    waits = b_.bitOr(waits, b_.compare(Op::IEq, told, b_.read(stop_)));
-    return b_.select(waits, stop, b_.i32(end_));
+    return b_.select(b_.bitOr(waits, isHere), stop, b_.i32(end_));
   }
 
   // A thread that stays comes back to the meeting and runs no code between.
@@ -395,8 +420,11 @@ class RoundMaker {
       // Those behind the first operation of their warp that a thread stands at wait for it.
       Instruction* isBehind =
           b_.bitAnd(b_.compare(Op::ULt, stop, b_.i32(warpStops_)), b_.compare(Op::ULt, b_.read(first_), stop));
-      // A thread that waits in memory looks again, because other threads may wait for it in turn.
-      if (hasYields_) isBehind = b_.bitAnd(isBehind, b_.compare(Op::IEq, b_.read(yields_), b_.i32(0)));
+      if (hasYields_) {
+        isBehind = b_.bitOr(isBehind, b_.compare(Op::INe, b_.read(missing_), b_.i32(0)));
+        // A thread that waits in memory looks again, because other threads may wait for it in turn.
+        isBehind = b_.bitAnd(isBehind, b_.compare(Op::IEq, b_.read(yields_), b_.i32(0)));
+      }
       stays = b_.bitOr(stays, isBehind);
     }
     b_.write(next_, b_.select(stays, b_.i32(end_), stop));
@@ -409,8 +437,8 @@ class RoundMaker {
   Builder b_;
   uint32_t warpStops_ = 0, nextWarpStop_ = 0, nextBarrier_ = 0, end_ = 0;
   bool hasYields_ = false;
-  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, expected_ = 0, value_ = 0, source_ = 0, members_ = 0,
-             votes_ = 0, first_ = 0, answer_ = 0;
+  VariableId stop_ = 0, next_ = 0, round_ = 0, yields_ = 0, expected_ = 0, missing_ = 0, value_ = 0, source_ = 0,
+             members_ = 0, votes_ = 0, first_ = 0, answer_ = 0;
   Block* top_ = nullptr;
   Block* meeting_ = nullptr;
   std::vector<Block*> stopped_;
