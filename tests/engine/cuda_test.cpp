@@ -35,7 +35,20 @@ TEST_F(CudaTest, TheLibrariesUseAnEnginesContext) {
   EXPECT_EQ(out[15], 42);
   EXPECT_EQ(find<CUresult(CUcontext)>("cuCtxDestroy_v2")(handle), CUDA_ERROR_INVALID_CONTEXT);
 
+  // Addresses are unique in one Vulkan device, so each knows its own alone.
+  const auto attribute = find<CUresult(void*, CUpointer_attribute, CUdeviceptr)>("cuPointerGetAttribute");
+  const auto ask = [&](CUdeviceptr address) {
+    unsigned type = 0;
+    return attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+  };
+  EXPECT_EQ(ask(memory), CUDA_SUCCESS);
+  EXPECT_EQ(ask(ownMemory), CUDA_ERROR_INVALID_VALUE);
   ASSERT_EQ(CUDA(cuCtxSetCurrent)(own), CUDA_SUCCESS);
+  EXPECT_EQ(ask(ownMemory), CUDA_SUCCESS);
+  EXPECT_EQ(ask(memory), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(find<CUresult(CUdeviceptr)>("cuMemFree_v2")(memory), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(mulciberFree(engine.context, memory));
+
   ASSERT_EQ(set(ownMemory, 7, 16), CUDA_SUCCESS);
   ASSERT_EQ(read(out, ownMemory, sizeof(out)), CUDA_SUCCESS);
   EXPECT_EQ(out[15], 7);

@@ -92,7 +92,7 @@ void Context::destroy() {
     perThread.swap(perThread_);
   }
   for (const AllocationRef& allocation : allocations) {
-    Platform::get().memory().remove(*allocation);
+    device_.memory().remove(*allocation);
     giveBack(*allocation);
   }
   device_.trimPools(0);

@@ -8,7 +8,6 @@
 #include "runtime/core/graph.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
-#include "runtime/core/platform.h"
 #include "runtime/core/stream_order.h"
 #include "runtime/vk/device.h"
 
@@ -30,7 +29,7 @@ void Context::addAllocation(const AllocationRef& allocation, MemoryKind kind, si
   allocation->context = weak_from_this();
   allocation->device = device_.ordinal();
   // Who takes it from the context's takes it from the map, where it has to be by then.
-  Platform::get().memory().add(allocation);
+  device_.memory().add(allocation);
   std::unique_lock lock(mutex_);
   allocations_.insert(allocation);
 }
@@ -58,7 +57,7 @@ bool Context::forget(const AllocationRef& allocation) {
     std::unique_lock lock(mutex_);
     if (allocations_.erase(allocation) == 0) return false;
   }
-  Platform::get().memory().remove(*allocation);
+  device_.memory().remove(*allocation);
   return true;
 }
 
@@ -113,11 +112,11 @@ Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uin
 
 Error Context::freeAsync(uint64_t address, Stream& stream) {
   TRY(error());
-  const GraphMemoryRef ofGraph = GraphMemory::find(address);
+  const GraphMemoryRef ofGraph = GraphMemory::find(device_.memory(), address);
   if (const CaptureRef capture = stream.capture())  // a graph can only free what a graph has allocated
     return ofGraph ? capture->add(stream, FreeNode{ofGraph}) : Error::InvalidValue;
   TRY(unsafeDuringCapture());
-  const AllocationRef allocation = Platform::get().memory().find(address);
+  const AllocationRef allocation = device_.memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
   if (allocation->kind == MemoryKind::Managed) return Error::NotSupported;
   if (allocation->kind != MemoryKind::Device) return Error::InvalidValue;
@@ -158,7 +157,7 @@ Error Context::allocatePitched(size_t widthBytes, size_t height, size_t depth, u
 
 Error Context::addForeign(const vk::Memory& memory, uint64_t& address) {
   TRY(error());
-  if (Platform::get().memory().overlapping(memory.address, memory.size)) return Error::InvalidValue;
+  if (device_.memory().overlapping(memory.address, memory.size)) return Error::InvalidValue;
   auto allocation = std::make_shared<Allocation>();
   allocation->memory = memory;
   addAllocation(allocation, MemoryKind::Device, memory.size, 0);
@@ -170,7 +169,7 @@ Error Context::free(uint64_t address) {
   TRY(error());
   TRY(unsafeDuringCapture());
   if (address == 0) return Error::Success;
-  const AllocationRef allocation = Platform::get().memory().find(address);
+  const AllocationRef allocation = device_.memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
   if (allocation->kind != MemoryKind::Device && allocation->kind != MemoryKind::Managed) return Error::InvalidValue;
   const ContextRef owner = allocation->context.lock();
@@ -195,7 +194,7 @@ Error Context::freeHost(void* pointer) {
   TRY(unsafeDuringCapture());
   if (!pointer) return Error::Success;
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const AllocationRef allocation = Platform::get().memory().find(address);
+  const AllocationRef allocation = device_.memory().find(address);
   if (!allocation || allocation->kind != MemoryKind::Pinned || allocation->hostAddress != address)
     return Error::InvalidValue;
   const ContextRef owner = allocation->context.lock();
@@ -227,7 +226,7 @@ Error Context::registerHost(void* pointer, size_t bytes, uint32_t flags) {
   if (!vulkan_->allocator().canImportHost()) return Error::NotSupported;
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (bytes > endOfHost - std::min(address, endOfHost)) return Error::OutOfMemory;
-  if (const AllocationRef other = Platform::get().memory().overlapping(address, bytes))
+  if (const AllocationRef other = device_.memory().overlapping(address, bytes))
     return other->kind == MemoryKind::Registered ? Error::HostMemoryAlreadyRegistered : Error::InvalidValue;
   auto allocation = std::make_shared<Allocation>();
   if (const vk::Status status = vulkan_->allocator().importHost(pointer, bytes, allocation->memory);
@@ -242,7 +241,7 @@ Error Context::unregisterHost(void* pointer) {
   TRY(error());
   TRY(unsafeDuringCapture());
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const AllocationRef allocation = Platform::get().memory().find(address);
+  const AllocationRef allocation = device_.memory().find(address);
   if (!allocation) return Error::HostMemoryNotRegistered;
   if (allocation->kind != MemoryKind::Registered || allocation->hostAddress != address) return Error::InvalidValue;
   const ContextRef owner = allocation->context.lock();
@@ -254,7 +253,7 @@ Error Context::unregisterHost(void* pointer) {
 
 Error Context::hostToDevicePointer(void* pointer, uint64_t& address) {
   const auto host = reinterpret_cast<uint64_t>(pointer);
-  const AllocationRef allocation = Platform::get().memory().find(host);
+  const AllocationRef allocation = device_.memory().find(host);
   if (!allocation || !allocation->isHostVisible()) return Error::InvalidValue;
   address = allocation->deviceAddress + allocation->offsetOf(host);
   return Error::Success;
@@ -268,7 +267,7 @@ void Context::memoryInfo(size_t& freeBytes, size_t& totalBytes) const {
 }
 
 Error Context::readMemory(uint64_t address, void* out, size_t bytes) {
-  const AllocationRef allocation = Platform::get().memory().find(address, bytes);
+  const AllocationRef allocation = device_.memory().find(address, bytes);
   if (!allocation) return Error::InvalidValue;
   const uint64_t offset = allocation->offsetOf(address);
   if (allocation->memory.host) {
@@ -291,7 +290,7 @@ Error Context::readMemory(uint64_t address, void* out, size_t bytes) {
 }
 
 Error Context::writeMemory(uint64_t address, const void* data, size_t bytes) {
-  const AllocationRef allocation = Platform::get().memory().find(address, bytes);
+  const AllocationRef allocation = device_.memory().find(address, bytes);
   if (!allocation) return Error::InvalidValue;
   const uint64_t offset = allocation->offsetOf(address);
   if (allocation->memory.host) {
@@ -316,7 +315,7 @@ void Context::readString(uint64_t address, std::string& out) {
   out.clear();
   constexpr size_t most = 1u << 16;
   while (out.size() < most) {
-    const AllocationRef allocation = Platform::get().memory().find(address + out.size());
+    const AllocationRef allocation = device_.memory().find(address + out.size());
     if (!allocation) return;
     char piece[256];
     const uint64_t left = allocation->size - allocation->offsetOf(address + out.size());

@@ -8,7 +8,6 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
-#include "runtime/core/platform.h"
 #include "runtime/vk/device.h"
 
 namespace mulciber::core {
@@ -32,8 +31,7 @@ bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slic
 }
 
 Error resolve(const Context& context, uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out) {
-  MemoryMap& memory = Platform::get().memory();
-  const AllocationRef allocation = memory.find(address);
+  const AllocationRef allocation = context.device().memory().find(address);
   if (!allocation) {
     if (wantsDevice && kind != CopyKind::Default) return Error::InvalidValue;
     if (!isReadable(address) || !isReadable(address + bytes - 1)) return Error::InvalidValue;

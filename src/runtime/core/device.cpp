@@ -14,6 +14,7 @@
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/occupancy.h"
 #include "runtime/core/pipelines_ahead.h"
+#include "runtime/core/platform.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/core/trace.h"
 #include "runtime/vk/device.h"
@@ -41,9 +42,12 @@ Device::Device(int ordinal, const vk::PhysicalDevice& physical, ShaderCache& cac
     : ordinal_(ordinal), physical_(physical), cache_(cache) {
   const int64_t wanted = util::environment().computeCapability;
   computeCapability_ = wanted > 0 && wanted < 1000 ? static_cast<uint32_t>(wanted) : TargetProfile().computeCapability;
+  if (isAdopted()) ownMemory_ = std::make_unique<MemoryMap>();
 }
 
 Device::~Device() = default;
+
+MemoryMap& Device::memory() const { return ownMemory_ ? *ownMemory_ : Platform::get().memory(); }
 
 std::string Device::name() const { return physical_.properties().deviceName; }
 

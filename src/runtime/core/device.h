@@ -21,6 +21,7 @@ struct PhysicalDevice;
 namespace mulciber::core {
 
 class Context;
+class MemoryMap;
 class MemoryPool;
 class ShaderCache;
 using MemoryPoolRef = std::shared_ptr<MemoryPool>;
@@ -78,6 +79,10 @@ class Device {
   void trimPools();                              // to the threshold of each: after every wait for the device
   bool trimPools(uint64_t keepBytes);            // false when there are no pools
 
+  // Where the addresses of its memory are looked up. Vulkan gives addresses that are unique in one Vulkan device: an
+  // engine's has a map of its own. CUDA's are unique in the process, and share one.
+  MemoryMap& memory() const;
+
   // The Vulkan device, made at first use and made again after it was lost. A sentence in the log when it fails.
   Error open(std::shared_ptr<vk::Device>& out);
 
@@ -94,6 +99,7 @@ class Device {
   ContextRef primary_;
   uint32_t primaryCount_ = 0, primaryFlags_ = 0;
   bool isHeldByRuntime_ = false;
+  std::unique_ptr<MemoryMap> ownMemory_;  // where it is adopted
   std::mutex poolMutex_;
   std::vector<MemoryPoolRef> pools_;  // the first is the default one
   MemoryPoolRef currentPool_, graphPool_;

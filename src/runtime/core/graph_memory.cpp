@@ -8,7 +8,6 @@
 #include "runtime/core/device.h"
 #include "runtime/core/graph.h"
 #include "runtime/core/memory_pool.h"
-#include "runtime/core/platform.h"
 
 namespace mulciber::core {
 
@@ -49,8 +48,8 @@ GraphMemoryRef GraphMemory::after(GraphMemory& freed, size_t bytes) {
   return made;
 }
 
-GraphMemoryRef GraphMemory::find(uint64_t address) {
-  const AllocationRef allocation = Platform::get().memory().find(address);
+GraphMemoryRef GraphMemory::find(const MemoryMap& memory, uint64_t address) {
+  const AllocationRef allocation = memory.find(address);
   return allocation && allocation->deviceAddress == address ? of(*allocation) : nullptr;
 }
 

@@ -23,9 +23,10 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
   // At the same address as memory that is freed before it in the same graph, and has at least as many bytes.
   static std::shared_ptr<GraphMemory> after(GraphMemory& freed, size_t bytes);
   // The one that was made last there; null when no graph's memory begins there.
-  static std::shared_ptr<GraphMemory> find(uint64_t address);
+  static std::shared_ptr<GraphMemory> find(const MemoryMap& memory, uint64_t address);
   static std::shared_ptr<GraphMemory> of(const Allocation& allocation);
 
+  bool isLast() const { return of(*place_->allocation).get() == this; }
   uint64_t address() const { return place_->allocation->deviceAddress; }
   size_t bytes() const { return bytes_; }
   size_t mostBytes() const { return place_->allocation->size; }  // of what may take its address

@@ -34,11 +34,11 @@ Error prepareOperations(const MemoryOperationsNode& node, std::vector<PlannedNod
   for (const WordOperation& operation : node.operations) {
     if (const auto* wait = std::get_if<WordWait>(&operation)) {
       WaitForWord prepared;
-      error = prepare(*wait, prepared);
+      error = prepare(*node.context, *wait, prepared);
       parts.emplace_back(std::move(prepared));
     } else if (const auto* write = std::get_if<WordWrite>(&operation)) {
       DeviceWork prepared;
-      error = prepare(*write, prepared);
+      error = prepare(*node.context, *write, prepared);
       parts.emplace_back(std::move(prepared));
     }
     if (error != Error::Success) return error;

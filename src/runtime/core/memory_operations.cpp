@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/core/context.h"
-#include "runtime/core/platform.h"
+#include "runtime/core/device.h"
 #include "runtime/core/stream.h"
 
 namespace mulciber::core {
@@ -35,9 +35,9 @@ bool WordWait::isMet(uint64_t word) const {
   return true;
 }
 
-Error checkWord(uint64_t address, uint32_t bytes) {
+Error checkWord(const MemoryMap& memory, uint64_t address, uint32_t bytes) {
   if (address == 0 || address % bytes != 0) return Error::InvalidValue;
-  return Platform::get().memory().find(address, bytes) ? Error::Success : Error::InvalidValue;
+  return memory.find(address, bytes) ? Error::Success : Error::InvalidValue;
 }
 
 bool isMet(Context& context, const Allocation& allocation, const WordWait& wait) {
@@ -45,15 +45,15 @@ bool isMet(Context& context, const Allocation& allocation, const WordWait& wait)
   return read(context, allocation, wait.address, wait.bytes, word) && wait.isMet(word);
 }
 
-Error prepare(const WordWait& wait, WaitForWord& out) {
-  TRY(checkWord(wait.address, wait.bytes));
-  out = {Platform::get().memory().find(wait.address, wait.bytes), wait};
+Error prepare(Context& context, const WordWait& wait, WaitForWord& out) {
+  TRY(checkWord(context.device().memory(), wait.address, wait.bytes));
+  out = {context.device().memory().find(wait.address, wait.bytes), wait};
   return Error::Success;
 }
 
-Error prepare(const WordWrite& write, DeviceWork& out) {
-  TRY(checkWord(write.address, write.bytes));
-  const AllocationRef allocation = Platform::get().memory().find(write.address, write.bytes);
+Error prepare(Context& context, const WordWrite& write, DeviceWork& out) {
+  TRY(checkWord(context.device().memory(), write.address, write.bytes));
+  const AllocationRef allocation = context.device().memory().find(write.address, write.bytes);
   const uint64_t address = allocation->deviceAddress + allocation->offsetOf(write.address);
   if (write.bytes == 4) {
     out = vk::FillRegion{address, static_cast<uint32_t>(write.value), 4, 1};
@@ -70,11 +70,11 @@ Error carryOut(Stream& stream, const std::vector<WordOperation>& operations) {
     Error error = Error::Success;
     if (const auto* wait = std::get_if<WordWait>(&operation)) {
       WaitForWord prepared;
-      error = prepare(*wait, prepared);
+      error = prepare(stream.context(), *wait, prepared);
       if (error == Error::Success) error = stream.waitForWord(prepared.allocation, prepared.wait);
     } else if (const auto* write = std::get_if<WordWrite>(&operation)) {
       DeviceWork prepared;
-      error = prepare(*write, prepared);
+      error = prepare(stream.context(), *write, prepared);
       if (error == Error::Success) error = stream.enqueue(prepared);
     }
     if (error != Error::Success) return error;

@@ -10,6 +10,7 @@
 namespace mulciber::core {
 
 class Context;
+class MemoryMap;
 class Stream;
 struct Allocation;
 
@@ -38,6 +39,6 @@ Error carryOut(Stream& stream, const std::vector<WordOperation>& operations);
 // Whether the word is now as the wait wants it.
 bool isMet(Context& context, const Allocation& allocation, const WordWait& wait);
 // Whether a program may use a word there: InvalidValue when not.
-Error checkWord(uint64_t address, uint32_t bytes);
+Error checkWord(const MemoryMap& memory, uint64_t address, uint32_t bytes);
 
 }  // namespace mulciber::core

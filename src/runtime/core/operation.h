@@ -108,8 +108,8 @@ struct WaitForWord {
 };
 
 // What operations on words of memory become.
-Error prepare(const WordWait& wait, WaitForWord& out);
-Error prepare(const WordWrite& write, DeviceWork& out);
+Error prepare(Context& context, const WordWait& wait, WaitForWord& out);
+Error prepare(Context& context, const WordWrite& write, DeviceWork& out);
 
 // Semaphores of other interfaces: what follows waits for some; others are signalled after all work before.
 struct SemaphoreExchange {

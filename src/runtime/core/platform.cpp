@@ -178,6 +178,12 @@ bool isOtherCurrent(const Context& context) {
   return !state.stack.empty() && state.stack.back() && state.stack.back().get() != &context;
 }
 
+MemoryMap& currentMemory() {
+  const ThreadState& state = thread();
+  const bool hasContext = !state.stack.empty() && state.stack.back();
+  return hasContext ? state.stack.back()->device().memory() : Platform::get().memory();
+}
+
 Error currentContext(ContextRef& out) {
   if (!Platform::get().isInitialized()) return Error::NotInitialized;
   const ThreadState& state = thread();
@@ -269,7 +275,7 @@ namespace {
 
 // The context an address belongs to.
 Error ownerOf(uint64_t address, ContextRef& out) {
-  const AllocationRef allocation = Platform::get().memory().find(address);
+  const AllocationRef allocation = currentMemory().find(address);
   out = allocation ? allocation->context.lock() : currentContext();
   return out ? Error::Success : allocation ? Error::InvalidValue : Error::InvalidContext;
 }

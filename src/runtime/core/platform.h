@@ -50,6 +50,8 @@ class Platform {
 ContextRef currentContext();                  // null when there is none
 bool isOtherCurrent(const Context& context);  // there is one, and it is another
 Error currentContext(ContextRef& out);  // InvalidContext when there is none; the context's sticky error when it has one
+// The addresses that the calling thread means: those of its current context's device, or else the process's.
+MemoryMap& currentMemory();
 void setCurrentContext(ContextRef context);
 void pushContext(ContextRef context);
 Error popContext(ContextRef& out);

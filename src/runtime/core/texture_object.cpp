@@ -7,7 +7,6 @@
 #include "runtime/core/array_view.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
-#include "runtime/core/platform.h"
 #include "runtime/vk/aliased_plane.h"
 #include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
@@ -198,7 +197,7 @@ Error TextureObject::describeMemory(abi::TextureRecord& record, const Texels& te
 Error TextureObject::describePlane(abi::TextureRecord& record, const Texels& texels) {
   const uint64_t lastRow = uint64_t{record.pitch} * (record.height - 1);
   const AllocationRef allocation =
-      Platform::get().memory().find(record.address, lastRow + uint64_t{record.width} * record.texelBytes);
+      context_.device().memory().find(record.address, lastRow + uint64_t{record.width} * record.texelBytes);
   if (!allocation || allocation->context.lock().get() != &context_ ||
       allocation->memory.address != allocation->deviceAddress)
     return Error::Success;

@@ -4,7 +4,6 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
-#include "runtime/core/platform.h"
 #include "runtime/vk/device.h"
 #include "util/log.h"
 
@@ -185,7 +184,7 @@ void VirtualMemory::publish(Reservation& reservation) {
     if (!runs.empty() && runs.rbegin()->first + runs.rbegin()->second == address) runs.rbegin()->second += mapping.size;
     else runs.emplace(address, mapping.size);
   }
-  MemoryMap& memory = Platform::get().memory();
+  MemoryMap& memory = reservation.device->memory();
   auto& allocations = reservation.allocations;
   for (auto held = allocations.begin(); held != allocations.end();) {
     const auto run = runs.find(held->first);

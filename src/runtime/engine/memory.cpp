@@ -1,4 +1,3 @@
-#include "runtime/core/platform.h"
 #include "runtime/engine/handles.h"
 
 using namespace mulciber;
@@ -7,7 +6,7 @@ using namespace mulciber::engine_api;
 namespace {
 
 core::AllocationRef find(MulciberContext context, VkDeviceAddress address) {
-  const core::AllocationRef found = core::Platform::get().memory().find(address);
+  const core::AllocationRef found = context->device->memory().find(address);
   return found && found->context.lock() == context->context ? found : nullptr;
 }
 

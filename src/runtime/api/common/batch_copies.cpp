@@ -39,7 +39,7 @@ bool isAttribute(const CUmemcpyAttributes& attributes) {
 // The caller's source may be gone when the call has returned. Pageable memory is read before that anyway; what the
 // device would read later is read here, or waited for where the host cannot.
 Error copyNow(core::Stream& stream, core::Copy copy) {
-  const core::AllocationRef source = core::Platform::get().memory().find(copy.source);
+  const core::AllocationRef source = core::currentMemory().find(copy.source);
   if (!source && !copy.sourceArray.array) return core::copy(stream, copy, true);
   if (copy.sourceArray.array || !source->isHostVisible()) {
     const Error error = core::copy(stream, copy, true);

@@ -47,7 +47,7 @@ Error readAllocation(const CUDA_MEM_ALLOC_NODE_PARAMS& given, core::NodeParamete
 }
 
 Error readFree(CUdeviceptr address, core::NodeParameters& out) {
-  core::FreeNode node{core::GraphMemory::find(address)};
+  core::FreeNode node{core::GraphMemory::find(core::currentMemory(), address)};
   if (!node.memory) return Error::InvalidValue;
   out = std::move(node);
   return Error::Success;

@@ -21,7 +21,7 @@ struct Range {
 
 Error find(CUdeviceptr address, size_t bytes, Range& out) {
   if (bytes == 0) return Error::InvalidValue;
-  out.allocation = core::Platform::get().memory().find(address, bytes);
+  out.allocation = core::currentMemory().find(address, bytes);
   if (!out.allocation || !out.allocation->advice) return Error::InvalidValue;
   out.begin = out.allocation->offsetOf(address);
   out.end = out.begin + bytes;

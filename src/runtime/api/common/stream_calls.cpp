@@ -61,7 +61,7 @@ Error attachMemory(core::Stream& stream, uint64_t address, size_t bytes, unsigne
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
     return Error::InvalidValue;
   }
-  const core::AllocationRef found = core::Platform::get().memory().find(address);
+  const core::AllocationRef found = core::currentMemory().find(address);
   if (!found || found->kind != core::MemoryKind::Managed || found->deviceAddress != address) return Error::InvalidValue;
   return bytes == 0 || bytes == found->size ? Error::Success : Error::InvalidValue;
 }

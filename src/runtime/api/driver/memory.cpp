@@ -10,7 +10,7 @@ namespace {
 
 // One attribute of an address, or InvalidValue when it has none.
 Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
-  const core::AllocationRef found = core::Platform::get().memory().find(address);
+  const core::AllocationRef found = core::currentMemory().find(address);
   if (!found) return Error::InvalidValue;
   const bool isManaged = found->isManaged();
   const bool isDevice =
@@ -105,7 +105,7 @@ CUDA_API(CUresult, cuMemGetAddressRange_v2)(CUdeviceptr* start, size_t* bytes, C
   if (start) *start = 0;
   if (bytes) *bytes = 0;
   return withContext([&](core::Context&) {
-    const core::AllocationRef found = core::Platform::get().memory().find(address);
+    const core::AllocationRef found = core::currentMemory().find(address);
     if (!found) return Error::NotFound;
     if (start) *start = found->deviceAddress;
     if (bytes) *bytes = found->size;
@@ -192,7 +192,7 @@ CUDA_API(CUresult, cuPointerGetAttribute)(void* data, CUpointer_attribute attrib
 
 CUDA_API(CUresult, cuPointerSetAttribute)(const void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   return withDriver([&] {
-    const core::AllocationRef found = core::Platform::get().memory().find(address);
+    const core::AllocationRef found = core::currentMemory().find(address);
     if (!value || !found || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return Error::InvalidValue;
     found->isSynchronous = *static_cast<const unsigned*>(value) != 0;
     return Error::Success;

@@ -2,6 +2,7 @@
 
 #include "runtime/core/capture.h"
 #include "runtime/core/context.h"
+#include "runtime/core/platform.h"
 
 namespace mulciber::api {
 
@@ -21,7 +22,7 @@ Error readWait(const CUstreamBatchMemOpParams& operation, core::WordOperation& o
   const uint32_t bytes = bytesOf(operation);
   out = core::WordWait{given.address, bytes == 8 ? given.value64 : given.value, bytes,
                        static_cast<core::WordWait::Condition>(given.flags)};
-  return core::checkWord(given.address, bytes);
+  return core::checkWord(core::currentMemory(), given.address, bytes);
 }
 
 Error readWrite(const CUstreamBatchMemOpParams& operation, core::WordOperation& out) {
@@ -29,7 +30,7 @@ Error readWrite(const CUstreamBatchMemOpParams& operation, core::WordOperation& 
   if (given.flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) return Error::InvalidValue;
   const uint32_t bytes = bytesOf(operation);
   out = core::WordWrite{given.address, bytes == 8 ? given.value64 : given.value, bytes};
-  return core::checkWord(given.address, bytes);
+  return core::checkWord(core::currentMemory(), given.address, bytes);
 }
 
 Error read(const CUstreamBatchMemOpParams& operation, core::WordOperation& out) {

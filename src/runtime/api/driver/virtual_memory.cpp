@@ -137,7 +137,7 @@ CUDA_API(CUresult, cuMemGetAccess)(unsigned long long* flags, const CUmemLocatio
       *flags = isAccessible ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
       return Error::Success;
     }
-    return core::Platform::get().memory().find(address) ? Error::Success : Error::InvalidValue;
+    return core::currentMemory().find(address) ? Error::Success : Error::InvalidValue;
   });
 }
 

@@ -91,7 +91,7 @@ cudaError_t bindMemory(const textureReference* host, size_t* byteOffset, const v
         const core::ArrayFormat* format = formatOf(*channels);
         if (!format) return cudaErrorInvalidChannelDescriptor;
         const auto address = reinterpret_cast<uint64_t>(memory);
-        const core::AllocationRef allocation = core::Platform::get().memory().find(address);
+        const core::AllocationRef allocation = core::currentMemory().find(address);
         if (!allocation) return cudaErrorInvalidValue;
         const size_t offset = address % addressAlignment;
         if (offset != 0 && (!byteOffset || shape.resource == Resource::Pitched)) return cudaErrorInvalidValue;

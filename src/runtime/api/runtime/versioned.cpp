@@ -217,7 +217,7 @@ cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const vo
     attributes.type = cudaMemoryTypeUnregistered;
     attributes.device = cudaInvalidDeviceId;
     attributes.hostPointer = const_cast<void*>(pointer);
-    if (const core::AllocationRef found = core::Platform::get().memory().find(address)) {
+    if (const core::AllocationRef found = core::currentMemory().find(address)) {
       const bool byDevice = address - found->deviceAddress < found->size;
       const uint64_t offset = address - (byDevice ? found->deviceAddress : found->hostAddress);
       const bool isDevice = found->kind == core::MemoryKind::Device || found->kind == core::MemoryKind::Module;
