@@ -125,6 +125,32 @@ TEST_F(ApartPtx, EachLaneCountsAtABarrierOfSomeThreads) {
   }
 }
 
+// Even lanes come to 12 barriers in 2 rounds of 6, odd ones in 4 rounds of 3, at a place of their own, beside another
+// loop between. A lane sees of the other what it wrote before this barrier or the next.
+TEST_F(ApartPtx, BarriersAtTwoPlacesInLoopsInEachOther) {
+  const auto rounds = [](const char* name, uint32_t outer, uint32_t inner) {
+    return fmt::format(R"(
+      mov.u32 %r3, 0;
+    {0}: mov.u32 %r4, 0;
+    {0}_INNER: add.u32 %r2, %r2, 1; st.volatile.shared.u32 [%r8], %r2; barrier.sync 0;
+      ld.volatile.shared.u32 %r5, [%r9]; sub.u32 %r5, %r5, %r2; setp.gt.u32 %p2, %r5, 1; @%p2 add.u32 %r10, %r10, 1;
+      add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, {2}; @%p2 bra {0}_INNER;
+      mov.u32 %r4, 0;
+    {0}_WORK: mad.lo.u32 %r11, %r11, 3, 1; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %t; @%p2 bra {0}_WORK;
+      add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, {1}; @%p2 bra {0};
+    )",
+                       name, outer, inner);
+  };
+  const std::string body = R"(
+      mov.u32 %r2, 0; mov.u32 %r10, 0; mov.u32 %r11, 0; mov.u32 %r8, cells; mov.u32 %r9, cells;
+      shl.b32 %r1, %t, 2; add.u32 %r8, %r8, %r1; xor.b32 %r1, %r1, 4; add.u32 %r9, %r9, %r1;
+      and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra ODD;
+    )" + rounds("EVEN", 2, 6) +
+                           "bra MET;\n" + rounds("ODD", 4, 3) +
+                           "MET: mad.lo.u32 %r10, %r10, 100, %r2; st.global.u32 [%out], %r10;";
+  for (uint32_t word : wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[64];")) EXPECT_EQ(word, 12u);
+}
+
 // One lane of each warp gives numbers, the next takes them and answers, through flags in `space`.
 TEST_F(ApartPtx, ALaneProducesForAnother) {
   for (const char* space : {"shared", "global"}) {
