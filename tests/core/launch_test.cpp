@@ -247,7 +247,10 @@ TEST_P(LaunchTest, ALaunchLikeTheLastIsStillChecked) {
   Launch cooperative = shape(100'000, 64, 1024);
   cooperative.isCooperative = true;
   EXPECT_EQ(run("reverse", cooperative, *stream, data), Error::CooperativeLaunchTooLarge);
+  EXPECT_OK(check(reverse, shape(1, 64, 1024)));
+  EXPECT_EQ(check(reverse, shape(0, 64, 1024)), Error::InvalidValue);
   ASSERT_OK(reverse.setAttribute(8, 1000));
+  EXPECT_EQ(check(reverse, shape(1, 64, 1024)), Error::InvalidValue);
   EXPECT_EQ(launchIt(1, 64), Error::InvalidValue) << "the limit was lowered";
   ASSERT_OK(reverse.setAttribute(8, 1024));
   EXPECT_OK(launchIt(1, 64));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "mulciber/kernel_abi.h"
 #include "mulciber/references.h"
@@ -128,14 +129,16 @@ Error gather(const KernelInfo& kernel, const Arguments& arguments, uint8_t* out)
     return Error::Success;
   }
   if (!arguments.pointers) return kernel.parameters.empty() ? Error::Success : Error::InvalidValue;
-  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
-    if (!arguments.pointers[i]) return Error::InvalidValue;
-    copyArgument(out + kernel.parameters[i].offset, arguments.pointers[i], kernel.parameters[i].size);
+  void* const* argument = arguments.pointers;
+  for (const Parameter& parameter : std::span(kernel.parameters)) {
+    if (!*argument) return Error::InvalidValue;
+    copyArgument(out + parameter.offset, *argument++, parameter.size);
   }
   return Error::Success;
 }
 
 Error check(Function& function, const Launch& launch) {
+  if (!launch.isCooperative && function.lastCode(launch.block, launch.dynamicSharedBytes)) return checkGrid(launch);
   const KernelInfo* kernel = nullptr;
   TRY(function.info(kernel));
   return check(launch, *kernel, function, function.module().context().device().shape());
