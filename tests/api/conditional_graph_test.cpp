@@ -113,12 +113,25 @@ TEST_F(ConditionalGraphs, ALoopRunsAsOftenAsItSays) {
     limit = runs;
     ASSERT_EQ(cuGraphExecKernelNodeSetParams(executable, node, &kernel), CUDA_SUCCESS);
     EXPECT_EQ(run(), runs);
+    EXPECT_EQ(run(), runs) << "and again, as often as was to be expected";
     // Each of these adds one, while the host may not have seen the end of the loop before.
     for (int more = 0; more < 3; ++more) ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
     unsigned blocks = 0;
     ASSERT_EQ(cuMemcpyDtoH(&blocks, done, 4), CUDA_SUCCESS);
     EXPECT_EQ(blocks, runs + 3);
+  }
+  // Launches in a row that run more or less often than the one before: what the last one did is taken for likely.
+  limit = 90;
+  ASSERT_EQ(cuGraphExecKernelNodeSetParams(executable, node, &kernel), CUDA_SUCCESS);
+  for (const unsigned runs : {90u, 5u, 20u, 20u, 13u, 12u, 24u, 1u, 25u, 36u, 37u, 2u}) {
+    ASSERT_EQ(cuMemsetD32(done, limit - runs, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    unsigned blocks = 0;
+    ASSERT_EQ(cuMemcpyDtoH(&blocks, done, 4), CUDA_SUCCESS);
+    EXPECT_EQ(blocks, limit) << runs;
   }
   destroy();
   build(CU_GRAPH_COND_TYPE_WHILE, 0);

@@ -216,14 +216,28 @@ void gatherWait(const EventWaitNode& node, Stream& stream, const RecordedEvents&
 using OperationLists = std::vector<std::shared_ptr<const OperationList>>;
 
 // The worker looks at a loop's runs while the device does the next ones. Where the loop continues for long, there are
-// more of them between two looks.
-Decision decisionOf(const PlannedNode& node, const PlannedNode::Choice& choice, OperationLists lists) {
+// more of them between two looks. A loop that continued after its first runs in the last launch is likely to do so
+// again: its next runs are given before the first look.
+void gatherLoop(const PlannedNode& node, const PlannedNode::Choice& choice, OperationLists lists,
+                std::vector<Operation>& out) {
   constexpr uint32_t shortLists = 8;
-  const auto choose = [lists = std::move(lists), given = 0u](uint32_t word) mutable {
+  const bool isExpected = choice.hasContinued->load(std::memory_order_relaxed);
+  if (isExpected) out.insert(out.end(), lists.front()->operations.begin(), lists.front()->operations.end());
+  const auto choose = [lists = std::move(lists), first = choice.firstWord, hasContinued = choice.hasContinued,
+                       isFirst = true, given = isExpected ? 1u : 0u](uint32_t word) mutable {
+    if (std::exchange(isFirst, false))
+      hasContinued->store(__atomic_load_n(first, __ATOMIC_ACQUIRE) != 0, std::memory_order_relaxed);
     if (word == 0) return std::shared_ptr<const OperationList>();
     return lists[std::min<size_t>(given++ / shortLists, lists.size() - 1)];
   };
-  return {choice.word, node.kept, choose, /*isRepeated=*/true, /*looksAhead=*/true, nullptr};
+  Decision decision{isExpected ? choice.word : choice.firstWord,
+                    node.kept,
+                    choose,
+                    /*isRepeated=*/true,
+                    /*looksAhead=*/true,
+                    nullptr};
+  decision.laterWord = choice.word;
+  out.emplace_back(std::move(decision));
 }
 
 Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, Stream& stream, RecordedEvents& recorded,
@@ -237,7 +251,7 @@ Error gatherChoice(const PlannedNode& node, const PlannedNode::Choice& choice, S
     lists.push_back(std::move(list));
   }
   if (choice.isRepeatable) {
-    out.emplace_back(decisionOf(node, choice, std::move(lists)));
+    gatherLoop(node, choice, std::move(lists), out);
     return Error::Success;
   }
   const auto choose = [lists = std::move(lists), kind = choice.node->kind](uint32_t word) {

@@ -189,7 +189,7 @@ Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, 
                            const GraphNode*& failed, uint32_t& out) {
   const ConditionalNode& conditional = *node.as<ConditionalNode>();
   vk::Memory word;
-  TRY(allocate(context, vk::MemoryUse::Staging, sizeof(uint32_t), word, kept_));
+  TRY(allocate(context, vk::MemoryUse::Staging, 2 * sizeof(uint32_t), word, kept_));
   const auto kept = kept_.back();
   PlannedNode::Choice choice{&conditional,
                              {},
@@ -197,13 +197,18 @@ Error GraphPlan::addChoice(const GraphNode& node, std::vector<uint32_t> before, 
                              static_cast<const uint32_t*>(word.host),
                              conditional.kind == ConditionalKind::While && isDecidedOnDevice(conditional)};
   const auto addBody = [&] { return choice.bodies.emplace_back(std::make_shared<GraphPlan>()).get(); };
-  if (choice.isRepeatable)
+  DeviceCopy firstLook = choice.look;
+  if (choice.isRepeatable) {
+    firstLook.region.destination += sizeof(uint32_t);
+    choice.firstWord = choice.word + 1;
+    choice.hasContinued = std::make_shared<std::atomic<bool>>(false);
     for (const uint32_t runs : laterRuns)
       TRY(addBody()->makeRuns(conditional, runs, choice.look, context, failed, kept_));
-  else
+  } else {
     for (const GraphRef& body : conditional.bodies) TRY(addBody()->makeBody(*body, &context, failed, kept_));
+  }
   hasChoices_ = true;
-  const uint32_t look = append(node, DeviceWork{choice.look}, std::move(before));
+  const uint32_t look = append(node, DeviceWork{firstLook}, std::move(before));
   out = append(node, std::move(choice), {look});
   nodes_[out].kept = kept;
   return Error::Success;

@@ -2,6 +2,7 @@
 // do. Nodes of child graphs stand among those of their parents.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +35,9 @@ struct PlannedNode {
     DeviceCopy look;                                 // writes the word for the host
     const uint32_t* word;
     bool isRepeatable;  // a loop's runs after its end are left out: more of them may be given before a look
+    // Of a loop that is repeatable: the value after its first runs, and whether it was not 0 in the last launch.
+    const uint32_t* firstWord = nullptr;
+    std::shared_ptr<std::atomic<bool>> hasContinued = {};
   };
   // The device writes which of the nodes behind it are done.
   using Decide = vk::Condition;

@@ -135,6 +135,7 @@ struct Decision {
   // the marker behind the earlier one has passed.
   bool looksAhead = false;
   MarkerRef after;
+  const uint32_t* laterWord = nullptr;  // what is looked at from the second time on; null: the same word
 };
 
 using Operation = std::variant<DeviceWork, RecordedWorkRef, HostCall, WaitForMarker, ResolveMarker, WaitForDevice,

@@ -387,6 +387,7 @@ void Stream::decide() {
   pending_.pop_front();
   const auto chosen = decision.choose(__atomic_load_n(decision.word, __ATOMIC_ACQUIRE));
   if (!chosen) return;
+  if (decision.laterWord) decision.word = std::exchange(decision.laterWord, nullptr);
   std::vector<Operation> next = chosen->operations;
   if (decision.looksAhead) {
     const bool isFirst = !std::exchange(decision.after, std::make_shared<Marker>());
