@@ -325,6 +325,15 @@ cudaError_t CUDARTAPI cudaMemPoolGetAccess(enum cudaMemAccessFlags* flags, cudaM
                                            struct cudaMemLocation* location);
 cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* memPool, const struct cudaMemPoolProps* poolProps);
 cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t memPool);
+cudaError_t CUDARTAPI cudaMemPoolExportToShareableHandle(void* shareableHandle, cudaMemPool_t memPool,
+                                                         enum cudaMemAllocationHandleType handleType,
+                                                         unsigned int flags);
+cudaError_t CUDARTAPI cudaMemPoolImportFromShareableHandle(cudaMemPool_t* memPool, void* shareableHandle,
+                                                           enum cudaMemAllocationHandleType handleType,
+                                                           unsigned int flags);
+cudaError_t CUDARTAPI cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData* exportData, void* ptr);
+cudaError_t CUDARTAPI cudaMemPoolImportPointer(void** ptr, cudaMemPool_t memPool,
+                                               struct cudaMemPoolPtrExportData* exportData);
 cudaError_t CUDARTAPI cudaMemGetDefaultMemPool(cudaMemPool_t* memPool, struct cudaMemLocation* location,
                                                enum cudaMemAllocationType type);
 cudaError_t CUDARTAPI cudaMemGetMemPool(cudaMemPool_t* memPool, struct cudaMemLocation* location,

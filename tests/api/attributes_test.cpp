@@ -113,7 +113,7 @@ TEST_F(AttributesTest, StreamsTellBackWhatTheyWereGiven) {
 // Memory of another process cannot be reached (docs/runtime.md): no handle is made, and the device says so.
 TEST_F(AttributesTest, SharingBetweenProcessesIsRefused) {  // MDEV-07, MDEV-08, VMM-06
   for (const char* name : {"cuIpcGetMemHandle", "cuIpcGetEventHandle", "cuIpcOpenMemHandle_v2", "cuIpcOpenEventHandle",
-                           "cuIpcCloseMemHandle", "cuMemExportToShareableHandle", "cuMemPoolExportToShareableHandle"}) {
+                           "cuIpcCloseMemHandle", "cuMemExportToShareableHandle"}) {
     using Refuses = CUresult (*)(void*, CUdeviceptr, unsigned, unsigned);
     const auto function = reinterpret_cast<Refuses>(dlsym(RTLD_DEFAULT, name));
     ASSERT_NE(function, nullptr) << name;
@@ -121,8 +121,8 @@ TEST_F(AttributesTest, SharingBetweenProcessesIsRefused) {  // MDEV-07, MDEV-08,
     EXPECT_EQ(function(handle, data, 1, 0), CUDA_ERROR_NOT_SUPPORTED) << name;
     EXPECT_EQ(std::count(handle, handle + sizeof(handle), 0), 64) << name;
   }
-  for (const auto which : {CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES,
-                           CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED}) {
+  for (const auto which :
+       {CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED}) {
     int value = 1;
     EXPECT_EQ(cuDeviceGetAttribute(&value, which, device), CUDA_SUCCESS);
     EXPECT_EQ(value, 0);

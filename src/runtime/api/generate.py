@@ -19,8 +19,8 @@ ENTRY = re.compile(r"^CUDA_API(_PTSZ|_PTDS)?\((?:[\w\s]+\**), (\w+)\)", re.M)
 MISSING = [
     ("`cuMulticast*`", "memory of several devices under one address: devices are kept apart here",
      "attribute `MULTICAST_SUPPORTED` is 0"),
-    ("`*Ipc*`, `*ShareableHandle`, `*ExportPointer`, `*ImportPointer`", "pools, events and memory of `cuMemAlloc` are not shared between processes (docs/runtime.md)",
-     "`IPC_EVENT_SUPPORTED` and the attributes of handle types are 0"),
+    ("`*Ipc*`", "events and memory of `cuMemAlloc` are not shared between processes (docs/runtime.md)",
+     "`IPC_EVENT_SUPPORTED` is 0"),
     ("`cuMemMapArrayAsync`", "arrays without memory of their own are not there", "`SPARSE_CUDA_ARRAY_SUPPORTED` is 0"),
     ("`*Graphics*`, `*GL*`, `*EGL*`, `*VDPAU*`, `*NvSci*`", "of other interfaces only memory and semaphores are taken, by file "
      "descriptors (docs/runtime.md)", "registering one answers so"),

@@ -197,12 +197,11 @@ MemoryPoolRef Device::currentPool() {
   return currentPool_;
 }
 
-MemoryPoolRef Device::createPool(uint64_t maxBytes) {
+MemoryPoolRef Device::addPool(MemoryPoolRef pool) {
   (void)defaultPool();
-  auto made = std::make_shared<MemoryPool>(*this, maxBytes);
   std::lock_guard lock(poolMutex_);
-  pools_.push_back(made);
-  return made;
+  pools_.push_back(pool);
+  return pool;
 }
 
 MemoryPoolRef Device::pool(const MemoryPool* handle) {
@@ -213,7 +212,7 @@ MemoryPoolRef Device::pool(const MemoryPool* handle) {
 
 Error Device::setCurrentPool(MemoryPool* handle) {
   MemoryPoolRef wanted = pool(handle);
-  if (!wanted) return Error::InvalidValue;
+  if (!wanted || wanted->sharing() == PoolSharing::Imported) return Error::InvalidValue;
   std::lock_guard lock(poolMutex_);
   currentPool_ = std::move(wanted);
   return Error::Success;

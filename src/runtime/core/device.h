@@ -72,7 +72,7 @@ class Device {
   MemoryPoolRef defaultPool();
   MemoryPoolRef currentPool();
   Error setCurrentPool(MemoryPool* pool);
-  MemoryPoolRef createPool(uint64_t maxBytes);
+  MemoryPoolRef addPool(MemoryPoolRef pool);     // gives it back
   Error destroyPool(MemoryPool* pool);           // what is allocated from it stays until it is freed
   MemoryPoolRef pool(const MemoryPool* handle);  // null for what is no pool of this device
   MemoryPoolRef graphPool();                     // that graphs allocate from; no handle stands for it

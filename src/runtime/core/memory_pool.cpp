@@ -1,5 +1,7 @@
 #include "runtime/core/memory_pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "runtime/core/context.h"
@@ -23,6 +25,7 @@ bool hasPassed(const Marker& marker) {
 
 MemoryPool::~MemoryPool() {
   for (const Segment& segment : segments_) segment.vulkan->allocator().free(segment.memory);
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 MemoryPool::Pieces::iterator MemoryPool::removePiece(Pieces::iterator piece) {
@@ -95,7 +98,15 @@ vk::Memory MemoryPool::take(Pieces::iterator found, uint64_t bytes) {
   return memory;
 }
 
+void MemoryPool::addSegment(Segment segment, uint64_t bytes) {
+  segments_.push_back(std::move(segment));
+  addPiece(segments_.back().memory.address, {&segments_.back(), bytes});
+  reserved_ += bytes;
+  reservedHigh_ = std::max(reservedHigh_, reserved_);
+}
+
 Error MemoryPool::grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes) {
+  if (sharing_ == PoolSharing::Exported) return makeShared(vulkan);
   const uint64_t least = roundUp(bytes, segmentGranularity);
   vk::Status status = vk::Status::OutOfMemory;
   for (const uint64_t size : {std::max(least, segmentBytes), least}) {
@@ -104,17 +115,14 @@ Error MemoryPool::grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes
     status = vulkan->allocator().allocate(vk::MemoryUse::Device, size, segment.memory);
     if (status == vk::Status::OutOfMemory) continue;
     if (status != vk::Status::Ok) break;
-    segments_.push_back(std::move(segment));
-    addPiece(segments_.back().memory.address, {&segments_.back(), size});
-    reserved_ += size;
-    reservedHigh_ = std::max(reservedHigh_, reserved_);
+    addSegment(std::move(segment), size);
     return Error::Success;
   }
   return errorFrom(status);
 }
 
 Error MemoryPool::allocate(Context& context, Stream* stream, uint64_t wanted, vk::Memory& out) {
-  if (wanted == 0) return Error::InvalidValue;
+  if (wanted == 0 || sharing_ == PoolSharing::Imported) return Error::InvalidValue;
   if (wanted > uint64_t(1) << 48) return Error::OutOfMemory;
   const uint64_t bytes = roundUp(wanted, vk::Allocator::alignment);
   const std::shared_ptr<vk::Device> vulkan = context.sharedVulkan();
@@ -159,6 +167,7 @@ void MemoryPool::giveBack(const vk::Memory& memory, uint64_t bytes, uint64_t str
 
 void MemoryPool::trimLocked(uint64_t keepBytes) {
   settle();
+  if (sharing_ == PoolSharing::Exported) return;  // others may have the memory already
   for (auto segment = segments_.begin(); segment != segments_.end() && reserved_ > keepBytes;) {
     const auto whole = pieces_.find(segment->memory.address);
     const bool isFree = segment->used == 0 && whole != pieces_.end() && !whole->second.marker &&

@@ -2,6 +2,7 @@
 // asks for it is known to come after the one that freed it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -34,9 +35,18 @@ enum class PoolAttribute : int {  // as CUmemPool_attribute numbers them
   UsedHigh = 8,
 };
 
+enum class PoolSharing : uint8_t { None, Exported, Imported };
+
+// A place in a pool's memory, as one process tells it another (CUmemPoolPtrExportData).
+struct SharedPointer {
+  uint64_t magic, segmentBytes, offset, bytes;
+  std::array<uint8_t, 16> device;
+};
+
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  MemoryPool(Device& device, uint64_t maxBytes) : device_(device), maxBytes_(maxBytes) {}
+  // Of `descriptor`, which becomes the pool's, where it is imported.
+  MemoryPool(Device& device, uint64_t maxBytes, PoolSharing sharing = PoolSharing::None, int descriptor = -1);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
@@ -47,6 +57,15 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Error allocate(Context& context, Stream* stream, uint64_t bytes, vk::Memory& out);
   // Memory that work behind the marker may use; null: anyone, now.
   void giveBack(const vk::Memory& memory, uint64_t bytes, uint64_t stream, std::shared_ptr<Marker> marker);
+
+  // Between processes, by file descriptors (shared_pool.cpp). An imported pool has the memory of pointers alone.
+  static bool canBeShared(const Device& device);
+  PoolSharing sharing() const { return sharing_; }
+  Error exportDescriptor(int& out);  // the caller's own
+  // The caller keeps the descriptor.
+  static Error importDescriptor(Device& device, int descriptor, std::shared_ptr<MemoryPool>& out);
+  static Error exportPointer(uint64_t address, SharedPointer& out);
+  Error importPointer(Context& context, const SharedPointer& pointer, uint64_t& address) const;
 
   // Gives back segments that hold nothing, while more than that many bytes are reserved.
   void trim(uint64_t keepBytes);
@@ -76,10 +95,15 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void settle();
   vk::Memory take(Pieces::iterator piece, uint64_t bytes);
   Error grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes);
+  void addSegment(Segment segment, uint64_t bytes);
+  Error makeShared(const std::shared_ptr<vk::Device>& vulkan);
+  uint64_t sharedBytes() const;
   void trimLocked(uint64_t keepBytes);
 
   Device& device_;
   const uint64_t maxBytes_;  // 0: as much as there is
+  const PoolSharing sharing_;
+  int descriptor_;  // of the memory, once it is there; -1 of what is not shared
   mutable std::mutex mutex_;
   std::list<Segment> segments_;
   Pieces pieces_;

@@ -18,6 +18,9 @@ namespace mulciber::vk {
 namespace {
 
 constexpr auto opaqueDescriptor = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+constexpr VkBufferUsageFlags bufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
 // Nothing tells of which type the memory is. Memory that is shared between devices lies on the device as a rule.
 std::vector<uint32_t> typesToTry(const Device& device, uint32_t allowed) {
@@ -115,8 +118,7 @@ Status ImportedBuffer::createBuffer(uint64_t bytes, VkMemoryRequirements& needed
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   info.pNext = &handles;
   info.size = bytes;
-  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.usage = bufferUsage;
   const VkResult result = api.vkCreateBuffer(device.handle(), &info, device.callbacks(), &buffer);
   if (result != VK_SUCCESS) buffer = VK_NULL_HANDLE;
   TRY(device.status(result, "creating a buffer for imported memory"));
@@ -163,6 +165,56 @@ Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
 bool canImportMemory(const PhysicalDevice& physical) { return physical.has("VK_KHR_external_memory_fd"); }
 
 bool canImportSemaphores(const PhysicalDevice& physical) { return physical.has("VK_KHR_external_semaphore_fd"); }
+
+bool canShareBuffers(const PhysicalDevice& physical) {
+  if (!canImportMemory(physical)) return false;
+  VkPhysicalDeviceExternalBufferInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
+  info.usage = bufferUsage;
+  info.handleType = opaqueDescriptor;
+  VkExternalBufferProperties properties{};
+  properties.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
+  physical.functions.vkGetPhysicalDeviceExternalBufferProperties(physical.handle, &info, &properties);
+  constexpr VkExternalMemoryFeatureFlags both =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  return (properties.externalMemoryProperties.externalMemoryFeatures & both) == both;
+}
+
+Status createSharedMemory(Device& device, uint64_t size, int& descriptor) {
+  ImportedBuffer made(device);
+  VkMemoryRequirements needed{};
+  TRY(made.createBuffer(size, needed));
+  if (needed.size != size) {
+    util::log().warn("a buffer of {} bytes takes {} of the driver's: memory of that size cannot be shared", size,
+                     needed.size);
+    return Status::Unsupported;
+  }
+  VkMemoryDedicatedAllocateInfo dedicated{};
+  dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
+  dedicated.buffer = made.buffer;
+  VkExportMemoryAllocateInfo exported{};
+  exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
+  exported.pNext = &dedicated;
+  exported.handleTypes = opaqueDescriptor;
+  VkMemoryAllocateFlagsInfo flags{};
+  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+  flags.pNext = &exported;
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  VkMemoryAllocateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  info.pNext = &flags;
+  info.allocationSize = size;
+  info.memoryTypeIndex = typesToTry(device, needed.memoryTypeBits).front();
+  VkResult result = device.allocateMemory(info, made.memory);
+  if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.allocator().trim())
+    result = device.allocateMemory(info, made.memory);
+  TRY(device.status(result, "allocating memory to share"));
+  VkMemoryGetFdInfoKHR get{};
+  get.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
+  get.memory = made.memory;
+  get.handleType = opaqueDescriptor;
+  return device.status(device.api().vkGetMemoryFdKHR(device.handle(), &get, &descriptor), "exporting memory");
+}
 
 Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offset, uint64_t size, Memory& out) {
   constexpr int attempts = 8;

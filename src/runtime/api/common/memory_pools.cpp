@@ -1,6 +1,9 @@
 #include "runtime/api/common/memory_pools.h"
 
+#include <cstring>
+
 #include "runtime/core/capture.h"
+#include "runtime/core/context.h"
 #include "runtime/core/platform.h"
 
 namespace mulciber::api {
@@ -47,11 +50,70 @@ Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
   if (!out || !properties) return Error::InvalidValue;
   core::Device* device = nullptr;
   TRY(poolsDevice(&properties->location, properties->allocType, device));
-  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)  // CUDA has these, Mulciber does not share memory yet
-    return properties->handleTypes <= CU_MEM_HANDLE_TYPE_FABRIC ? Error::NotSupported : Error::InvalidValue;
+  const bool isShared = properties->handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  if (properties->handleTypes > CU_MEM_HANDLE_TYPE_FABRIC) return Error::InvalidValue;
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE && !isShared) return Error::NotSupported;
+  if (isShared && !core::MemoryPool::canBeShared(*device)) return Error::NotSupported;
   TRY(core::unsafeDuringCapture());
-  *out = handleOf(device->createPool(properties->maxSize));
+  *out = handleOf(device->addPool(std::make_shared<core::MemoryPool>(
+      *device, properties->maxSize, isShared ? core::PoolSharing::Exported : core::PoolSharing::None)));
   return Error::Success;
+}
+
+namespace {
+
+Error checkSharing(unsigned long long flags, CUmemAllocationHandleType type) {
+  if (flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE || type > CU_MEM_HANDLE_TYPE_FABRIC) return Error::InvalidValue;
+  return type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? Error::Success : Error::NotSupported;
+}
+
+}  // namespace
+
+Error exportPool(void* out, CUmemoryPool handle, CUmemAllocationHandleType type, unsigned long long flags) {
+  if (!out) return Error::InvalidValue;
+  TRY(checkSharing(flags, type));
+  return withPool(handle, [&](core::MemoryPool& pool) {
+    int descriptor = -1;
+    TRY(pool.exportDescriptor(descriptor));
+    *static_cast<int*>(out) = descriptor;
+    return Error::Success;
+  });
+}
+
+// CUDA passes the descriptor as a pointer.
+Error importPool(CUmemoryPool* out, void* descriptor, CUmemAllocationHandleType type, unsigned long long flags) {
+  if (!out) return Error::InvalidValue;
+  TRY(checkSharing(flags, type));
+  const core::ContextRef context = core::currentContext();
+  core::Device& device = context ? context->device() : *core::Platform::get().devices().front();
+  if (!core::MemoryPool::canBeShared(device)) return Error::NotSupported;
+  core::MemoryPoolRef pool;
+  TRY(core::MemoryPool::importDescriptor(device, static_cast<int>(reinterpret_cast<intptr_t>(descriptor)), pool));
+  *out = handleOf(pool);
+  return Error::Success;
+}
+
+Error exportPoolPointer(CUmemPoolPtrExportData* out, CUdeviceptr address) {
+  if (!out) return Error::InvalidValue;
+  core::SharedPointer pointer{};
+  static_assert(sizeof(pointer) <= sizeof(*out));
+  TRY(core::MemoryPool::exportPointer(address, pointer));
+  *out = {};
+  std::memcpy(out, &pointer, sizeof(pointer));
+  return Error::Success;
+}
+
+Error importPoolPointer(core::Context& context, CUdeviceptr* out, CUmemoryPool handle,
+                        const CUmemPoolPtrExportData* data) {
+  if (!out || !data) return Error::InvalidValue;
+  core::SharedPointer pointer{};
+  std::memcpy(&pointer, data, sizeof(pointer));
+  return withPool(handle, [&](core::MemoryPool& pool) {
+    uint64_t address = 0;
+    TRY(pool.importPointer(context, pointer, address));
+    *out = address;
+    return Error::Success;
+  });
 }
 
 Error trimPool(CUmemoryPool handle, size_t keepBytes) {

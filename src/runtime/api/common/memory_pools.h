@@ -12,6 +12,13 @@ core::MemoryPoolRef poolOf(CUmemoryPool handle);  // null for what is no pool
 inline CUmemoryPool handleOf(const core::MemoryPoolRef& pool) { return reinterpret_cast<CUmemoryPool>(pool.get()); }
 
 core::Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties);
+// Between processes (core/shared_pool.cpp).
+core::Error exportPool(void* out, CUmemoryPool handle, CUmemAllocationHandleType type, unsigned long long flags);
+core::Error importPool(CUmemoryPool* out, void* descriptor, CUmemAllocationHandleType type, unsigned long long flags);
+core::Error exportPoolPointer(CUmemPoolPtrExportData* out, CUdeviceptr address);
+core::Error importPoolPointer(core::Context& context, CUdeviceptr* out, CUmemoryPool handle,
+                              const CUmemPoolPtrExportData* data);
+
 core::Error destroyPool(CUmemoryPool handle);
 core::Error trimPool(CUmemoryPool handle, size_t keepBytes);
 core::Error poolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value);

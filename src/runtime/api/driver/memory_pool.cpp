@@ -108,3 +108,21 @@ CUDA_API(CUresult, cuMemPoolGetAccess)(CUmemAccess_flags* flags, CUmemoryPool po
 CUDA_API(CUresult, cuMemPoolSetAccess)(CUmemoryPool pool, const CUmemAccessDesc* access, size_t count) {
   return withDriver([&] { return setPoolAccess(pool, access, count); });
 }
+
+CUDA_API(CUresult, cuMemPoolExportToShareableHandle)
+(void* out, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags) {
+  return withDriver([&] { return exportPool(out, pool, type, flags); });
+}
+
+CUDA_API(CUresult, cuMemPoolImportFromShareableHandle)
+(CUmemoryPool* out, void* descriptor, CUmemAllocationHandleType type, unsigned long long flags) {
+  return withDriver([&] { return importPool(out, descriptor, type, flags); });
+}
+
+CUDA_API(CUresult, cuMemPoolExportPointer)(CUmemPoolPtrExportData* out, CUdeviceptr address) {
+  return withDriver([&] { return exportPoolPointer(out, address); });
+}
+
+CUDA_API(CUresult, cuMemPoolImportPointer)(CUdeviceptr* out, CUmemoryPool pool, CUmemPoolPtrExportData* data) {
+  return withContext([&](core::Context& context) { return importPoolPointer(context, out, pool, data); });
+}

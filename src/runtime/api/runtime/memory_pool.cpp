@@ -123,3 +123,26 @@ CUDA_API(cudaError_t, cudaMemPoolSetAccess)(cudaMemPool_t pool, const cudaMemAcc
     return setPoolAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(access), count);
   });
 }
+
+CUDA_API(cudaError_t, cudaMemPoolExportToShareableHandle)
+(void* out, cudaMemPool_t pool, cudaMemAllocationHandleType type, unsigned int flags) {
+  return withPlatform([&] { return exportPool(out, pool, static_cast<CUmemAllocationHandleType>(type), flags); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolImportFromShareableHandle)
+(cudaMemPool_t* out, void* descriptor, cudaMemAllocationHandleType type, unsigned int flags) {
+  return withPlatform([&] { return importPool(out, descriptor, static_cast<CUmemAllocationHandleType>(type), flags); });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolExportPointer)(cudaMemPoolPtrExportData* out, void* pointer) {
+  return withPlatform([&] {
+    return exportPoolPointer(reinterpret_cast<CUmemPoolPtrExportData*>(out), reinterpret_cast<CUdeviceptr>(pointer));
+  });
+}
+
+CUDA_API(cudaError_t, cudaMemPoolImportPointer)(void** out, cudaMemPool_t pool, cudaMemPoolPtrExportData* data) {
+  return withContext([&](core::Context& context) {
+    return importPoolPointer(context, reinterpret_cast<CUdeviceptr*>(out), pool,
+                             reinterpret_cast<const CUmemPoolPtrExportData*>(data));
+  });
+}
