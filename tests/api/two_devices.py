@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of several devices: the loader takes a copy of the driver's library for a second driver.
 
-usage: two_devices.py TEST_API      (VK_DRIVER_FILES names one driver)
+usage: two_devices.py TEST_PROGRAM      (VK_DRIVER_FILES names one driver)
 """
 import json
 import os
@@ -24,6 +24,6 @@ with tempfile.TemporaryDirectory() as folder:
     second = pathlib.Path(folder) / "second.json"
     second.write_text(json.dumps(description))
     environment = dict(os.environ, VK_DRIVER_FILES=f"{manifest}:{second}")
-    run = subprocess.run([sys.argv[1], "--gtest_filter=TwoDevices.*"], env=environment, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([sys.argv[1], "--gtest_filter=*TwoDevices*"], env=environment, stdout=subprocess.PIPE, text=True)
 print(run.stdout)
 sys.exit(run.returncode or "skipped: there is one device" in run.stdout)

@@ -56,4 +56,47 @@ TEST_F(CudaTest, TheLibrariesUseAnEnginesContext) {
   EXPECT_EQ(find<CUresult(CUdevice)>("cuDevicePrimaryCtxRelease_v2")(0), CUDA_SUCCESS);
 }
 
+// api/two_devices.py runs this where the machine has one device.
+TEST_F(CudaTest, OneContextOnEachOfTwoDevicesBesideTheLibraries) {
+  if (Instance::get().devices.size() < 2) GTEST_SKIP() << "skipped: there is one device";
+  Engine::Changes onSecond;
+  onSecond.number = 1;
+  Engine first, second(onSecond);
+  Engine* const engines[] = {&first, &second};
+  ASSERT_EQ(CUDA(cuInit)(0), CUDA_SUCCESS);
+  CUcontext own[2] = {};
+  CUdeviceptr ownMemory[2] = {};
+  VkDeviceAddress memory[2] = {};
+  MulciberStream streams[2] = {};
+  const auto set = find<CUresult(CUdeviceptr, unsigned, size_t)>("cuMemsetD32_v2");
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(engines[i]->result, MULCIBER_SUCCESS) << engines[i]->message;
+    ASSERT_OK(mulciberAllocate(engines[i]->context, 4096, &memory[i]));
+    ASSERT_OK(mulciberCreateStream(engines[i]->context, &streams[i]));
+    ASSERT_EQ(CUDA(cuDevicePrimaryCtxRetain)(&own[i], i), CUDA_SUCCESS);
+    ASSERT_EQ(CUDA(cuCtxSetCurrent)(own[i]), CUDA_SUCCESS);
+    ASSERT_EQ(find<CUresult(CUdeviceptr*, size_t)>("cuMemAlloc_v2")(&ownMemory[i], 4096), CUDA_SUCCESS);
+  }
+  // The four work in turns.
+  for (int round = 1; round <= 3; ++round)
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_OK(mulciberFill(streams[i], memory[i], static_cast<uint32_t>(10 * i + round), 4, 64));
+      EXPECT_OK(launch(streams[i], engines[i]->kernel("add"), 1, 64, memory[i], 64, 100));
+      ASSERT_EQ(CUDA(cuCtxSetCurrent)(own[i]), CUDA_SUCCESS);
+      EXPECT_EQ(set(ownMemory[i], static_cast<unsigned>(1000 * i + round), 64), CUDA_SUCCESS);
+    }
+  for (int i = 0; i < 2; ++i) {
+    int out[64] = {};
+    EXPECT_OK(mulciberCopy(streams[i], reinterpret_cast<uint64_t>(out), memory[i], sizeof(out)));
+    EXPECT_EQ(out[63], 10 * i + 103);
+    ASSERT_EQ(CUDA(cuCtxSetCurrent)(own[i]), CUDA_SUCCESS);
+    EXPECT_EQ(find<CUresult(void*, CUdeviceptr, size_t)>("cuMemcpyDtoH_v2")(out, ownMemory[i], sizeof(out)),
+              CUDA_SUCCESS);
+    EXPECT_EQ(out[63], 1000 * i + 3);
+    EXPECT_EQ(find<CUresult(CUdeviceptr)>("cuMemFree_v2")(ownMemory[i]), CUDA_SUCCESS);
+    EXPECT_EQ(find<CUresult(CUdevice)>("cuDevicePrimaryCtxRelease_v2")(i), CUDA_SUCCESS);
+  }
+  EXPECT_EQ(CUDA(cuCtxSetCurrent)(nullptr), CUDA_SUCCESS);
+}
+
 }  // namespace mulciber::test

@@ -167,7 +167,7 @@ MulciberPhysicalDevice describe(VkPhysicalDevice device) {
           countingInstanceFunctions};
 }
 
-Engine::Engine(const Changes& changes) : physical(Instance::get().devices.front()) {
+Engine::Engine(const Changes& changes) : physical(Instance::get().devices.at(changes.number)) {
   const float priority = 1;
   VkDeviceQueueCreateInfo queueInfo{};
   queueInfo.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;

@@ -53,6 +53,7 @@ class Engine {
     std::function<void(VkDeviceCreateInfo&)> device;
     std::function<void(MulciberContextInfo&)> context;
     bool asksForNeeds = true;
+    size_t number = 0;  // of the physical device
   };
   Engine() : Engine(Changes()) {}
   explicit Engine(const Changes& changes);
