@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <vector>
 
 #include "engine/test_engine.h"
 
@@ -325,6 +326,58 @@ TEST_F(ContextTest, SeveralLiveInOneProcess) {
   EXPECT_EQ(mulciberGetBuffer(second.context, mine, &range), MULCIBER_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(mulciberFree(second.context, mine), MULCIBER_ERROR_INVALID_ARGUMENT);
   EXPECT_OK(mulciberFree(first.context, mine));
+}
+
+// Devices of one GPU give their memory the same addresses, unless somebody sees to it.
+TEST_F(ContextTest, MemoryOfSeveralStaysApart) {
+  Engine first, second;
+  constexpr int count = 12;
+  constexpr size_t bytes = 40u << 20;  // more than a piece of what the context allocates at once
+  std::vector<VkDeviceAddress> memory[2];
+  MulciberStream streams[2] = {};
+  Engine* const engines[] = {&first, &second};
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(engines[i]->result, MULCIBER_SUCCESS) << engines[i]->message;
+    ASSERT_OK(mulciberCreateStream(engines[i]->context, &streams[i]));
+    for (int one = 0; one < count; ++one) {
+      ASSERT_OK(mulciberAllocate(engines[i]->context, bytes, &memory[i].emplace_back()));
+      ASSERT_OK(mulciberFill(streams[i], memory[i].back(), static_cast<uint32_t>(100 * i + one), 4, 64));
+    }
+    ASSERT_OK(mulciberSynchronizeStream(streams[i]));
+  }
+  for (int i = 0; i < 2; ++i)
+    for (int one = 0; one < count; ++one) {
+      uint32_t out[64] = {};
+      ASSERT_OK(mulciberCopy(streams[i], reinterpret_cast<uint64_t>(out), memory[i][one], sizeof(out)));
+      EXPECT_EQ(out[63], static_cast<uint32_t>(100 * i + one));
+      MulciberBufferRange range{};
+      EXPECT_OK(mulciberGetBuffer(engines[i]->context, memory[i][one], &range));
+      EXPECT_EQ(range.size, bytes);
+      EXPECT_OK(mulciberFree(engines[i]->context, memory[i][one]));
+    }
+}
+
+TEST_F(ContextTest, EachWrapsBuffersOfItsOwnDevice) {
+  Engine first, second;
+  Engine* const engines[] = {&first, &second};
+  Engine::Buffer buffers[2];
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(engines[i]->result, MULCIBER_SUCCESS) << engines[i]->message;
+    buffers[i] =
+        engines[i]->makeBuffer(4096, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
+  }
+  for (int i = 0; i < 2; ++i) {
+    VkDeviceAddress address = 0;
+    ASSERT_OK(mulciberWrapBuffer(engines[i]->context, buffers[i].handle, 0, 4096, &address));
+    MulciberStream stream = nullptr;
+    ASSERT_OK(mulciberCreateStream(engines[i]->context, &stream));
+    EXPECT_OK(mulciberFill(stream, address, static_cast<uint32_t>(i) + 7, 4, 1024));
+    EXPECT_OK(mulciberSynchronizeStream(stream));
+  }
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(static_cast<const int*>(buffers[i].host)[1023], i + 7);
+    engines[i]->destroy(buffers[i]);
+  }
 }
 
 }  // namespace mulciber::test
