@@ -33,9 +33,9 @@ class SharedPool : public WithScale {
 
   static CUmemoryPool import(int descriptor) {
     CUmemoryPool pool = nullptr;
-    EXPECT_EQ(cuMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void*>(intptr_t{descriptor}), descriptorType,
-                                                 0),
-              CUDA_SUCCESS);
+    EXPECT_EQ(
+        cuMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void*>(intptr_t{descriptor}), descriptorType, 0),
+        CUDA_SUCCESS);
     return pool;
   }
 
@@ -158,8 +158,7 @@ TEST_F(SharedPool, WrongCallsAreRefused) {
   EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, plain, descriptorType, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, pool, descriptorType, 1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemPoolExportToShareableHandle(nullptr, pool, descriptorType, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, pool, CU_MEM_HANDLE_TYPE_WIN32, 0),
-            CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, pool, CU_MEM_HANDLE_TYPE_WIN32, 0), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(descriptor, -1);
   EXPECT_EQ(cuMemPoolImportFromShareableHandle(&imported, reinterpret_cast<void*>(intptr_t{-1}), descriptorType, 0),
             CUDA_ERROR_INVALID_VALUE);

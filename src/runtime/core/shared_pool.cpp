@@ -79,8 +79,7 @@ Error MemoryPool::exportPointer(uint64_t address, SharedPointer& out) {
   if (pool.sharing_ != PoolSharing::Exported) return Error::InvalidValue;
   std::lock_guard lock(pool.mutex_);
   const Segment& segment = pool.segments_.front();
-  out = {pointerMagic, segment.memory.size, address - segment.memory.address, allocation->size,
-         pool.device_.uuid()};
+  out = {pointerMagic, segment.memory.size, address - segment.memory.address, allocation->size, pool.device_.uuid()};
   return Error::Success;
 }
 
