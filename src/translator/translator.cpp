@@ -44,7 +44,8 @@ bool usesMatrixUnits(const ir::Program& program, std::optional<ir::MatrixType> t
   for (const auto& function : program.functions)
     for (const ir::Block* block : function->blocks)
       for (const ir::Instruction* instruction : block->instructions)
-        if (instruction->op == ir::Op::MatrixProduct && (!type || instruction->payload == static_cast<uint64_t>(*type)))
+        if (instruction->op == ir::Op::MatrixProduct ? !type || instruction->payload == static_cast<uint64_t>(*type)
+                                                     : instruction->op == ir::Op::LoadRows && !type)
           return true;
   return false;
 }
@@ -183,9 +184,16 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
 
   TargetProfile target = profile;
   if (options.partialWarps)
-    target.matricesF16F32 = target.matricesF16F16 = target.matricesBF16 = target.matricesS8 = target.matricesU8 = false;
+    target.matricesF16F32 = target.matricesF16F16 = target.matricesBF16 = target.matricesS8 = target.matricesU8 =
+        target.loadsMatrixRows = false;
+  if (options.sharedInScratch) target.loadsMatrixRows = false;
   auto program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
   if (!program) return std::nullopt;
+  if (target.loadsMatrixRows && program->sharedBytes > target.maxSharedBytes) {  // which scratch memory has then
+    target.loadsMatrixRows = false;
+    program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics);
+    if (!program) return std::nullopt;
+  }
   // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes
   // of the device's warps run together or not at all: rounds of single threads are for those that wait for each other.
   const auto shows = [&](bool (*question)(ir::Function&)) {

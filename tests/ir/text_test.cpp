@@ -23,14 +23,15 @@ b0 "entry":
   %7 = vec <4 x i32> %0, %0, %0, %0
   %8 = vec <2 x i32> %0, %0
   %9 = matrix.product <4 x f32> f16, %7, %8, %5
+  %10 = load.rows <4 x i32> transposed %0 [shared align 16]
   fence [seq_cst system]
-  %10 = image.fetch <4 x i32> lines, %0, %0, %0, %0
-  %11 = image.read <4 x i32> planes, %0, %0, %0, %0 [relaxed device]
-  image.write plane, %0, %0, %0, %11
-  %12 = image.atomic.min.s i32 lines, %0, %0, %0, %0
+  %11 = image.fetch <4 x i32> lines, %0, %0, %0, %0
+  %12 = image.read <4 x i32> planes, %0, %0, %0, %0 [relaxed device]
+  image.write plane, %0, %0, %0, %12
+  %13 = image.atomic.min.s i32 lines, %0, %0, %0, %0
   call @f %0 returns v0
-  %13 = const bool true
-  br %13, b1, b2
+  %14 = const bool true
+  br %14, b1, b2
 b1:
   switch %0, b2 [1: b2, 70000: b1]
 b2 "exit":

@@ -151,6 +151,22 @@ TEST(MatrixUnits, SumHalvesInSinglePrecisionWhereTheyMust) {
   EXPECT_EQ(productsOf(product, profile), 0);
 }
 
+TEST(MatrixUnits, LoadRowsOfSeveralMatrices) {
+  TargetProfile profile = unitsProfile();
+  auto count = [&](const char* shape, const char* words) {
+    return countOf(ir::Op::LoadRows,
+                   std::string("ldmatrix.sync.aligned.m8n8.") + shape + ".shared.b16 {" + words + "}, [%r9];", profile);
+  };
+  EXPECT_EQ(count("x4", "%r0, %r1, %r2, %r3"), 0);
+  profile.loadsMatrixRows = true;
+  EXPECT_EQ(count("x4", "%r0, %r1, %r2, %r3"), 1);
+  EXPECT_EQ(count("x4.trans", "%r0, %r1, %r2, %r3"), 1);
+  EXPECT_EQ(count("x2", "%r0, %r1"), 1);
+  EXPECT_EQ(count("x1", "%r0"), 0);  // the device has no such matrix
+  profile.sharedExplicitLayout = false;
+  EXPECT_EQ(count("x4", "%r0, %r1, %r2, %r3"), 0);
+}
+
 TEST(MatrixUnits, NeedWarpsAndTheTypesOfTheirComponents) {
   const char* halves =
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

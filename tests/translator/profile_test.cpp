@@ -98,7 +98,10 @@ std::string origin(const FieldRow& row) {
   if (row.kind == "Feature") return "feature " + code(source.substr(source.rfind('.') + 1));
   if (row.kind == "Derived") return source.find(' ') == source.npos ? code(source) : std::string(source);
   if (row.kind == "Probe") return "a probe";
-  if (row.kind == "Option") return "a probe, where " + code("MULCIBER_MATRIX_UNITS") + " allows it";
+  if (row.kind == "Option") {
+    const bool isOfRows = std::string_view(row.source) == "matrixRows";
+    return "a probe, where " + code(isOfRows ? "MULCIBER_MATRIX_ROWS" : "MULCIBER_MATRIX_UNITS") + " allows it";
+  }
   if (row.kind == "Driver") return "known: " + code(source);
   if (row.kind == "Workaround") return "work-around " + code(source);
   return source.empty() ? "the caller" : code(source);

@@ -155,6 +155,48 @@ TEST(Translate, KeepsMatrixUnitsToWholeWarps) {
   EXPECT_FALSE(partial.kernel->info.usesMatrixUnits);
 }
 
+// Not where shared memory lies in device memory, of which there are no such loads.
+TEST(Translate, LoadsRowsOfMatricesFromSharedMemoryAlone) {
+  auto countOfLoads = [](uint32_t sharedBytes, bool sharedInScratch) {
+    const std::string text = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .shared .align 16 .b8 rows[)" +
+                             std::to_string(sharedBytes) +
+                             R"(];
+  .reg .b32 %r<6>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %r4, %tid.x;
+  mov.u32 %r5, rows;
+  mad.lo.u32 %r5, %r4, 16, %r5;
+  st.shared.v4.b32 [%r5], {%r4, %r4, %r4, %r4};
+  bar.sync 0;
+  ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r0, %r1, %r2, %r3}, [%r5 + 16];
+  st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};
+  ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0, %r1}, [%r5];
+  st.global.v2.b32 [%out + 16], {%r0, %r1};
+  ret;
+}
+)";
+    TargetProfile profile = *builtinProfile("nvidia");
+    profile.loadsMatrixRows = true;
+    TranslateOptions options;
+    options.validate = true;
+    options.sharedInScratch = sharedInScratch;
+    Translated translated = translateText(text, "k", profile, options);
+    EXPECT_TRUE(translated.kernel) << translated.messages;
+    const std::string code = translated.kernel ? spirv::disassemble(translated.kernel->spirv) : "";
+    int found = 0;
+    for (size_t at = 0; (at = code.find("OpCooperativeMatrixLoadKHR", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(countOfLoads(2048, false), 2);
+  EXPECT_EQ(countOfLoads(2048, true), 0);
+  EXPECT_EQ(countOfLoads(65536, false), 0);
+}
+
 // A component of a matrix of halves brings two bytes at once. Validators know no such cast.
 TEST(Translate, CastsMatricesOfHalvesToBytesWhereTheDeviceDoes) {
   constexpr std::string_view text = R"(.version 7.0

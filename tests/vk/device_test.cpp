@@ -50,6 +50,7 @@ TEST_F(DeviceTest, ProbesMatrixUnitsWithProductsThatAreRight) {
   EXPECT_TRUE(results.matricesBF16);
   EXPECT_TRUE(results.matricesS8);
   EXPECT_TRUE(results.matricesU8);
+  EXPECT_TRUE(results.loadsMatrixRows);
 }
 
 TEST_F(DeviceTest, IsOpenedWithoutProbingWhenTheResultsAreKnown) {

@@ -149,30 +149,96 @@ std::string probeText(const Product& product) {
                      sizeof(Fragments), product.instruction, sums);
 }
 
-// Through the translator, as kernels get it.
-bool multipliesAsMma(Device& device, const Product& product, bool onUnits, bool byCasts = false) {
-  TargetProfile profile;
-  profile.int8 = device.physical().features12.shaderInt8;
-  profile.float16 = device.physical().features12.shaderFloat16;
-  profile.*product.unit = onUnits;
-  profile.castsMatrices = byCasts;
+// Runs one warp of a kernel, through the translator, as kernels get it. It gets the address of the data.
+bool runWarp(Device& device, const std::string& text, TargetProfile profile, void* data, size_t bytes) {
+  const PhysicalDevice& physical = device.physical();
+  profile.int8 = physical.features12.shaderInt8;
+  profile.float16 = physical.features12.shaderFloat16;
   Diagnostics diagnostics;
-  const ModulePtr module = parseModule(probeText(product), "matrix probe", diagnostics);
+  const ModulePtr module = parseModule(text, "matrix probe", diagnostics);
   const auto kernel = module ? translate(*module, "probe", profile, {}, diagnostics) : std::nullopt;
   if (!kernel) {
     util::log().error("the probe of matrices cannot be translated\n{}", diagnostics.toString());
     return false;
   }
-  const Matrices matrices(product);
-  std::array<Fragments, lanes> data;
-  for (unsigned lane = 0; lane < lanes; ++lane) data[lane] = matrices.fragments(lane, product, false);
   PipelineDescription description;
   description.spirv = kernel->spirv;
   description.isKernel = description.needsWarps = true;
   description.block[0] = lanes;
-  if (runProbe(device, description, 1, abi::parameterOffset, data.data(), sizeof(data)) != Status::Ok) return false;
+  return runProbe(device, description, 1, abi::parameterOffset, data, bytes) == Status::Ok;
+}
+
+bool multipliesAsMma(Device& device, const Product& product, bool onUnits, bool byCasts = false) {
+  TargetProfile profile;
+  profile.*product.unit = onUnits;
+  profile.castsMatrices = byCasts;
+  const Matrices matrices(product);
+  std::array<Fragments, lanes> data;
+  for (unsigned lane = 0; lane < lanes; ++lane) data[lane] = matrices.fragments(lane, product, false);
+  if (!runWarp(device, probeText(product), profile, data.data(), sizeof(data))) return false;
   for (unsigned lane = 0; lane < lanes; ++lane)
     if (!std::ranges::equal(data[lane].sums, matrices.fragments(lane, product, true).sums)) return false;
+  return true;
+}
+
+// What a lane brings to ldmatrix, and what it gets of four and of two matrices, each also transposed.
+struct LaneOfRows {
+  uint32_t row = 0, unused[3] = {}, words[4][4] = {};
+};
+
+// Each lane writes eight numbers of 16 bits, which count on from lane to lane, into a row of its own.
+constexpr char rowsText[] = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry probe(.param .u64 data) {
+  .shared .align 16 .b8 rows[512];
+  .reg .b32 %lane, %row, %base, %w<4>;
+  .reg .b64 %at, %offset;
+  ld.param.u64 %at, [data];
+  mov.u32 %lane, %tid.x;
+  mul.wide.u32 %offset, %lane, 80;
+  add.u64 %at, %at, %offset;
+  mad.lo.u32 %w0, %lane, 0x80008, 0x10000;
+  add.u32 %w1, %w0, 0x20002;
+  add.u32 %w2, %w1, 0x20002;
+  add.u32 %w3, %w2, 0x20002;
+  mov.u32 %base, rows;
+  mad.lo.u32 %row, %lane, 16, %base;
+  st.shared.v4.b32 [%row], {%w0, %w1, %w2, %w3};
+  bar.sync 0;
+  ld.global.u32 %row, [%at];
+  mad.lo.u32 %row, %row, 16, %base;
+  ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%w0, %w1, %w2, %w3}, [%row];
+  st.global.v4.b32 [%at + 16], {%w0, %w1, %w2, %w3};
+  ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%w0, %w1, %w2, %w3}, [%row];
+  st.global.v4.b32 [%at + 32], {%w0, %w1, %w2, %w3};
+  ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%w0, %w1}, [%row];
+  st.global.v2.b32 [%at + 48], {%w0, %w1};
+  ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%w0, %w1}, [%row];
+  st.global.v2.b32 [%at + 64], {%w0, %w1};
+  ret;
+}
+)";
+
+bool loadsRowsAsLdmatrix(Device& device, bool onUnits) {
+  TargetProfile profile;
+  profile.sharedExplicitLayout = device.physical().explicitLayout.workgroupMemoryExplicitLayout;
+  profile.loadsMatrixRows = onUnits;
+  for (auto rowOf :
+       {+[](unsigned lane) { return (lane * 13 + 5) % lanes; }, +[](unsigned lane) { return lane * lane % 23; }}) {
+    std::array<LaneOfRows, lanes> data;
+    for (unsigned lane = 0; lane < lanes; ++lane) data[lane].row = rowOf(lane);
+    if (!runWarp(device, rowsText, profile, data.data(), sizeof(data))) return false;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      for (unsigned way = 0; way < 4; ++way)
+        for (unsigned j = 0; j < (way < 2 ? 4u : 2u); ++j) {
+          const unsigned g = lane / 4, t = lane % 4;
+          const bool isTransposed = way % 2 != 0;
+          const unsigned low = isTransposed ? rowOf(8 * j + 2 * t) * 8 + g : rowOf(8 * j + g) * 8 + 2 * t;
+          const unsigned high = isTransposed ? rowOf(8 * j + 2 * t + 1) * 8 + g : low + 1;
+          if (data[lane].words[way][j] != (high << 16 | low)) return false;
+        }
+  }
   return true;
 }
 
@@ -189,8 +255,10 @@ void probeMatrices(Device& device, ProbeResults& out, bool onUnits) {
     out.castsMatrices = std::ranges::all_of(products, [&](const Product& product) {
       return bitsOf(product.factor) != 8 || multipliesAsMma(device, product, onUnits, true);
     });
-  util::log().info("probed {}: bytes as casts of halves {}", device.physical().properties().deviceName,
-                   out.castsMatrices != 0);
+  if (!onUnits || (device.physical().driver() == Driver::Nvidia && out.matricesF16F32))
+    out.loadsMatrixRows = loadsRowsAsLdmatrix(device, onUnits);
+  util::log().info("probed {}: matrices of bytes by casts {}, rows of matrices from each lane's address {}",
+                   device.physical().properties().deviceName, out.castsMatrices, out.loadsMatrixRows);
 }
 
 }  // namespace mulciber::vk

@@ -81,7 +81,7 @@ constexpr bool isAtomic(Op op) { return family(op) == Family::Atomic; }
 constexpr bool isStorageImage(Op op) { return family(op) == Family::StorageImage; }
 constexpr bool isImage(Op op) { return family(op) == Family::Image || isStorageImage(op); }
 constexpr bool isWarpOperation(Op op) { return family(op) == Family::Warp; }
-constexpr bool hasAddress(Op op) { return family(op) == Family::Access || isAtomic(op); }
+constexpr bool hasAddress(Op op) { return family(op) == Family::Access || isAtomic(op) || op == Op::LoadRows; }
 constexpr bool accessesMemory(Op op) { return hasAddress(op) || isStorageImage(op) || op == Op::Fence; }
 
 // What the kernel can ask its surroundings. See kernel_abi.h for where each comes from.

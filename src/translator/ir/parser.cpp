@@ -338,6 +338,7 @@ class FunctionParser {
         return;
       }
       case Op::MatrixProduct: instruction.payload = kindAmong(matrixNames, "type of matrices"); break;
+      case Op::LoadRows: instruction.payload = lexer_.accept("transposed"); break;
       case Op::Call: calls_.push_back({&instruction, std::string(lexer_.take())}); break;
       case Op::Phi: phiOperands(instruction); return;
       case Op::Barrier: instruction.payload = lexer_.accept("apart"); return;

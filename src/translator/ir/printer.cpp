@@ -140,6 +140,7 @@ class Printer {
       case Op::WriteVar: text_ += " v" + std::to_string(instruction.payload) + ","; break;
       case Op::Input: text_ += " " + std::string(inputNames[instruction.payload]); break;
       case Op::MatrixProduct: text_ += " " + std::string(matrixNames[instruction.payload]) + ","; break;
+      case Op::LoadRows: text_ += instruction.payload ? " transposed" : ""; break;
       case Op::Call: text_ += " @" + (instruction.callee ? instruction.callee->name : "?"); break;
       default:
         if (isImage(instruction.op)) text_ += " " + std::string(shapeNames[instruction.payload]) + ",";

@@ -215,6 +215,10 @@ std::string checkThreads(const Instruction& instruction) {
     case Op::VoteAll:
     case Op::VoteAny: return operands[0]->type == Bool ? "" : "takes a boolean";
     case Op::MatrixProduct: return checkMatrixProduct(instruction);
+    case Op::LoadRows:
+      if (instruction.memory.space != Space::Shared || !isInt32(operands[0]))
+        return "takes an address in shared memory";
+      return instruction.type == I32.withLanes(2) || instruction.type == I32.withLanes(4) ? "" : "gives 2 or 4 words";
     default: return {};
   }
 }

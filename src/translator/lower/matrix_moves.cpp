@@ -33,6 +33,14 @@ class SharedMatrices {
   void load() {
     std::span<const ptx::Operand> registers = prepare(instruction.operands[0], instruction.operands[1]);
     std::vector<Value> words;
+    if (loadsRows() && registers.size() > 1) {
+      const Address rows{rows_, ir::Space::Shared, 16};
+      Value loaded = b.emit(ir::Op::LoadRows, ir::I32.withLanes(static_cast<uint8_t>(registers.size())), {rows_},
+                            instruction.has(Mod::trans));
+      loaded->memory = plainAccess(rows, 16);
+      for (unsigned j = 0; j < registers.size(); j++) f.write(registers[j], b.extract(loaded, j));
+      return;
+    }
     for (unsigned j = 0; j < registers.size(); j++) {
       std::vector<Address> places = placesOf(j);
       Value word = loadBits(b, places[0], 32 / static_cast<unsigned>(places.size()));
@@ -53,6 +61,11 @@ class SharedMatrices {
   }
 
  private:
+  bool loadsRows() const {
+    const TargetProfile& profile = f.profile();
+    return profile.loadsMatrixRows && profile.hasWarps() && profile.float16 && profile.sharedExplicitLayout;
+  }
+
   std::span<const ptx::Operand> prepare(const ptx::Operand& registers, const ptx::Operand& address) {
     // A generic address is one of shared memory.
     rows_ = resize(b, f.address(address, stateSpace(instruction)).value, ir::I32, false);

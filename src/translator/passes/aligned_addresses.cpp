@@ -28,6 +28,7 @@ bool isByElement(ir::Space space) { return space == ir::Space::Shared || space =
 
 // What one access reaches at once, as a power of two.
 unsigned log2Of(const Instruction& access) {
+  if (access.op == Op::LoadRows) return 4;
   const ir::Type type = access.op == Op::Store ? access.operands[1]->type : access.type;
   const unsigned aligned = std::max<unsigned>(access.memory.alignment, type.bits / 8u);
   return static_cast<unsigned>(std::countr_zero(std::min({16u, aligned, type.totalBits() / 8u})));

@@ -4,7 +4,7 @@
 // A, four blocks of 8 rows by half of k, those of the upper rows come first.
 #include <array>
 
-#include "translator/spirv/emitter.h"
+#include "translator/spirv/memory.h"
 
 namespace mulciber::spirv {
 namespace {
@@ -80,6 +80,24 @@ Mask signsOf(ir::MatrixType type) {
          Mask::MatrixResultSignedComponentsKHR;
 }
 
+// Behind which row of 16 bytes the driver looks for the one that the lane brings, where rows follow each other. Of A it
+// brings four blocks of 8x8 halves in the order of PTX's fragments, of B two.
+Id rowOfLane(Emitter& e, bool isOfA, bool isTransposed) {
+  e.module.capability(spv::Capability::GroupNonUniform);
+  const Id lane = e.module.prologueLoad(
+      e.u32(), e.module.builtin(spv::BuiltIn::SubgroupLocalInvocationId, e.u32(), "laneInSubgroup"));
+  auto bits = [&](uint32_t mask, int left) {
+    Id part = e.op(spv::Op::OpBitwiseAnd, ir::I32, {lane, e.constant(ir::I32, mask)});
+    const auto by = e.constant(ir::I32, static_cast<uint32_t>(left < 0 ? -left : left));
+    return left == 0 ? part
+                     : e.op(left < 0 ? spv::Op::OpShiftRightLogical : spv::Op::OpShiftLeftLogical, ir::I32, {part, by});
+  };
+  auto sum = [&](Id x, Id y) { return e.op(spv::Op::OpIAdd, ir::I32, {x, y}); };
+  if (isOfA && isTransposed) return sum(sum(bits(7, 0), bits(16, -1)), bits(8, -3));
+  if (isOfA) return sum(bits(15, 0), bits(16, -4));
+  return isTransposed ? bits(15, 0) : sum(bits(7, 0), bits(8, -3));
+}
+
 }  // namespace
 
 Id emitMatrixProduct(Emitter& e, const ir::Instruction& i) {
@@ -111,6 +129,35 @@ Id emitMatrixProduct(Emitter& e, const ir::Instruction& i) {
   std::vector<Id> components;
   for (uint8_t place : placesOfSums) components.push_back(e.extract(result, sum, place));
   return e.construct(i.type, components);
+}
+
+// As a matrix of halves that begins, in each lane, where it would if its rows followed those of the lane.
+Id emitLoadRows(Emitter& e, const ir::Instruction& i) {
+  e.module.capability(spv::Capability::CooperativeMatrixKHR);
+  e.module.extension("SPV_KHR_cooperative_matrix");
+  const bool isOfA = i.type.lanes == 4, isTransposed = i.payload != 0;
+  const Components halves = componentsOf(e, ir::MatrixType::Halves);
+  const Id matrixType = e.module.matrixType(
+      halves.type, 16, isOfA ? 16 : 8, isOfA ? CooperativeMatrixUse::MatrixAKHR : CooperativeMatrixUse::MatrixBKHR);
+  MemoryEmitter& memory = e.memory();
+  const Id at =
+      memory.pointerBefore(memory.addressOf(i.operands[0], ir::Space::Shared), rowOfLane(e, isOfA, isTransposed));
+  const bool isByRows = isOfA != isTransposed;
+  const Id layout = e.module.constant32(static_cast<uint32_t>(isByRows ? spv::CooperativeMatrixLayout::RowMajorKHR
+                                                                       : spv::CooperativeMatrixLayout::ColumnMajorKHR));
+  const Id loaded = e.module.emit(
+      spv::Op::OpCooperativeMatrixLoadKHR, matrixType,
+      {at, layout, e.module.constant32(1), static_cast<uint32_t>(spv::MemoryAccessMask::NonPrivatePointer)});
+  constexpr std::array<uint32_t, 4> placesOfA{0, 2, 1, 3}, placesOfB{0, 1};
+  std::vector<Id> words;
+  for (uint32_t word = 0; word < i.type.lanes; ++word) {
+    const uint32_t place = (isOfA ? placesOfA : placesOfB)[word] * 2;
+    Id low = e.module.emit(spv::Op::OpCompositeExtract, halves.type, {loaded, place});
+    Id high = e.module.emit(spv::Op::OpCompositeExtract, halves.type, {loaded, place + 1});
+    Id pair = e.module.emit(spv::Op::OpCompositeConstruct, halves.ofWord, {low, high});
+    words.push_back(e.module.emit(spv::Op::OpBitcast, e.u32(), {pair}));
+  }
+  return e.construct(i.type, words);
 }
 
 }  // namespace mulciber::spirv

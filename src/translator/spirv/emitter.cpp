@@ -23,6 +23,7 @@ Id (*familyOf(ir::Op op))(Emitter&, const ir::Instruction&) {
   if (op == Op::Load || op == Op::Store) return emitMemory;
   if (within(Op::AtomicAdd, Op::AtomicFMax)) return emitAtomic;
   if (op == Op::MatrixProduct) return emitMatrixProduct;
+  if (op == Op::LoadRows) return emitLoadRows;
   if (within(Op::Fence, Op::ClockDevice)) return emitSubgroup;
   return nullptr;
 }

@@ -141,5 +141,6 @@ Id emitMemory(Emitter& e, const ir::Instruction& i);
 Id emitAtomic(Emitter& e, const ir::Instruction& i);
 Id emitSubgroup(Emitter& e, const ir::Instruction& i);
 Id emitMatrixProduct(Emitter& e, const ir::Instruction& i);
+Id emitLoadRows(Emitter& e, const ir::Instruction& i);
 
 }  // namespace mulciber::spirv

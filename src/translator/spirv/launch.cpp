@@ -22,7 +22,7 @@ bool isVaryingSource(const ir::Instruction& i) {
   }
   if (i.op == Op::Load) return i.memory.space != ir::Space::Param;
   return ir::isAtomic(i.op) || i.op == Op::Phi || i.op == Op::Elect || i.op == Op::Shuffle ||
-         i.op == Op::MatrixProduct || i.op == Op::ClockSubgroup || i.op == Op::ClockDevice;
+         i.op == Op::MatrixProduct || i.op == Op::LoadRows || i.op == Op::ClockSubgroup || i.op == Op::ClockDevice;
 }
 
 bool isVarying(const ir::Instruction* i, unsigned depth = 16) {

@@ -37,6 +37,8 @@ class MemoryEmitter {
 
   // A pointer to one element in Global, Shared or Constant memory.
   Id pointer(ir::Type element, ir::Space space, Address address);
+  // A pointer to 16 bytes of shared memory, that many times 16 bytes before the address, which is a multiple of 16.
+  Id pointerBefore(Address address, Id count);
   // The pointer to the 32-bit word around a byte, and the byte's bit position within it.
   struct SubWord {
     Id pointer, shift;

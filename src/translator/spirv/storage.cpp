@@ -181,6 +181,13 @@ Id MemoryEmitter::pointer(ir::Type element, ir::Space space, Address address) {
   }
 }
 
+Id MemoryEmitter::pointerBefore(Address address, Id count) {
+  constexpr ir::Type row = ir::I32.withLanes(4);
+  Id type = e_.module.pointerType(spv::StorageClass::Workgroup, elementType(row));
+  Id at = e_.op(spv::Op::OpISub, ir::I32, {index(address, 16), count});
+  return e_.module.emit(spv::Op::OpAccessChain, type, {sharedArray(row), e_.module.constant32(0), at});
+}
+
 MemoryEmitter::SubWord MemoryEmitter::subWord(ir::Space space, Address address) {
   auto bitOf = [&](Id byteAddress) {
     Id byte = e_.op(spv::Op::OpBitwiseAnd, ir::I32, {byteAddress, e_.constant(ir::I32, 3)});
