@@ -69,6 +69,18 @@ __device__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+// Of tf32.
+__device__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], float) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ void multiply(double (&c)[2], double a, double b) {
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+               : "+d"(c[0]), "+d"(c[1])
+               : "d"(a), "d"(b));
+}
 __device__ void multiply(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], signed char) {
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
@@ -141,6 +153,45 @@ __global__ void __launch_bounds__(threads) mmaProduct(const T* a, const T* b, Su
       }
 }
 
+// A by rows, B by columns, in blocks of 64 rows and columns: 4 warps of 32 by 32.
+__global__ void __launch_bounds__(128) doubleProduct(const double* a, const double* b, double* c, int n) {
+  constexpr int side = 64, depth = 16, stride = depth + 4;  // the padding keeps rows in other banks
+  __shared__ __align__(16) double left[side * stride], right[side * stride];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warpRow = warp / 2 * 32, warpColumn = warp % 2 * 32;
+  double sums[4][4][2] = {};
+  for (int k = 0; k < n; k += depth) {
+#pragma unroll
+    for (int i = threadIdx.x; i < side * depth / 2; i += 128) {
+      const int row = i / (depth / 2), at = i % (depth / 2) * 2;
+      *(double2*)&left[row * stride + at] = *(const double2*)&a[size_t(blockIdx.y * side + row) * n + k + at];
+      *(double2*)&right[row * stride + at] = *(const double2*)&b[size_t(blockIdx.x * side + row) * n + k + at];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int inner = 0; inner < depth; inner += 4) {
+      double parts[4], columns[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        parts[i] = left[(warpRow + 8 * i + lane / 4) * stride + inner + lane % 4];
+        columns[i] = right[(warpColumn + 8 * i + lane / 4) * stride + inner + lane % 4];
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) multiply(sums[i][j], parts[i], columns[j]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        c[size_t(blockIdx.y * side + warpRow + 8 * i + lane / 4) * n + blockIdx.x * side + warpColumn + 8 * j +
+          lane % 4 * 2 + h] = sums[i][j][h];
+}
+
 template <class Sum>
 std::function<std::string()> checkOf(const Sum* c, size_t count) {
   if constexpr (sizeof(Sum) == 4 && Sum(0.5f) == Sum(0)) return exactly(c, count);
@@ -156,8 +207,12 @@ void measure(const Suite& suite, const std::string& type, int n) {
   fillFactors<<<528, 256>>>(b, count, count + 1);
   const dim3 grid(n / tile, n / tile);
   const std::string size = " " + std::to_string(n);
-  suite.run((type + " wmma" + size).c_str(), [&] { wmmaProduct<T, Sum><<<grid, threads>>>(a, b, c, n); },
-            checkOf(c, count));
+  if constexpr (sizeof(T) < 4)
+    suite.run((type + " wmma" + size).c_str(), [&] { wmmaProduct<T, Sum><<<grid, threads>>>(a, b, c, n); },
+              checkOf(c, count));
+  if constexpr (sizeof(Sum) == 8)
+    suite.run((type + " mma.sync" + size).c_str(), [&] { doubleProduct<<<dim3(n / 64, n / 64), 128>>>(a, b, c, n); },
+              checkOf(c, count));
   if constexpr (sizeof(Sum) == 4)
     suite.run((type + " mma.sync" + size).c_str(), [&] { mmaProduct<T, Sum><<<grid, threads>>>(a, b, c, n); },
               checkOf(c, count));
@@ -170,10 +225,13 @@ void measure(const Suite& suite, const std::string& type, int n) {
 
 int main(int argc, char** argv) {
   const Suite suite("matrices", argc, argv);
-  for (int n : {suite.size(1024, 256), suite.size(4096, 384)}) {
+  const std::vector<int> large{512, 1024, 2048, 4096, 8192}, small{256, 384};
+  for (int n : suite.size(1, 0) ? large : small) {
     measure<__half, float>(suite, "f16", n);
     measure<__half, __half>(suite, "f16 sums in f16", n);
     measure<signed char, int>(suite, "s8", n);
     measure<__nv_bfloat16, float>(suite, "bf16", n);
+    measure<float, float>(suite, "tf32", n);
+    if (n <= 4096) measure<double, double>(suite, "f64", n);
   }
 }
