@@ -60,7 +60,7 @@ class SharedPool : public WithScale {
   CUmemPoolProps properties{};
 };
 
-TEST_F(SharedPool, PointersReachTheSameMemoryInAnotherProcess) {  // SO-24
+TEST_F(SharedPool, PointersReachTheSameMemoryInAnotherProcess) {  // GAP-01
   if (const char* number = std::getenv(poolVariable)) {
     CUmemPoolPtrExportData data{};
     const std::string digits = std::getenv(pointerVariable);
