@@ -59,7 +59,6 @@ void Device::fillProfile() {
   profile.exactFma16 = profile.nvidiaNan && physical_.features12.shaderFloat16;
   profile.samplesLikeCuda = (isNvidia || util::environment().samplers) && Descriptors::haveNothing(physical_);
   profile.checksTextures = util::environment().checkTextures;
-  profile.foldsCopies = util::environment().foldCopies;
   workarounds_.apply(profile);
 }
 

@@ -12,7 +12,6 @@
 #include "translator/passes/constant_reads.h"
 #include "translator/passes/constant_zeros.h"
 #include "translator/passes/contraction.h"
-#include "translator/passes/copies_under_way.h"
 #include "translator/passes/cse.h"
 #include "translator/passes/dce.h"
 #include "translator/passes/decided_branches.h"
@@ -86,7 +85,6 @@ constexpr Step steps[] = {
     pass<AddressSpaces>(structured, Form::KnownSpaces),
     pass<Scratch>(resolved),
     pass<Simplify>(structured),
-    pass<CopiesUnderWay>(structured),
     pass<LaneAddresses>(resolved),
     pass<AddressOffsets>(resolved),
     pass<ConstantReads>(resolved),
