@@ -84,6 +84,7 @@ class Queue {
     const Status status = record(commands);
     if (commands.count() == before) return status;
     position.last = {this, openValue_, commands.hazards().epoch};
+    given_.store(openValue_, std::memory_order_release);
     const Status submitted = appended();
     return status != Status::Ok ? status : submitted;
   }
@@ -169,6 +170,7 @@ class Queue {
   bool closeBeforeNext_ = false;  // a point was sealed: what comes next goes to another batch
   uint32_t threshold_ = 1;
   std::atomic<uint64_t> submitted_{0}, completed_{0};
+  std::atomic<uint64_t> given_{0};        // where the timeline stands once all work has run
   std::atomic<uint64_t> wentAlone_{0};    // the last batch of one command
   std::atomic<uint64_t> visibleFrom_{0};  // where the timeline stands once makeVisibleToHost() has taken effect
 
