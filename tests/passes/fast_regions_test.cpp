@@ -52,6 +52,27 @@ TEST(FastRegions, LooksAtFactorsAndFirstAddends) {
   EXPECT_EQ(count(known, "br "), 0u) << known;
 }
 
+// Three factors of which each two are multiplied cannot be in two groups; two others beside them can.
+TEST(FastRegions, DividesFactorsThatCanBeInTwoGroups) {
+  const std::string three = R"(  %3 = fma f32 %0, %1, %1
+  %4 = fma f32 %1, %2, %3
+  %5 = fma f32 %0, %2, %4
+  write v3, %5
+)";
+  const std::string two = R"(  %6 = const i64 64
+  %7 = load f32 %6 [global align 4]
+  %8 = const i64 68
+  %9 = load f32 %8 [global align 4]
+  %10 = fma f32 %7, %9, %7
+  write v2, %10
+)";
+  const auto divided = [](const std::string& body) { return count(repaired(kernelOfFloats(body)), "shr.u i32"); };
+  // One shift is the second copy's; the others are for the exponents of both groups' least.
+  EXPECT_EQ(divided(three), 1u);
+  EXPECT_EQ(divided(two), 3u);
+  EXPECT_EQ(divided(three + two), 3u);
+}
+
 TEST(FastRegions, NothingIsDoneTwiceThatMustNotBe) {
   const std::string text = repaired(kernelOfFloats(R"(  %3 = const i64 64
   %4 = fma f32 %0, %1, %2

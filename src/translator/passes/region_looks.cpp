@@ -74,7 +74,6 @@ class Finder {
   struct Edge {
     Root to;
     bool isOther;  // group
-    bool isSum;    // not a product that stands alone
   };
 
   Variable& variableOf(const Instruction& i) { return variables_[static_cast<VariableId>(i.payload)]; }
@@ -105,49 +104,47 @@ class Finder {
     return hasFallen;
   }
 
-  // Makes the factors Firsts and Seconds if they can be.
+  // Makes factors Firsts and Seconds where those that meet in products, directly or by others, can be in two groups.
   void divideFactors() {
     std::map<Root, std::vector<Edge>> edges;
     std::vector<Root> order;
-    for (bool isSum : {true, false})  // of products that stand alone few are added to anything
-      for (Block* block : region_.blocks)
-        for (Instruction* i : block->instructions) {
-          if (isSum ? sums_.count(i) == 0 : i->op != Op::FMul) continue;
-          const std::vector<Root> first = rootsOf(i->operands[0]);
-          std::vector<Root> all = first;
-          for (const Root& root : rootsOf(i->operands[1])) all.push_back(root);
-          for (size_t n = 1; n < all.size(); ++n) {
-            const bool isOther = !first.empty() && n >= first.size();
-            edges[all[0]].push_back({all[n], isOther, isSum});
-            edges[all[n]].push_back({all[0], isOther, isSum});
-          }
-          order.insert(order.end(), all.begin(), all.end());
+    for (Block* block : region_.blocks)
+      for (Instruction* i : block->instructions) {
+        if (sums_.count(i) == 0) continue;
+        const std::vector<Root> first = rootsOf(i->operands[0]);
+        std::vector<Root> all = first;
+        for (const Root& root : rootsOf(i->operands[1])) all.push_back(root);
+        for (size_t n = 1; n < all.size(); ++n) {
+          const bool isOther = !first.empty() && n >= first.size();
+          edges[all[0]].push_back({all[n], isOther});
+          edges[all[n]].push_back({all[0], isOther});
         }
+        order.insert(order.end(), all.begin(), all.end());
+      }
     std::map<Root, Size> sizes;
-    for (bool isSum : {true, false})
-      for (const Root& start : order) {
-        if (!sizes.try_emplace(start, Size::First).second && isSum) continue;
-        for (std::vector<Root> open{start}; !open.empty();) {
-          const Root root = open.back();
-          open.pop_back();
-          for (const Edge& edge : edges[root]) {
-            if (edge.isSum != isSum) continue;
-            const Size wanted = (sizes[root] == Size::First) == edge.isOther ? Size::Second : Size::First;
-            const auto [found, isNew] = sizes.try_emplace(edge.to, wanted);
-            if (isSum && found->second != wanted) return;
-            if (isNew) open.push_back(edge.to);
-          }
+    for (const Root& start : order) {
+      if (!sizes.try_emplace(start, Size::First).second) continue;
+      std::vector<Root> component{start};
+      bool isOdd = false;
+      for (size_t n = 0; n < component.size(); ++n) {
+        const Root root = component[n];
+        for (const Edge& edge : edges[root]) {
+          const Size wanted = (sizes[root] == Size::First) == edge.isOther ? Size::Second : Size::First;
+          const auto [found, isNew] = sizes.try_emplace(edge.to, wanted);
+          isOdd |= found->second != wanted;
+          if (isNew) component.push_back(edge.to);
         }
       }
+      if (isOdd)
+        for (const Root& root : component) sizes[root] = Size::Factor;
+    }
     if (std::ranges::none_of(sizes, [](const auto& each) { return each.second == Size::Second; })) return;
     const RegionLooks fixed = looks_;
     for (const auto& [root, size] : sizes)
       (root.first ? looks_.values[root.first] : looks_.atEntry[root.second]) = size;
-    const bool isLeft = std::ranges::any_of(looks_.values, [](const auto& x) { return x.second == Size::Factor; }) ||
-                        std::ranges::any_of(looks_.atEntry, [](const auto& x) { return x.second == Size::Factor; });
     // What is known of each value is the least of some sums of what both groups are multiples of. Such a function of
     // one, with the other as large as that leaves it, is nowhere less than the line between two of its points.
-    if (isLeft || !holds(Size::First) || !holds(Size::Second)) looks_ = fixed;
+    if (!holds(Size::First) || !holds(Size::Second)) looks_ = fixed;
   }
   // The factors that a value is a sum of.
   std::vector<Root> rootsOf(Instruction* value) const {

@@ -17,15 +17,14 @@
 namespace mulciber::passes {
 
 // How large a number has to be that is not zero: so that it may be added to anything, times most constants, and times
-// another such number. Where every product that has to be looked at is one of a First by a Second, these may be smaller
-// if the others are larger: the least exponents of both have a sum of -80 or more.
+// another such number. Where factors are in two groups, so that each product is of one of either, they are Firsts and
+// Seconds: these may be smaller if those are larger, as long as the least exponents of both have a sum of -80 or more.
 enum class Size : unsigned { Addend, Scaled, Factor, First, Second };
-inline constexpr std::array<int, 5> leastExponents = {-103, -72, -40, -60, -60};
+inline constexpr std::array<int, 5> leastExponents = {-103, -72, -40, -56, -56};
 inline constexpr int leastSumOfExponents = -80;
 // Larger ones allow no more.
 inline constexpr int largestExponent = leastSumOfExponents - leastExponents[static_cast<unsigned>(Size::First)];
 
-// `Factor` and the last two are never found in one region.
 struct RegionLooks {
   bool suffice = true;                                // no look helps otherwise
   bool usesShared = false;                            // and the word of shared memory
