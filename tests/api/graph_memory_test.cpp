@@ -1,4 +1,5 @@
 // Nodes that allocate and free memory, and nodes that wait for and write words of memory.
+#include <atomic>
 #include <vector>
 
 #include "api/api_test.h"
@@ -201,7 +202,7 @@ TEST_F(GraphMemory, FreesWhatAnotherStreamStillUses) {
   ASSERT_EQ(cuMemFreeAsync(left, other), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
   EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
-  *reinterpret_cast<volatile unsigned*>(word) = 1;
+  std::atomic_ref(*word).store(1);
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree(left), CUDA_SUCCESS);
   EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);

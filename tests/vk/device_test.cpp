@@ -1,3 +1,10 @@
+#include <pthread.h>
+
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "runtime/vk/driver_stacks.h"
 #include "runtime/vk/matrix_probe.h"
 
 #include "vulkan_test.h"
@@ -13,6 +20,44 @@ TEST_F(DeviceTest, ProfileSaysWhatTheDeviceHas) {
   EXPECT_GE(profile.maxSharedBytes, 16384u);
   EXPECT_GE(profile.maxThreadsPerBlock, 128u);
   EXPECT_TRUE(profile.int64);
+}
+
+size_t stackOfANewThread() {
+  size_t size = 0;
+  std::thread([&] {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+  }).join();
+  return size;
+}
+
+TEST(DriverStacks, AreLargeUntilTheLastDeviceIsMade) {
+  const size_t before = stackOfANewThread();
+  ASSERT_GT(before, 0u);
+  auto first = std::make_unique<LargeDriverStacks>();
+  EXPECT_GE(stackOfANewThread(), LargeDriverStacks::bytes);
+  auto second = std::make_unique<LargeDriverStacks>();
+  first.reset();
+  EXPECT_GE(stackOfANewThread(), LargeDriverStacks::bytes);
+  second.reset();
+  EXPECT_EQ(stackOfANewThread(), before);
+}
+
+TEST_F(DeviceTest, ACpuDriversThreadsHaveLargeStacks) {
+  if (!device->physical().isCpu()) GTEST_SKIP() << "skipped: the device is no CPU";
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  bool found = false;
+  while (std::getline(maps, line)) {
+    uintptr_t begin = 0, end = 0;
+    char access[5] = "";
+    ASSERT_EQ(std::sscanf(line.c_str(), "%zx-%zx %4s", &begin, &end, access), 3) << line;
+    constexpr size_t mostGuard = 1 << 20;
+    found |= std::string(access) == "rw-p" && end - begin >= LargeDriverStacks::bytes - mostGuard;
+  }
+  EXPECT_TRUE(found);
 }
 
 TEST_F(DeviceTest, TheTestDriverIsProbedRight) {

@@ -1,11 +1,13 @@
 #include "runtime/vk/device.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
 #include "runtime/vk/descriptors.h"
+#include "runtime/vk/driver_stacks.h"
 #include "runtime/vk/faults.h"
 #include "runtime/vk/features.h"
 #include "runtime/vk/host_writes.h"
@@ -106,6 +108,8 @@ Status Device::createHandle(const std::vector<VkDeviceQueueCreateInfo>& queues) 
   info.pQueueCreateInfos = queues.data();
   FeatureRequest request(physical_);
   request.addTo(info);
+  std::optional<LargeDriverStacks> stacks;
+  if (physical_.isCpu()) stacks.emplace();
   const VkResult result = physical_.functions.vkCreateDevice(physical_.handle, &info, callbacks_, &handle_);
   if (result != VK_SUCCESS) handle_ = VK_NULL_HANDLE;
   return status(result, "creating the Vulkan device");
