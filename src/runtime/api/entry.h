@@ -10,6 +10,8 @@
 //   CUDA_API_PTDS(CUresult, cuMemcpy)(CUdeviceptr to, ...) { ... }           // and cuMemcpy_ptds
 #pragma once
 
+#include <string>
+
 #define CUDA_API(Result, name) extern "C" __attribute__((visibility("default"))) Result name
 
 #ifdef MULCIBER_PER_THREAD
@@ -34,8 +36,9 @@ inline constexpr int leastPriority = 0, greatestPriority = -5;
 // Says once for each name, at level warn, that a program called what Mulciber does not implement.
 void reportUnsupported(const char* name);
 
-// The same of a table of undocumented functions, by its UUID: large parts of cuBLAS end with an error without them.
+// The same of a table of undocumented functions, by its UUID, and the UUID as text.
 void reportExportTable(const void* id);
+std::string nameOfTable(const void* id);
 
 // What an entry that is not implemented does and returns: the report, and CUDA_ERROR_NOT_SUPPORTED or
 // cudaErrorNotSupported. Each API has its own.

@@ -1,6 +1,6 @@
-// Room on the stacks of a CPU driver's threads: it keeps a kernel's values for all lanes of a warp there, some 11 MB for
-// an unoptimised kernel of a few thousand instructions. Threads have 8 MiB by default, and code that the driver makes
-// does not look where its stack ends: it writes past the guard page into whatever lies there.
+// Room on the stacks of a CPU driver's threads: it keeps a kernel's values for all lanes of a warp there, some 11 MB
+// for an unoptimised kernel of a few thousand instructions. Threads have 8 MiB by default, and code that the driver
+// makes does not look where its stack ends: it writes past the guard page into whatever lies there.
 #pragma once
 
 #include <cstddef>

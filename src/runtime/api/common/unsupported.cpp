@@ -19,13 +19,17 @@ void reportUnsupported(const char* name) {
   if (core::Explanation* const explanation = core::Explanation::active()) explanation->addRefusedCall(name);
 }
 
-void reportExportTable(const void* id) {
+std::string nameOfTable(const void* id) {
   std::string text;
   for (int i = 0; i < 16; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
     text += fmt::format("{:02x}", static_cast<const unsigned char*>(id)[i]);
   }
-  const std::string name = "the table of undocumented functions " + text;
+  return text;
+}
+
+void reportExportTable(const void* id) {
+  const std::string name = "the table of undocumented functions " + nameOfTable(id);
   reportUnsupported(name.c_str());
 }
 

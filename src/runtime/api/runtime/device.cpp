@@ -199,15 +199,6 @@ CUDA_API(cudaError_t, cudaDriverGetVersion)(int* version) {
   return cudaSuccess;
 }
 
-// Tables of undocumented functions, by UUID: there are none here.
-CUDA_API(cudaError_t, cudaGetExportTable)(const void** table, const cudaUUID_t* id) {
-  if (table && id) {
-    *table = nullptr;
-    reportExportTable(id);
-  }
-  return record(cudaErrorInvalidValue);
-}
-
 CUDA_API(cudaError_t, cudaProfilerStart)() {
   return withContext([](core::Context&) { return Error::Success; });
 }
