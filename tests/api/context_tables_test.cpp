@@ -9,9 +9,8 @@
 namespace mulciber::test {
 namespace {
 
-constexpr cudaUUID_t threadTable = {
-    {0x42, char(0xd8), 0x5a, char(0x81), 0x23, char(0xf6), char(0xcb), 0x47, char(0x82), char(0x98), char(0xf6),
-     char(0xe7), char(0x8a), 0x3a, char(0xec), char(0xdc)}};
+constexpr cudaUUID_t threadTable = {{0x42, char(0xd8), 0x5a, char(0x81), 0x23, char(0xf6), char(0xcb), 0x47, char(0x82),
+                                     char(0x98), char(0xf6), char(0xe7), char(0x8a), 0x3a, char(0xec), char(0xdc)}};
 constexpr cudaUUID_t contextTable = {{0x21, 0x31, char(0x8c), 0x60, char(0x97), 0x14, 0x32, 0x48, char(0x8c),
                                       char(0xa6), 0x41, char(0xff), 0x73, 0x24, char(0xc8), char(0xf2)}};
 
@@ -60,9 +59,12 @@ TEST_F(ContextTables, TellTheIdsOfStreams) {
     CUstream stream;
     int perThread;
     CUstream documented;
-  } const cases[] = {{nullptr, 0, CU_STREAM_LEGACY},         {nullptr, 1, CU_STREAM_PER_THREAD},
-                     {CU_STREAM_LEGACY, 1, CU_STREAM_LEGACY}, {CU_STREAM_PER_THREAD, 0, CU_STREAM_PER_THREAD},
-                     {own, 0, own},                           {own, 1, own}};
+  } const cases[] = {{nullptr, 0, CU_STREAM_LEGACY},
+                     {nullptr, 1, CU_STREAM_PER_THREAD},
+                     {CU_STREAM_LEGACY, 1, CU_STREAM_LEGACY},
+                     {CU_STREAM_PER_THREAD, 0, CU_STREAM_PER_THREAD},
+                     {own, 0, own},
+                     {own, 1, own}};
   for (const auto& one : cases) {
     void* inner = nullptr;
     unsigned long long id = 0, documented = 1;

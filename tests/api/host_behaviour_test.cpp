@@ -277,7 +277,10 @@ TEST_F(Host, NoClusterOfSeveralBlocksIsActive) {
   CUfunction scale = nullptr;
   ASSERT_EQ(cuModuleLoadData(&module, scalePtx), CUDA_SUCCESS);
   ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
-  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 2), CUDA_SUCCESS);
+  int allowed = 0;
+  EXPECT_EQ(cuFuncGetAttribute(&allowed, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, scale), CUDA_SUCCESS);
+  EXPECT_EQ(allowed, 1);
   CUlaunchAttribute cluster{};
   cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   cluster.value.clusterDim = {1, 1, 1};
@@ -286,25 +289,32 @@ TEST_F(Host, NoClusterOfSeveralBlocksIsActive) {
   config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = 64;
   config.blockDimY = config.blockDimZ = 1;
-  int alone = 0, one = 0, two = -1, blocks = 0;
-  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 64, 0), CUDA_SUCCESS);
+  int alone = -1, one = 0, two = -1, blocks = 0;
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&alone, scale, &config), CUDA_SUCCESS);
-  EXPECT_EQ(alone, blocks * runtimeAttribute(cudaDevAttrMultiProcessorCount));
+  EXPECT_EQ(alone, 0) << "no cluster is asked for";
   config.attrs = &cluster;
   config.numAttrs = 1;
-  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_SUCCESS);
-  EXPECT_EQ(one, alone);
+  for (const unsigned threads : {32u, 64u, 256u, 1024u}) {
+    config.blockDimX = threads;
+    EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, static_cast<int>(threads), 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_SUCCESS);
+    EXPECT_EQ(one, std::min(blocks, 8) * runtimeAttribute(cudaDevAttrMultiProcessorCount));
+  }
   cluster.value.clusterDim = {2, 1, 1};
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&two, scale, &config), CUDA_SUCCESS);
   EXPECT_EQ(two, 0);
   cluster.value.clusterDim = {2, 0, 1};
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&two, scale, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  config.blockDimX = 0;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&two, scale, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
   cluster.value.clusterDim = {1, 1, 1};
   config.attrs = nullptr;
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_ERROR_INVALID_VALUE);
-  config.numAttrs = 0;
-  config.blockDimX = 1 << 20;
-  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_ERROR_INVALID_VALUE);
+  config.attrs = &cluster;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_ERROR_INVALID_VALUE) << "no threads";
+  config.blockDimX = 2048;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(one, 0) << "more threads than a block has";
   EXPECT_EQ(cuOccupancyMaxActiveClusters(nullptr, scale, &config), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }

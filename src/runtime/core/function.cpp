@@ -261,8 +261,7 @@ Error Function::setAttribute(int attribute, int value) {
     return Error::Success;
   }
   if (attribute == NonPortableClusterSizeAllowed) {
-    if (value != 0 && value != 1) return Error::InvalidValue;
-    nonPortableClusters_.store(value);  // asks nothing of the device: launches of clusters are refused by themselves
+    nonPortableClusters_.store(value != 0);  // asks nothing of the device: launches of clusters are refused by themselves
     return Error::Success;
   }
   return Error::InvalidValue;
