@@ -167,6 +167,49 @@ TEST_F(ContextTest, RefusesQueuesThatTheDeviceHasNot) {
   EXPECT_EQ(Engine(changes).result, MULCIBER_ERROR_WRONG_QUEUE);
 }
 
+// As on devices with a family for copies alone: the driver is said to have one more than it has.
+VKAPI_ATTR void VKAPI_CALL oneFamilyMore(VkPhysicalDevice device, uint32_t* count, VkQueueFamilyProperties* out) {
+  uint32_t own = 0;
+  vkGetPhysicalDeviceQueueFamilyProperties(device, &own, nullptr);
+  if (out && *count > own) {
+    vkGetPhysicalDeviceQueueFamilyProperties(device, &own, out);
+    out[own] = {};
+    out[own].queueFlags = VK_QUEUE_TRANSFER_BIT;
+    out[own].queueCount = 1;
+  }
+  *count = own + 1;
+}
+
+PFN_vkVoidFunction VKAPI_CALL functionsWithOneFamilyMore(VkInstance instance, const char* name) {
+  return std::string(name) == "vkGetPhysicalDeviceQueueFamilyProperties"
+             ? reinterpret_cast<PFN_vkVoidFunction>(oneFamilyMore)
+             : countingInstanceFunctions(instance, name);
+}
+
+TEST_F(ContextTest, RefusesAQueueThatDoesNotCompute) {
+  Engine::Changes changes;
+  changes.context = [](MulciberContextInfo& info) {
+    uint32_t added = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(info.physicalDevice.physicalDevice, &added, nullptr);
+    static VkDeviceQueueCreateInfo queues[2];
+    queues[0] = queues[1] = info.deviceInfo->pQueueCreateInfos[0];
+    queues[1].queueFamilyIndex = added;
+    static VkDeviceCreateInfo device;
+    device = *info.deviceInfo;
+    device.queueCreateInfoCount = 2;
+    device.pQueueCreateInfos = queues;
+    static MulciberQueue queue;
+    queue = info.queues[0];
+    queue.family = added;
+    info.physicalDevice.getInstanceProcAddr = functionsWithOneFamilyMore;
+    info.deviceInfo = &device;
+    info.queues = &queue;
+  };
+  const Engine engine(changes);
+  EXPECT_EQ(engine.result, MULCIBER_ERROR_WRONG_QUEUE);
+  EXPECT_NE(engine.message.find("which does not compute"), std::string::npos) << engine.message;
+}
+
 TEST_F(ContextTest, RefusesAnInstanceOfAnOlderVersion) {
   MulciberPhysicalDevice device = describe(Instance::get().devices.front());
   device.apiVersion = VK_API_VERSION_1_2;

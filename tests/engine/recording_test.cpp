@@ -1,7 +1,10 @@
 // What is recorded into the engine's own command buffers.
 #include <vector>
 
+#include "core/archive.h"
+
 #include "engine/recording_fixture.h"
+#include "mulciber/offline.h"
 
 namespace mulciber::test {
 
@@ -110,6 +113,33 @@ TEST_F(RecordingTest, FramesTakeNothingNewOnceTheyHaveRun) {
     EXPECT_EQ(Calls::get().of(name), 0) << name;
   EXPECT_EQ(Calls::get().ofTransfers(), 0);
   EXPECT_EQ(read(data).back(), 1 + 11 * 20);
+}
+
+TEST_F(RecordingTest, LoadingCompilesAndRecordingDoesNot) {
+  const char ptx[] = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry count(.param .u64 out) .reqntid 64, 1, 1 {
+  .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  ld.param.u64 %rd0, [out];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %rd1, %r0, 4;
+  add.u64 %rd2, %rd0, %rd1;
+  st.global.u32 [%rd2], %r0;
+  ret;
+})";
+  const std::string archive = core::translated(ptx, mulciber::portableProfiles(false));
+  Calls::get().clear();
+  MulciberModule module = nullptr;
+  ASSERT_OK(mulciberLoadModule(engine->context, archive.data(), archive.size(), &module));
+  EXPECT_EQ(Calls::get().of("vkCreateComputePipelines"), 1);
+  MulciberKernel kernel = nullptr;
+  ASSERT_OK(mulciberGetKernel(module, "count", &kernel));
+  Calls::get().clear();
+  run(0, [&](MulciberRecording recording) { EXPECT_OK(launch(recording, kernel, 1, 64, data)); });
+  EXPECT_EQ(Calls::get().of("vkCmdDispatch"), 1);
+  EXPECT_EQ(Calls::get().of("vkCreateComputePipelines"), 0) << "recording compiles nothing";
+  EXPECT_EQ(read(data)[63], 63);
 }
 
 TEST_F(RecordingTest, VariablesAndConstantsAreThere) {
