@@ -20,7 +20,7 @@ constexpr VkBufferUsageFlags bufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                            VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 constexpr auto descriptorType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
-Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
+Status createBuffer(Device& device, VkBufferCreateFlags flags, uint64_t size, VkBuffer& out) {
   // Shared memory may only be bound to buffers that were created for it.
   VkExternalMemoryBufferCreateInfo shared{};
   shared.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
@@ -28,7 +28,7 @@ Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
   VkBufferCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   if (canShareRanges(device.physical())) info.pNext = &shared;
-  info.flags = bufferFlags;
+  info.flags = flags;
   info.size = size;
   info.usage = bufferUsage;
   const VkResult result = device.api().vkCreateBuffer(device.handle(), &info, device.callbacks(), &out);
@@ -39,7 +39,7 @@ Status createSparseBuffer(Device& device, uint64_t size, VkBuffer& out) {
 // Types of memory that can be bound to a range.
 Status allowedTypes(Device& device, uint32_t& out) {
   VkBuffer buffer = VK_NULL_HANDLE;
-  TRY(createSparseBuffer(device, sparseGranularity, buffer));
+  TRY(createBuffer(device, bufferFlags, sparseGranularity, buffer));
   VkMemoryRequirements requirements{};
   device.api().vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
   device.api().vkDestroyBuffer(device.handle(), buffer, device.callbacks());
@@ -91,7 +91,7 @@ Status createRange(Device& device, uint64_t size, AddressRange& out) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     AddressRange range;
     range.size = size;
-    if (status = createSparseBuffer(device, size, range.buffer); status != Status::Ok) break;
+    if (status = createBuffer(device, bufferFlags, size, range.buffer); status != Status::Ok) break;
     VkBufferDeviceAddressInfo address{};
     address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
     address.buffer = range.buffer;
@@ -114,11 +114,32 @@ void destroyRange(Device& device, AddressRange& range) {
   range = {};
 }
 
-Status createPhysicalMemory(Device& device, uint64_t size, bool isShared, PhysicalMemory& out) {
+namespace {
+
+// NVIDIA's driver gives memory that may be exported compressed pages where ordinary buffers reach it, in this device
+// and in those that import it, and others where sparse buffers do: each then reads other than what the other wrote.
+// Memory of one ordinary buffer has no such pages.
+Status createOwnBuffer(Device& device, uint64_t size, uint32_t& types, VkBuffer& out) {
+  TRY(createBuffer(device, 0, size, out));
+  VkMemoryRequirements requirements{};
+  device.api().vkGetBufferMemoryRequirements(device.handle(), out, &requirements);
+  types &= requirements.memoryTypeBits;
+  if (requirements.size == size) return Status::Ok;
+  util::log().warn("a buffer of {} bytes takes {} of the driver's: memory of that size cannot be shared", size,
+                   requirements.size);
+  return Status::Unsupported;
+}
+
+Status allocate(Device& device, uint64_t size, bool isShared, PhysicalMemory& out) {
   uint32_t types = 0;
   TRY(allowedTypes(device, types));
+  VkMemoryDedicatedAllocateInfo dedicated{};
+  dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
+  if (isShared) TRY(createOwnBuffer(device, size, types, out.buffer));
+  dedicated.buffer = out.buffer;
   VkExportMemoryAllocateInfo exported{};
   exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
+  exported.pNext = &dedicated;
   exported.handleTypes = descriptorType;
   const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
   for (uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
@@ -134,11 +155,22 @@ Status createPhysicalMemory(Device& device, uint64_t size, bool isShared, Physic
     VkResult result = device.allocateMemory(info, out.memory);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.allocator().trim())
       result = device.allocateMemory(info, out.memory);
+    if (result != VK_SUCCESS) out.memory = VK_NULL_HANDLE;
+    TRY(device.status(result, "allocating memory to map"));
     out.size = size;
-    if (result != VK_SUCCESS) out = {};
-    return device.status(result, "allocating memory to map");
+    if (!isShared) return Status::Ok;
+    return device.status(device.api().vkBindBufferMemory(device.handle(), out.buffer, out.memory, 0),
+                         "binding memory to share");
   }
   return Status::OutOfMemory;
+}
+
+}  // namespace
+
+Status createPhysicalMemory(Device& device, uint64_t size, bool isShared, PhysicalMemory& out) {
+  const Status status = allocate(device, size, isShared, out);
+  if (status != Status::Ok) destroyPhysicalMemory(device, out);
+  return status;
 }
 
 Status exportMemory(Device& device, const PhysicalMemory& memory, int& descriptor) {
@@ -176,6 +208,7 @@ Status importPhysicalMemory(Device& device, int descriptor, PhysicalMemory& out)
 }
 
 void destroyPhysicalMemory(Device& device, PhysicalMemory& memory) {
+  if (memory.buffer != VK_NULL_HANDLE) device.api().vkDestroyBuffer(device.handle(), memory.buffer, device.callbacks());
   if (memory.memory != VK_NULL_HANDLE) device.freeMemory(memory.memory);
   memory = {};
 }

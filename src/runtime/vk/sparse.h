@@ -19,6 +19,7 @@ struct AddressRange {
 
 struct PhysicalMemory {
   VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkBuffer buffer = VK_NULL_HANDLE;  // shared memory's own: it is allocated for this one
   uint64_t size = 0;
 };
 
