@@ -4,6 +4,14 @@
 
 // clang-format off
 typedef struct CUexternalMemory_st* cudaExternalMemory_t;
+typedef struct cudaGraphicsResource* cudaGraphicsResource_t;
+enum cudaGraphicsRegisterFlags {
+  cudaGraphicsRegisterFlagsNone = 0, cudaGraphicsRegisterFlagsReadOnly = 1, cudaGraphicsRegisterFlagsWriteDiscard = 2,
+  cudaGraphicsRegisterFlagsSurfaceLoadStore = 4, cudaGraphicsRegisterFlagsTextureGather = 8
+};
+enum cudaGraphicsMapFlags {
+  cudaGraphicsMapFlagsNone = 0, cudaGraphicsMapFlagsReadOnly = 1, cudaGraphicsMapFlagsWriteDiscard = 2
+};
 enum cudaExternalMemoryHandleType {
   cudaExternalMemoryHandleTypeOpaqueFd = 1, cudaExternalMemoryHandleTypeOpaqueWin32 = 2,
   cudaExternalMemoryHandleTypeOpaqueWin32Kmt = 3, cudaExternalMemoryHandleTypeD3D12Heap = 4,
@@ -125,6 +133,18 @@ cudaError_t CUDARTAPI cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphor
                                                       const struct cudaExternalSemaphoreWaitParams* paramsArray,
                                                       unsigned int numExtSems, cudaStream_t stream MULCIBER_DEFAULT(0));
 cudaError_t CUDARTAPI cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem);
+cudaError_t CUDARTAPI cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource);
+cudaError_t CUDARTAPI cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags);
+cudaError_t CUDARTAPI cudaGraphicsMapResources(int count, cudaGraphicsResource_t* resources,
+                                               cudaStream_t stream MULCIBER_DEFAULT(0));
+cudaError_t CUDARTAPI cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t* resources,
+                                                 cudaStream_t stream MULCIBER_DEFAULT(0));
+cudaError_t CUDARTAPI cudaGraphicsResourceGetMappedPointer(void** devPtr, size_t* size,
+                                                           cudaGraphicsResource_t resource);
+cudaError_t CUDARTAPI cudaGraphicsSubResourceGetMappedArray(cudaArray_t* array, cudaGraphicsResource_t resource,
+                                                            unsigned int arrayIndex, unsigned int mipLevel);
+cudaError_t CUDARTAPI cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t* mipmappedArray,
+                                                                  cudaGraphicsResource_t resource);
 
 #ifdef __cplusplus
 }

@@ -13,10 +13,11 @@ import sys
 import tempfile
 
 HEADERS = ["cuda.h", "cuda_runtime.h"]
+WITH_OPENGL = ["cudaGL.h", "cuda_gl_interop.h"]  # they include its headers, which may not be there
 
 
 def text_of(folder):
-    return "\n".join(re.sub(r"//.*", "", p.read_text()) for p in sorted(folder.glob("*.h")))
+    return "\n".join(re.sub(r"//.*", "", p.read_text()) for p in sorted(folder.glob("*.h")) if p.name not in WITH_OPENGL)
 
 
 def structs(text):

@@ -22,8 +22,9 @@ MISSING = [
     ("`*Ipc*`", "events and memory of `cuMemAlloc` are not shared between processes (docs/runtime.md)",
      "`IPC_EVENT_SUPPORTED` is 0"),
     ("`cuMemMapArrayAsync`", "arrays without memory of their own are not there", "`SPARSE_CUDA_ARRAY_SUPPORTED` is 0"),
-    ("`*Graphics*`, `*GL*`, `*EGL*`, `*VDPAU*`, `*NvSci*`", "of other interfaces only memory and semaphores are taken, by file "
-     "descriptors (docs/runtime.md)", "registering one answers so"),
+    ("`*EGL*`, `*VDPAU*`, `*NvSci*`", "streams of EGL, surfaces of VDPAU and objects of NvSci go to NVIDIA's own driver alone "
+     "(docs/runtime.md)", "registering one answers so"),
+    ("`cuGLCtxCreate*`, `*GL*BufferObject*`, `cudaGLSetGLDevice`", "forms of before CUDA 3.0", "`cuGraphicsGLRegisterBuffer` and its kin"),
     ("`*GreenCtx*`, `*DevResource*`, `*ExecAffinity*`, `*DevSm*`", "Vulkan cannot give a part of the multiprocessors",
      "the query answers so"),
     ("`cuTensorMap*`", "the tensor memory accelerator is NVIDIA's own", "`TENSOR_MAP_ACCESS_SUPPORTED` is 0"),

@@ -8,6 +8,7 @@
 #include "runtime/core/device.h"
 #include "runtime/core/external.h"
 #include "runtime/core/graph.h"
+#include "runtime/core/graphics.h"
 #include "runtime/core/kernel_services.h"
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
@@ -79,6 +80,7 @@ void Context::destroy() {
   if (vulkan_->isLost()) vulkan_->waitIdle();
   worker_->stop();
   modules_.clear();
+  graphicsResources_.clear();
   mipmappedArrays_.clear();
   textures_->clear();
   arrays_.clear();

@@ -29,6 +29,7 @@ class Array;
 class Device;
 class ExternalMemory;
 class ExternalSemaphore;
+class GraphicsResource;
 class MipmappedArray;
 class Module;
 class PipelinesAhead;
@@ -138,6 +139,7 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<MipmappedArray>& mipmappedArrays() { return mipmappedArrays_; }
   HandleTable<ExternalMemory>& externalMemory() { return externalMemory_; }
   HandleTable<ExternalSemaphore>& externalSemaphores() { return externalSemaphores_; }
+  HandleTable<GraphicsResource>& graphicsResources() { return graphicsResources_; }
   HandleTable<TextureReference>& textureReferences() { return textureReferences_; }
   HandleTable<SurfaceReference>& surfaceReferences() { return surfaceReferences_; }
 
@@ -179,6 +181,7 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<MipmappedArray> mipmappedArrays_;
   HandleTable<ExternalMemory> externalMemory_;
   HandleTable<ExternalSemaphore> externalSemaphores_;
+  HandleTable<GraphicsResource> graphicsResources_;
   HandleTable<TextureReference> textureReferences_;
   HandleTable<SurfaceReference> surfaceReferences_;
   mutable std::shared_mutex mutex_;  // guards what is below, up to the limits

@@ -261,7 +261,8 @@ Error Function::setAttribute(int attribute, int value) {
     return Error::Success;
   }
   if (attribute == NonPortableClusterSizeAllowed) {
-    nonPortableClusters_.store(value != 0);  // asks nothing of the device: launches of clusters are refused by themselves
+    nonPortableClusters_.store(value !=
+                               0);  // asks nothing of the device: launches of clusters are refused by themselves
     return Error::Success;
   }
   return Error::InvalidValue;

@@ -249,6 +249,10 @@ Error findExternalMemory(ExternalMemory* handle, std::shared_ptr<ExternalMemory>
   return findInContexts([&](Context& context) { return findIn(context.externalMemory(), handle, out); });
 }
 
+Error findGraphicsResource(GraphicsResource* handle, std::shared_ptr<GraphicsResource>& out) {
+  return findInContexts([&](Context& context) { return findIn(context.graphicsResources(), handle, out); });
+}
+
 Error findExternalSemaphore(ExternalSemaphore* handle, std::shared_ptr<ExternalSemaphore>& out) {
   return findInContexts([&](Context& context) { return findIn(context.externalSemaphores(), handle, out); });
 }

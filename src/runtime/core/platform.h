@@ -69,6 +69,7 @@ Error findTextureReference(TextureReference* handle, TextureReferenceRef& out);
 Error findSurfaceReference(SurfaceReference* handle, SurfaceReferenceRef& out);
 Error findMipmappedArray(MipmappedArray* handle, MipmappedArrayRef& out);
 Error findExternalMemory(ExternalMemory* handle, std::shared_ptr<ExternalMemory>& out);
+Error findGraphicsResource(GraphicsResource* handle, std::shared_ptr<GraphicsResource>& out);
 Error findExternalSemaphore(ExternalSemaphore* handle, std::shared_ptr<ExternalSemaphore>& out);
 
 // Memory of whatever context, current or not.

@@ -1,0 +1,32 @@
+// OpenGL's objects in the CUDA driver API. Needs OpenGL's own headers.
+#ifndef MULCIBER_CUDAGL_H
+#define MULCIBER_CUDAGL_H
+
+#include <GL/gl.h>
+
+#include "cuda.h"
+
+typedef enum CUGLDeviceList_enum {
+  CU_GL_DEVICE_LIST_ALL = 0x01,
+  CU_GL_DEVICE_LIST_CURRENT_FRAME = 0x02,
+  CU_GL_DEVICE_LIST_NEXT_FRAME = 0x03
+} CUGLDeviceList;
+
+#define cuGLGetDevices cuGLGetDevices_v2
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+CUresult CUDAAPI cuGraphicsGLRegisterBuffer(CUgraphicsResource* pCudaResource, GLuint buffer, unsigned int Flags);
+CUresult CUDAAPI cuGraphicsGLRegisterImage(CUgraphicsResource* pCudaResource, GLuint image, GLenum target,
+                                           unsigned int Flags);
+CUresult CUDAAPI cuGLGetDevices_v2(unsigned int* pCudaDeviceCount, CUdevice* pCudaDevices,
+                                   unsigned int cudaDeviceCount, CUGLDeviceList deviceList);
+CUresult CUDAAPI cuGLInit(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
