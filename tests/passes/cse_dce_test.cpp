@@ -5,6 +5,50 @@
 namespace mulciber {
 namespace {
 
+TEST(Cse, ReusesShufflesOfTheSameLanes) {
+  EXPECT_EQ(test::runPass(R"(kernel @k structured ssa {
+b0:
+  %0 = input i32 LocalIndex
+  %1 = const i32 4
+  %2 = shuffle i32 %0, %1
+  %3 = shuffle i32 %0, %1
+  store %2, %3 [shared]
+  warpbarrier
+  %4 = shuffle i32 %0, %1
+  store %2, %4 [shared]
+  %5 = lt.u bool %0, %1
+  merge b2
+  br %5, b1, b2
+b1:
+  %6 = shuffle i32 %0, %1
+  store %2, %6 [shared]
+  br b2
+b2:
+  ret
+})",
+                          passes::removeCommonSubexpressions),
+            R"(kernel @k structured ssa {
+b0:
+  %0 = input i32 LocalIndex
+  %1 = const i32 4
+  %2 = shuffle i32 %0, %1
+  store %2, %2 [shared]
+  warpbarrier
+  %3 = shuffle i32 %0, %1
+  store %2, %3 [shared]
+  %4 = lt.u bool %0, %1
+  merge b2
+  br %4, b1, b2
+b1:
+  %5 = shuffle i32 %0, %1
+  store %2, %5 [shared]
+  br b2
+b2:
+  ret
+}
+)");
+}
+
 TEST(Cse, ReusesWhatDominatesAndNothingElse) {
   EXPECT_EQ(test::runPass(R"(kernel @k structured ssa {
 b0:

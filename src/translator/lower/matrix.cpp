@@ -91,12 +91,25 @@ class MatrixProduct {
   // Adds the products of the blocks of k from `begin` to `end`, as registers of A hold them.
   void addBlocks(const std::vector<Value>& a, const std::vector<Value>& columns,
                  const std::vector<ir::VariableId>& sums, unsigned begin, unsigned end) {
-    const unsigned rowBlocks = shape_.rowBlocks(), innerOfB = shape_.k / (4 * packedValues(types_.a));
-    Value quad = b.bitAnd(lane_, b.i32(28)), first = b.shl(b.bitAnd(lane_, b.i32(3)), b.i32(3));
+    // Products of f64 that share rows or columns share these shuffles too, where no loop keeps them apart.
+    if (types_.a == Type::F64 && f.profile().hasWarps()) {
+      for (unsigned step = 0; step < 4; step++) addStep(a, columns, sums, begin, end, b.i32(step));
+      return;
+    }
     ir::VariableId steps = b.function().addVariable(ir::I32, "step");
     b.write(steps, b.i32(0));
     f.beginLoop();
     Value step = b.read(steps);
+    addStep(a, columns, sums, begin, end, step);
+    Value next = b.add(step, b.i32(1));
+    b.write(steps, next);
+    f.endLoop(b.compare(ir::Op::ULt, next, b.i32(4)));
+  }
+
+  void addStep(const std::vector<Value>& a, const std::vector<Value>& columns, const std::vector<ir::VariableId>& sums,
+               unsigned begin, unsigned end, Value step) {
+    const unsigned rowBlocks = shape_.rowBlocks(), innerOfB = shape_.k / (4 * packedValues(types_.a));
+    Value quad = b.bitAnd(lane_, b.i32(28)), first = b.shl(b.bitAnd(lane_, b.i32(3)), b.i32(3));
     std::vector<MatrixWords::Parts> rows;
     for (unsigned i = rowBlocks * begin; i < rowBlocks * end; i++)
       rows.push_back(words_.partsOfA(warp_.shuffle(a[i], b.add(quad, step))));
@@ -114,9 +127,6 @@ class MatrixProduct {
         }
       }
     }
-    Value next = b.add(step, b.i32(1));
-    b.write(steps, next);
-    f.endLoop(b.compare(ir::Op::ULt, next, b.i32(4)));
   }
 
   // A of a sparse product has half of every four 16-bit or 8-bit pieces along k, and the metadata says which. A row's

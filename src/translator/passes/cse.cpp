@@ -12,7 +12,10 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
+// Two shuffles alike bring the same number where the same lanes run both: in one block, and nothing that joins or
+// parts lanes between them.
 bool isRepeatable(const Instruction& instruction) {
+  if (instruction.op == Op::Shuffle) return true;
   if (instruction.op != Op::Load) return ir::isPure(instruction.op) && instruction.op != Op::Undef;
   const ir::MemoryAccess& memory = instruction.memory;
   if (memory.isVolatile || memory.order != ir::Order::Weak) return false;
@@ -54,11 +57,19 @@ bool removeCommonSubexpressions(ir::Function& function) {
     work.pop_back();
     const auto& children = tree.children(block);
     work.insert(work.end(), children.rbegin(), children.rend());
+    std::vector<Instruction*> shuffles;  // known, of the same lanes
+    auto forgetShuffles = [&] {
+      for (Instruction* shuffle : shuffles) known.erase(shuffle);
+      shuffles.clear();
+    };
     for (Instruction* instruction : block->instructions) {
+      if (instruction->op == Op::Expect || (ir::isConvergent(instruction->op) && ir::hasSideEffects(instruction->op)))
+        forgetShuffles();
       if (!isRepeatable(*instruction)) continue;
       for (Instruction*& operand : instruction->operands) operand = replacements.find(operand);
       homes[instruction->id] = block;
       auto [entry, isNew] = known.insert(instruction);
+      if (isNew && instruction->op == Op::Shuffle) shuffles.push_back(instruction);
       if (isNew) continue;
       if (tree.dominates(homes[(*entry)->id], block)) {
         replacements.replace(instruction, *entry);
@@ -68,6 +79,7 @@ bool removeCommonSubexpressions(ir::Function& function) {
         known.insert(instruction);
       }
     }
+    forgetShuffles();
   }
   if (changed) replacements.apply();
   return changed;

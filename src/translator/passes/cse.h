@@ -13,7 +13,8 @@ class Cse : public Pass {
   bool run(ir::Function& function, PassContext& context) override;
 };
 
-// Replaces a pure operation by an equal one that dominates it. Loads from memory that nobody writes count as pure.
+// Replaces a pure operation by an equal one that dominates it. Loads from memory that nobody writes count as pure, and
+// so do shuffles between the same lanes.
 bool removeCommonSubexpressions(ir::Function& function);
 
 }  // namespace mulciber::passes
