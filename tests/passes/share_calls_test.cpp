@@ -168,6 +168,26 @@ TEST(ShareCalls, CallsWithABarrierBetweenThemKeepBodiesOfTheirOwn) {
   EXPECT_EQ(countOf(ir::print(*program->functions[0]), "switch"), 2u);
 }
 
+// The loop that two calls make lies inside the one whose threads meet, if they meet where its rounds end.
+TEST(ShareCalls, CallsOfOneRoundShareABodyAlthoughRoundsEndWithABarrier) {
+  const std::string function = " } function @f { b0: fence fence fence ret }";
+  const auto bodies = [&](const std::string& round) {
+    auto program = test::parseIr("kernel @k { b0: br b1 b1: %0 = input i32 LocalIndex %1 = const i32 7 %2 = lt.u bool %0, %1 " + round +
+                                 " b3: ret" + function);
+    passes::shareCalls(*program->functions[0], *program->functions[1]);
+    EXPECT_EQ(ir::verify(*program->functions[0]), "");
+    return countOf(ir::print(*program->functions[0]), "fence") / 3;
+  };
+  const std::string again = "br %2, b1, b3";
+  EXPECT_EQ(bodies("call @f call @f barrier " + again), 1u);
+  EXPECT_EQ(bodies("barrier call @f call @f " + again), 1u);
+  EXPECT_EQ(bodies("call @f barrier call @f " + again), 2u);
+  // A way leads over the barrier from the calls in the loop to the one behind it.
+  EXPECT_EQ(bodies("call @f call @f barrier br %2, b1, b2 b2: call @f br b3"), 2u);
+  // An inner loop without a barrier is part of the round.
+  EXPECT_EQ(bodies("br b2 b2: call @f call @f br %2, b2, b4 b4: call @f barrier " + again), 1u);
+}
+
 std::unique_ptr<ir::Program> callingTwice(const std::string& body) {
   return test::parseIr("kernel @k { b0: call @f call @f ret } function @f { b0: call @g call @g ret } function @g { " +
                        body + " }");
@@ -209,6 +229,15 @@ TEST(ShareCalls, AtomicOperationsThatWaitForNobodyShareABody) {
     EXPECT_EQ(ir::verify(*program->functions[0]), "");
     EXPECT_EQ(countOf(ir::print(*program->functions[0]), "atomic"), 1u) << body;
   }
+}
+
+// A thread that ends with an error tells the host, unless another has: it uses what the swap found, but does not wait.
+TEST(ShareCalls, ReportsOfErrorsWaitForNobody) {
+  auto program = callingTwice(
+      "b0: %0 = input i64 LaunchState %1 = const i64 16 %2 = add i64 %0, %1 %3 = load i64 %2 [constant] "
+      "%4 = const i32 0 %5 = const i32 3 %6 = atomic.cas i32 %3, %4, %5 [global relaxed system align 4] "
+      "%7 = eq bool %6, %4 br %7, b1, b2 b1: store %3, %5 [global] br b2 b2: ret");
+  EXPECT_EQ(passes::functionsToShare(*program, 0).size(), 2u);
 }
 
 // Each of sixty functions calls the next twice: inlined, that is more than there are bytes in the world.

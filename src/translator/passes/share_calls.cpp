@@ -6,6 +6,8 @@
 
 #include "translator/ir/builder.h"
 #include "translator/passes/body_copy.h"
+#include "translator/passes/control_flow.h"
+#include "translator/passes/loop_forest.h"
 #include "translator/passes/spin_loops.h"
 #include "translator/passes/split_values.h"
 
@@ -19,7 +21,17 @@ using ir::Op;
 
 // A smaller body costs about as much as coming to it and finding back.
 constexpr uint64_t leastShared = 512;
+// In kernels so large that size is all that counts.
+constexpr uint64_t hugeKernel = 1'000'000, leastSharedInHuge = 64;
 constexpr uint64_t countless = uint64_t(1) << 40;
+
+// A thread that ends with an error tells the host, unless another did (FunctionLowering::fail): it waits for nobody.
+bool isReport(const Instruction& atomic) {
+  const Instruction* record = atomic.operands[0];
+  if (atomic.op != Op::AtomicCas || record->op != Op::Load || record->operands[0]->op != Op::Add) return false;
+  const Instruction* state = record->operands[0]->operands[0];
+  return state->op == Op::Input && ir::InputKind(state->payload) == ir::InputKind::LaunchState;
+}
 
 // Where threads of a function meet, or may wait for each other, as loops around an atomic operation do.
 class Meetings {
@@ -50,11 +62,20 @@ class Meetings {
 
  private:
   void use(const Instruction* value) {
-    if (value && ir::isAtomic(value->op)) usedAtomics_.insert(value);
+    if (value && ir::isAtomic(value->op) && !isReport(*value)) usedAtomics_.insert(value);
   }
 
   std::unordered_set<const Instruction*> usedAtomics_;
 };
+
+std::vector<const Block*> blocksWithMeetings(Function& function) {
+  const Meetings meetings(function);
+  std::vector<const Block*> blocks;
+  for (const Block* block : function.blocks)
+    if (std::ranges::any_of(block->instructions, [&](const Instruction* i) { return meetings.areAt(*i); }))
+      blocks.push_back(block);
+  return blocks;
+}
 
 struct Facts {
   std::vector<Function*> callees;  // one for each call
@@ -146,30 +167,31 @@ std::vector<CallSite> prepare(Function& caller, const Function& callee) {
 }
 
 // Which calls have to stay apart.
+//
+// Calls that share a body make a loop of the ways from one to the other. No meeting may be in it, or some threads would
+// wait there while others have yet to come round. Ways through the header of a loop around all of these calls are not
+// in it: the new loop is inside that one.
 class Ways {
  public:
-  explicit Ways(Function& caller) {
-    const Meetings meetings(caller);
-    meets_.resize(caller.blockIdBound());
-    for (const Block* block : caller.blocks)
-      for (const Instruction* instruction : block->instructions)
-        if (meetings.areAt(*instruction)) meets_[block->id] = areAny_ = true;
-  }
+  explicit Ways(Function& caller) : caller_(caller), meetingBlocks_(blocksWithMeetings(caller)) {}
 
-  std::vector<std::vector<CallSite>> group(const std::vector<CallSite>& sites) const {
-    if (!areAny_) return {sites};
+  std::vector<std::vector<CallSite>> group(const std::vector<CallSite>& sites) {
+    if (meetingBlocks_.empty()) return {sites};
+    findMeetingLoops();
     struct Group {
       std::vector<CallSite> sites;
+      const Block* header;
       std::vector<bool> apart;  // by block id: calls that threads reach from these through a meeting
     };
     std::vector<Group> groups;
     for (const CallSite& site : sites) {
-      const std::vector<bool> apart = beyondMeetings(site);
+      const Block* header = meetingLoopHeader(site.block);
+      const std::vector<bool> apart = beyondMeetings(site, header);
       auto fits = std::ranges::find_if(groups, [&](const Group& group) {
-        return !group.apart[site.block->id] &&
+        return group.header == header && !group.apart[site.block->id] &&
                std::ranges::none_of(group.sites, [&](const CallSite& other) { return apart[other.block->id]; });
       });
-      if (fits == groups.end()) fits = groups.insert(fits, {{}, std::vector<bool>(meets_.size())});
+      if (fits == groups.end()) fits = groups.insert(fits, {{}, header, std::vector<bool>(meets_.size())});
       fits->sites.push_back(site);
       for (size_t i = 0; i < apart.size(); ++i)
         if (apart[i]) fits->apart[i] = true;
@@ -180,13 +202,32 @@ class Ways {
   }
 
  private:
-  // Blocks to whose end a way leads from the call, over a meeting.
-  std::vector<bool> beyondMeetings(const CallSite& site) const {
+  void findMeetingLoops() {
+    forest_ = findLoops(caller_);
+    meets_.resize(caller_.blockIdBound());
+    loopMeets_.resize(forest_.loops.size());
+    for (const Block* block : meetingBlocks_) {
+      meets_[block->id] = true;
+      for (uint32_t loop = forest_.loopOf(block); loop != LoopForest::none; loop = forest_.loops[loop].parent)
+        loopMeets_[loop] = true;
+    }
+  }
+
+  // Of the innermost loop around the block in which threads meet, or null.
+  const Block* meetingLoopHeader(const Block* block) const {
+    uint32_t loop = forest_.loopOf(block);
+    while (loop != LoopForest::none && !loopMeets_[loop]) loop = forest_.loops[loop].parent;
+    return loop == LoopForest::none ? nullptr : forest_.loops[loop].header;
+  }
+
+  // Blocks to whose end a way leads from the call, over a meeting and not over `header`.
+  std::vector<bool> beyondMeetings(const CallSite& site, const Block* header) const {
     std::vector<bool> seen(meets_.size()), beyond(meets_.size());
     std::vector<std::pair<const Block*, bool>> work{{site.after, false}};
     while (!work.empty()) {
       auto [block, hasMet] = work.back();
       work.pop_back();
+      if (block == header) continue;
       hasMet |= meets_[block->id];
       std::vector<bool>& done = hasMet ? beyond : seen;
       if (done[block->id] || beyond[block->id]) continue;
@@ -196,8 +237,11 @@ class Ways {
     return beyond;
   }
 
-  std::vector<bool> meets_;
-  bool areAny_ = false;
+  Function& caller_;
+  LoopForest forest_;
+  std::vector<const Block*> meetingBlocks_;
+  std::vector<bool> meets_;      // by block id
+  std::vector<bool> loopMeets_;  // by loop
 };
 
 void replace(Function& caller, const Function& callee, const std::vector<CallSite>& sites) {
@@ -234,11 +278,13 @@ void replace(Function& caller, const Function& callee, const std::vector<CallSit
 
 std::vector<Function*> functionsToShare(const ir::Program& program, uint32_t limit) {
   const CallGraph graph(program.functions.front().get());
-  if (graph[program.functions.front().get()].size <= limit) return {};
+  const uint64_t size = graph[program.functions.front().get()].size;
+  if (size <= limit) return {};
+  const uint64_t least = std::min<uint64_t>(size > hugeKernel ? leastSharedInHuge : leastShared, limit);
   std::vector<Function*> found;
   for (Function* function : graph.calleesFirst()) {
     const Facts& facts = graph[function];
-    if (facts.sites > 1 && !facts.meetsThreads && facts.size >= std::min<uint64_t>(leastShared, limit))
+    if (facts.sites > 1 && !facts.meetsThreads && facts.size >= least)
       found.push_back(function);
   }
   std::ranges::reverse(found);
@@ -246,6 +292,12 @@ std::vector<Function*> functionsToShare(const ir::Program& program, uint32_t lim
 }
 
 void shareCalls(Function& caller, const Function& callee) {
+  if (!blocksWithMeetings(caller).empty()) {
+    // Every loop gets one header now: no edge may be led elsewhere once the calls are noted.
+    separateEntry(caller);
+    splitCrossBlockValues(caller);
+    findLoops(caller);
+  }
   const std::vector<CallSite> sites = prepare(caller, callee);
   for (const auto& group : Ways(caller).group(sites)) replace(caller, callee, group);
 }
