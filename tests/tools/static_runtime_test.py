@@ -33,7 +33,7 @@ def main():
                         if len(words) == 3 and words[1] in "tTwW" and words[2] in names}
             output("strip", library)
             version, *lines = output(lister, library).splitlines()
-            found = {name: int(address, 16) for address, name in map(str.split, lines)} if version.startswith("CUDA") else {}
+            found = {name: int(address, 16) for address, name, _ in map(str.split, lines)} if version.startswith("CUDA") else {}
             same = found == expected and len(expected) > 300
             failed += not same
             wrong = sum(expected.get(name) != address for name, address in found.items())
