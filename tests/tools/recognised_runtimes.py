@@ -52,7 +52,8 @@ def libraries(path, folder):
                 if re.search(r"\.so(\.\d+)*$|libcudart_static\.a$", name):
                     yield version, pathlib.Path(wheel.extract(name, folder))
     else:
-        yield path.parent.name, path
+        toolkit = re.search(r"cuda-[\d.]+", str(path.resolve()))
+        yield toolkit.group() if toolkit else path.parent.name, path
 
 
 class Runtime:
@@ -76,7 +77,7 @@ class Runtime:
 
 def main():
     lister, cc, *files = sys.argv[1:]
-    runtimes, rows, wrong = {}, [], 0
+    runtimes, wrong = {}, 0
     with tempfile.TemporaryDirectory() as folder:
         found = []
         for path in map(pathlib.Path, files):
@@ -88,12 +89,11 @@ def main():
                 found.append((version, file.name, verdict, functions, time, exported(file, functions), loadsRuntime(file)))
                 if path.suffix == ".whl":
                     file.unlink()
+        groups = collections.defaultdict(list)
         for version, name, verdict, functions, time, (exports, misplaced), loads in sorted(found):
-            if verdict == "none" and not loads:
-                continue
             if verdict == "none":
-                verdict = "loads the shared runtime"
-            row = [version, f"`{name}`", verdict, "", "", "", f"{time:.0f}"]
+                verdict = "none inside, loads the shared one" if loads else "none inside"
+            row = [version, verdict, "", ""]
             if functions:
                 wrong += misplaced
                 best = max(runtimes, key=lambda one: runtimes[one].compare(functions)[0])
@@ -101,12 +101,14 @@ def main():
                 known = own > len(functions) / 2
                 wrong += other if known else 0
                 signs = [f"{own} by shape ({best})"] if known else []
-                signs += [f"{exports - misplaced} by the library's exports"] if exports else []
-                row[3:6] = [str(len(functions)), ", ".join(signs) or "no runtime with symbols to compare", str(misplaced + other * known)]
-            rows.append(row)
-    for row in [["from", "library", "found", "functions", "confirmed", "false", "ms"], ["---"] * 7] + rows:
-        print("| " + " | ".join(row) + " |")
-    print(f"\n{len(rows)} libraries, {len(runtimes)} runtimes with symbols, {wrong} false matches")
+                signs += [f"{exports - misplaced} by its exports"] if exports else []
+                row[2:] = [str(len(functions)), ", ".join(signs) or "no runtime with symbols to compare"]
+            groups[tuple(row)].append((name, time))
+    print("| from | libraries | runtime | functions | confirmed | ms at most |\n|---|---|---|---|---|---|")
+    for (version, *row), members in groups.items():
+        names = ", ".join(f"`{name}`" for name, _ in members)
+        print("| " + " | ".join([version, names, *row, f"{max(time for _, time in members):.0f}"]) + " |")
+    print(f"\n{len(found)} libraries, {len(runtimes)} runtimes with symbols, {wrong} false matches")
     sys.exit(wrong != 0)
 
 

@@ -52,6 +52,20 @@ def lies(library):
     yield "noise in place of PTX", changed(entry + head, f"<{size}s", bytes(i * 37 % 251 for i in range(size)))
 
 
+def check_data(mulciber, nvcc, at):
+    """`mulciber check` sees device code that a library holds among its data, to load it by the driver API."""
+    for codes, said in (("[sm_75,compute_75]", "ok +device code +1 modules? with PTX for compute_75"),
+                        ("sm_75", "bad +device code +1 functions? without PTX, such as _Z3addPii, for sm_75")):
+        subprocess.run([nvcc, "-fatbin", "-gencode", f"arch=compute_75,code={codes}", SOURCE, "-o", str(at / "code.fatbin")],
+                       check=True, capture_output=True)
+        image = ", ".join(map(str, (at / "code.fatbin").read_bytes()))
+        (at / "data.cpp").write_text(f"alignas(8) extern const unsigned char image[]; alignas(8) const unsigned char image[] = {{{image}}};")
+        subprocess.run([nvcc, "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", str(at / "data.cpp"), "-o", str(at / "data.so")],
+                       check=True, capture_output=True)
+        result = subprocess.run([mulciber, "check", "-p", "vulkan1.3", str(at / "data.so")], capture_output=True, text=True)
+        check(f"check: {codes} among data", re.match(said, result.stdout), result)
+
+
 def main():
     mulciber, nvcc, libraries = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +96,7 @@ def main():
             result = run("versions", one, pathlib.Path(libraries) / runtime)
             check(f"a static runtime and {runtime}", result.returncode == 0
                   and result.stdout == f"versions {version} 13, sum 96, memory 1010101\n" and not result.stderr, result)
+        check_data(mulciber, nvcc, at)
         for what, content in lies(one.read_bytes()):
             (at / "lying.so").write_bytes(content)
             result = run("local", at / "lying.so")

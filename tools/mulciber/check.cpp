@@ -251,7 +251,7 @@ int check(const CheckOptions& options) {
     findings.push_back({Verdict::Bad, "device code", describe(code), rebuildWithPtx});
   else if (code.isThere()) findings.push_back({Verdict::Good, "device code", describe(code), {}});
   else if (elf) findings.push_back({Verdict::Good, "device code", "none of its own", {}});
-  if (!elf || (code.ptxModules != 0 && code.problem.empty())) {
+  if (!elf || (code.registeredPtxModules != 0 && code.problem.empty())) {
     fatbin::Error error;
     const auto images = fatbin::readFile(file.bytes(), profile->computeCapability, error);
     if (!images) {

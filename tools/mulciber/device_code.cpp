@@ -1,5 +1,7 @@
 #include "device_code.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -51,11 +53,9 @@ void addWithoutPtx(const std::vector<Entry>& entries, DeviceCode& code) {
   for (const Entry& entry : entries) code.otherTargets.insert(targetOf(entry));
 }
 
-void addSection(const Elf& elf, const char* name, bool countsWithoutPtx, DeviceCode& code) {
-  const auto section = elf.section(name);
-  if (!section) return;
+void addContainers(fatbin::Bytes data, bool countsWithoutPtx, DeviceCode& code) {
   fatbin::Error error;
-  const auto containers = fatbin::readContainers(section->data, error);
+  const auto containers = fatbin::readContainers(data, error);
   if (!containers) {
     code.problem = error.message;
     return;
@@ -72,6 +72,27 @@ void addSection(const Elf& elf, const char* name, bool countsWithoutPtx, DeviceC
   }
 }
 
+void addSection(const Elf& elf, const char* name, bool countsWithoutPtx, DeviceCode& code) {
+  if (const auto section = elf.section(name)) addContainers(section->data, countsWithoutPtx, code);
+}
+
+// Fat binaries in the data of a library that gives them to the driver API itself, as cuFFT does.
+void addFromData(const Elf& elf, DeviceCode& code) {
+  constexpr std::string_view magicAndVersion("\x50\xED\x55\xBA\x01\x00\x10\x00", 8);
+  constexpr size_t headerBytes = 16;
+  for (uint32_t i = 1; i < elf.sectionCount(); ++i) {
+    const auto section = elf.section(i);
+    if (!section || section->type != SHT_PROGBITS || (section->flags & SHF_EXECINSTR)) continue;
+    if (section->name == ".nv_fatbin" || section->name == "__nv_relfatbin") continue;
+    const std::string_view data(reinterpret_cast<const char*>(section->data.data()), section->data.size());
+    for (size_t at = data.find(magicAndVersion); at != data.npos; at = data.find(magicAndVersion, at + 1)) {
+      uint64_t bytes = 0;
+      if (!fatbin::readAt(section->data, at + sizeof(bytes), bytes) || bytes > data.size() - at - headerBytes) continue;
+      addContainers(section->data.subspan(at, headerBytes + bytes), true, code);
+    }
+  }
+}
+
 }  // namespace
 
 DeviceCode deviceCodeOf(const Elf& elf) {
@@ -79,6 +100,8 @@ DeviceCode deviceCodeOf(const Elf& elf) {
   addSection(elf, "__nv_relfatbin", true, code);
   // Where relocatable objects have PTX, it is in the place of what the device linker made of them.
   addSection(elf, ".nv_fatbin", code.ptxModules == 0, code);
+  code.registeredPtxModules = code.ptxModules;
+  addFromData(elf, code);
   return code;
 }
 

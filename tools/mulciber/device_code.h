@@ -11,6 +11,7 @@ namespace mulciber::tool {
 
 struct DeviceCode {
   size_t ptxModules = 0;
+  size_t registeredPtxModules = 0;   // of those: in the sections whose contents a CUDA runtime registers
   std::set<std::string> ptxTargets;  // "compute_75"
   // What is in modules without any PTX.
   size_t functionsWithoutPtx = 0;

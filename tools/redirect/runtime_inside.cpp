@@ -50,7 +50,8 @@ RuntimeInside runtimeInside(const Elf& elf) {
   StaticRuntime found;
   if (mayHaveRuntime(elf)) found = findStaticRuntime(elf);
   if (!found.functions.empty()) return {std::move(found.functions), false, {}};
-  const bool handsCodeOver = elf.section(".nv_fatbin") && !imports(elf, "__cudaRegisterFatBinary");
+  // Libraries that load their device code by the driver API, as cuFFT does since CUDA 12.4, have no such section.
+  const bool handsCodeOver = elf.section(".nvFatBinSegment") && !imports(elf, "__cudaRegisterFatBinary");
   if (found.problem.empty() && handsCodeOver) found.problem = "it shows no function names";
   return {{}, false, std::move(found.problem)};
 }
