@@ -13,6 +13,13 @@ typedef enum CUGLDeviceList_enum {
 } CUGLDeviceList;
 
 #define cuGLGetDevices cuGLGetDevices_v2
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#define cuGLMapBufferObject cuGLMapBufferObject_v2_ptds
+#define cuGLMapBufferObjectAsync cuGLMapBufferObjectAsync_v2_ptsz
+#else
+#define cuGLMapBufferObject cuGLMapBufferObject_v2
+#define cuGLMapBufferObjectAsync cuGLMapBufferObjectAsync_v2
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +31,13 @@ CUresult CUDAAPI cuGraphicsGLRegisterImage(CUgraphicsResource* pCudaResource, GL
 CUresult CUDAAPI cuGLGetDevices_v2(unsigned int* pCudaDeviceCount, CUdevice* pCudaDevices,
                                    unsigned int cudaDeviceCount, CUGLDeviceList deviceList);
 CUresult CUDAAPI cuGLInit(void);
+CUresult CUDAAPI cuGLRegisterBufferObject(GLuint buffer);
+CUresult CUDAAPI cuGLUnregisterBufferObject(GLuint buffer);
+CUresult CUDAAPI cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags);
+CUresult CUDAAPI cuGLMapBufferObject_v2(CUdeviceptr* dptr, size_t* size, GLuint buffer);
+CUresult CUDAAPI cuGLMapBufferObjectAsync_v2(CUdeviceptr* dptr, size_t* size, GLuint buffer, CUstream hStream);
+CUresult CUDAAPI cuGLUnmapBufferObject(GLuint buffer);
+CUresult CUDAAPI cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,14 @@ cudaError_t CUDARTAPI cudaGraphicsGLRegisterImage(struct cudaGraphicsResource** 
                                                   unsigned int flags);
 cudaError_t CUDARTAPI cudaGLGetDevices(unsigned int* pCudaDeviceCount, int* pCudaDevices, unsigned int cudaDeviceCount,
                                        enum cudaGLDeviceList deviceList);
+cudaError_t CUDARTAPI cudaGLSetGLDevice(int device);
+cudaError_t CUDARTAPI cudaGLRegisterBufferObject(GLuint bufObj);
+cudaError_t CUDARTAPI cudaGLUnregisterBufferObject(GLuint bufObj);
+cudaError_t CUDARTAPI cudaGLSetBufferObjectMapFlags(GLuint bufObj, unsigned int flags);
+cudaError_t CUDARTAPI cudaGLMapBufferObject(void** devPtr, GLuint bufObj);
+cudaError_t CUDARTAPI cudaGLMapBufferObjectAsync(void** devPtr, GLuint bufObj, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaGLUnmapBufferObject(GLuint bufObj);
+cudaError_t CUDARTAPI cudaGLUnmapBufferObjectAsync(GLuint bufObj, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -137,6 +137,31 @@ TEST_F(OpenGlTest, ABufferIsTheSameOnBothSides) {
   }
 }
 
+// By the functions of before CUDA 3.0.
+TEST_F(OpenGlTest, ABufferIsMappedByItsName) {
+  constexpr size_t size = 1000;
+  const std::vector<uint8_t> first = random(size), second = random(size);
+  const uint32_t buffer = makeBuffer(first);
+  const auto call = [&](const char* name) { return find<CUresult(uint32_t)>(name)(buffer); };
+  const auto mapIt = [&](CUdeviceptr& address, size_t& bytes) {
+    return find<CUresult(CUdeviceptr*, size_t*, uint32_t)>("cuGLMapBufferObject_v2")(&address, &bytes, buffer);
+  };
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  EXPECT_EQ(mapIt(address, bytes), CUDA_ERROR_INVALID_HANDLE) << "is not registered";
+  ASSERT_EQ(call("cuGLRegisterBufferObject"), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGLRegisterBufferObject"), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(mapIt(address, bytes), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, size);
+  EXPECT_EQ(read(address, size), first);
+  write(address, second);
+  ASSERT_EQ(call("cuGLUnmapBufferObject"), CUDA_SUCCESS);
+  EXPECT_EQ(contents(buffer, size), second);
+  EXPECT_EQ(call("cuGLUnmapBufferObject"), CUDA_ERROR_NOT_MAPPED);
+  EXPECT_EQ(call("cuGLUnregisterBufferObject"), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGLUnregisterBufferObject"), CUDA_ERROR_INVALID_HANDLE);
+}
+
 struct Format {
   uint32_t internal[3];
   uint32_t type, bytes;

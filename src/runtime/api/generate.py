@@ -24,7 +24,7 @@ MISSING = [
     ("`cuMemMapArrayAsync`", "arrays without memory of their own are not there", "`SPARSE_CUDA_ARRAY_SUPPORTED` is 0"),
     ("`*EGL*`, `*VDPAU*`, `*NvSci*`", "streams of EGL, surfaces of VDPAU and objects of NvSci go to NVIDIA's own driver alone "
      "(docs/runtime.md)", "registering one answers so"),
-    ("`cuGLCtxCreate*`, `*GL*BufferObject*`, `cudaGLSetGLDevice`", "forms of before CUDA 3.0", "`cuGraphicsGLRegisterBuffer` and its kin"),
+    ("`cuGLCtxCreate*`", "a form of before CUDA 3.0: any context shares with OpenGL", "`cuCtxCreate` does what it did"),
     ("`*GreenCtx*`, `*DevResource*`, `*ExecAffinity*`, `*DevSm*`", "Vulkan cannot give a part of the multiprocessors",
      "the query answers so"),
     ("`cuTensorMap*`", "the tensor memory accelerator is NVIDIA's own", "`TENSOR_MAP_ACCESS_SUPPORTED` is 0"),

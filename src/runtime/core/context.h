@@ -140,6 +140,7 @@ class Context : public std::enable_shared_from_this<Context> {
   HandleTable<ExternalMemory>& externalMemory() { return externalMemory_; }
   HandleTable<ExternalSemaphore>& externalSemaphores() { return externalSemaphores_; }
   HandleTable<GraphicsResource>& graphicsResources() { return graphicsResources_; }
+  const HandleTable<GraphicsResource>& graphicsResources() const { return graphicsResources_; }
   HandleTable<TextureReference>& textureReferences() { return textureReferences_; }
   HandleTable<SurfaceReference>& surfaceReferences() { return surfaceReferences_; }
 

@@ -113,6 +113,7 @@ class BufferResource : public GraphicsResource {
     return bytes_ > 0 ? memory_.create(context, gl, static_cast<uint64_t>(bytes_))
                       : Error::OutOfMemory;  // natively too
   }
+  uint32_t buffer() const override { return buffer_; }
 
  private:
   Error check(const OpenGl& gl) const override {
@@ -219,6 +220,15 @@ Error unregisterResource(GraphicsResource* handle) {
   }
   for (const ContextRef& context : Platform::get().contexts())
     if (context->graphicsResources().remove(handle)) return Error::Success;
+  return Error::InvalidHandle;
+}
+
+Error findBuffer(const Context& context, uint32_t buffer, GraphicsResourceRef& out) {
+  for (GraphicsResourceRef& resource : context.graphicsResources().all())
+    if (buffer != 0 && resource->buffer() == buffer) {
+      out = std::move(resource);
+      return Error::Success;
+    }
   return Error::InvalidHandle;
 }
 

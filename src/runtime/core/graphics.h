@@ -50,6 +50,7 @@ class GraphicsResource {
   GraphicsResource(const GraphicsResource&) = delete;
   GraphicsResource& operator=(const GraphicsResource&) = delete;
 
+  virtual uint32_t buffer() const { return 0; }  // OpenGL's name of it; 0 for images
   Error setMapFlags(uint32_t flags);
   // While it is mapped.
   Error pointer(uint64_t& address, uint64_t& bytes);
@@ -88,5 +89,7 @@ Error registerImage(Context& context, uint32_t image, uint32_t target, uint32_t 
 Error mapResources(Stream& stream, const std::vector<GraphicsResource*>& handles);
 Error unmapResources(Stream& stream, const std::vector<GraphicsResource*>& handles);
 Error unregisterResource(GraphicsResource* handle);
+// The resource of a buffer that is registered, as the functions of before CUDA 3.0 name it.
+Error findBuffer(const Context& context, uint32_t buffer, GraphicsResourceRef& out);
 
 }  // namespace mulciber::core

@@ -8,6 +8,7 @@
 #include "runtime/core/graphics.h"
 #include "runtime/core/opengl.h"
 #include "runtime/core/platform.h"
+#include "runtime/core/stream.h"
 
 namespace mulciber::api {
 
@@ -39,6 +40,35 @@ core::Error giveMappedPointer(core::GraphicsResource& resource, Pointer* out, si
   if (out) TRY(give(out, address));
   if (size) *size = bytes;
   return core::Error::Success;
+}
+
+// The functions of before CUDA 3.0 name a buffer itself. A buffer is registered once.
+inline core::Error registerBufferObject(core::Context& context, uint32_t buffer) {
+  core::GraphicsResourceRef resource;
+  if (core::findBuffer(context, buffer, resource) == core::Error::Success) return core::Error::InvalidValue;
+  core::GraphicsResource* made = nullptr;
+  return core::registerBuffer(context, buffer, 0, made);
+}
+
+template <class Use>
+core::Error withBufferObject(const core::Context& context, uint32_t buffer, Use&& use) {
+  core::GraphicsResourceRef resource;
+  TRY(core::findBuffer(context, buffer, resource));
+  return use(*resource);
+}
+
+template <class Pointer>
+core::Error mapBufferObject(core::Stream& stream, uint32_t buffer, Pointer* out, size_t* size) {
+  if (!out) return core::Error::InvalidValue;
+  return withBufferObject(stream.context(), buffer, [&](core::GraphicsResource& resource) {
+    TRY(core::mapResources(stream, {&resource}));
+    return giveMappedPointer(resource, out, size);
+  });
+}
+
+inline core::Error unmapBufferObject(core::Stream& stream, uint32_t buffer) {
+  return withBufferObject(stream.context(), buffer,
+                          [&](core::GraphicsResource& resource) { return core::unmapResources(stream, {&resource}); });
 }
 
 // The devices of the thread's OpenGL context: one at most, also where frames alternate between several.

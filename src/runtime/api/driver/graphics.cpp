@@ -70,3 +70,31 @@ CUDA_API(CUresult, cuGLInit)() {
     return core::currentOpenGl(gl);
   });
 }
+
+// What follows, and some in streamed/graphics.cpp, is of before CUDA 3.0.
+
+CUDA_API(CUresult, cuGLRegisterBufferObject)(unsigned int buffer) {
+  return withContext([&](core::Context& context) { return registerBufferObject(context, buffer); });
+}
+
+CUDA_API(CUresult, cuGLUnregisterBufferObject)(unsigned int buffer) {
+  return withContext([&](core::Context& context) {
+    return withBufferObject(context, buffer,
+                            [](core::GraphicsResource& resource) { return core::unregisterResource(&resource); });
+  });
+}
+
+CUDA_API(CUresult, cuGLSetBufferObjectMapFlags)(unsigned int buffer, unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    return withBufferObject(context, buffer,
+                            [&](core::GraphicsResource& resource) { return resource.setMapFlags(flags); });
+  });
+}
+
+CUDA_API(CUresult, cuGLUnmapBufferObject)(unsigned int buffer) {
+  return withStream(nullptr, [&](core::Stream& stream) { return unmapBufferObject(stream, buffer); });
+}
+
+CUDA_API(CUresult, cuGLUnmapBufferObjectAsync)(unsigned int buffer, CUstream handle) {
+  return withStream(handle, [&](core::Stream& stream) { return unmapBufferObject(stream, buffer); });
+}

@@ -77,3 +77,42 @@ CUDA_API(cudaError_t, cudaGLGetDevices)
 (unsigned int* count, int* devices, unsigned int most, int list) {
   return withPlatform([&] { return giveOpenGlDevices(count, devices, most, list); });
 }
+
+// What follows is of before CUDA 3.0.
+
+// Any device can share with OpenGL since then: this chooses one as cudaSetDevice does.
+CUDA_API(cudaError_t, cudaGLSetGLDevice)(int device) { return cudaSetDevice(device); }
+
+CUDA_API(cudaError_t, cudaGLRegisterBufferObject)(unsigned int buffer) {
+  return withContext([&](core::Context& context) { return registerBufferObject(context, buffer); });
+}
+
+CUDA_API(cudaError_t, cudaGLUnregisterBufferObject)(unsigned int buffer) {
+  return withContext([&](core::Context& context) {
+    return withBufferObject(context, buffer,
+                            [](core::GraphicsResource& resource) { return core::unregisterResource(&resource); });
+  });
+}
+
+CUDA_API(cudaError_t, cudaGLSetBufferObjectMapFlags)(unsigned int buffer, unsigned int flags) {
+  return withContext([&](core::Context& context) {
+    return withBufferObject(context, buffer,
+                            [&](core::GraphicsResource& resource) { return resource.setMapFlags(flags); });
+  });
+}
+
+CUDA_API(cudaError_t, cudaGLMapBufferObject)(void** out, unsigned int buffer) {
+  return withStream(nullptr, [&](core::Stream& stream) { return mapBufferObject(stream, buffer, out, nullptr); });
+}
+
+CUDA_API(cudaError_t, cudaGLMapBufferObjectAsync)(void** out, unsigned int buffer, cudaStream_t handle) {
+  return withStream(handle, [&](core::Stream& stream) { return mapBufferObject(stream, buffer, out, nullptr); });
+}
+
+CUDA_API(cudaError_t, cudaGLUnmapBufferObject)(unsigned int buffer) {
+  return withStream(nullptr, [&](core::Stream& stream) { return unmapBufferObject(stream, buffer); });
+}
+
+CUDA_API(cudaError_t, cudaGLUnmapBufferObjectAsync)(unsigned int buffer, cudaStream_t handle) {
+  return withStream(handle, [&](core::Stream& stream) { return unmapBufferObject(stream, buffer); });
+}
