@@ -1,4 +1,4 @@
-// The CUDA driver library that lies beside Mulciber's own.
+// The CUDA libraries that lie beside Mulciber's own.
 #pragma once
 
 #include <cuda.h>
@@ -7,7 +7,7 @@
 
 namespace mulciber::test {
 
-void* findInCuda(const char* name);
+void* findInCuda(const char* name, const char* library = "libcuda.so.1");
 
 template <class Function>
 Function* find(const char* name) {

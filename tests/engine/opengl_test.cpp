@@ -162,6 +162,52 @@ TEST_F(OpenGlTest, ABufferIsMappedByItsName) {
   EXPECT_EQ(call("cuGLUnregisterBufferObject"), CUDA_ERROR_INVALID_HANDLE);
 }
 
+TEST_F(OpenGlTest, TheRuntimeLibraryDoesTheSame) {
+  constexpr size_t size = 100;
+  const std::vector<uint8_t> first = random(size);
+  const uint32_t buffer = makeBuffer(first);
+  uint32_t texture = 0;
+  gl_->call("glCreateTextures", TEXTURE_2D, 1, &texture);
+  gl_->call("glTextureStorage2D", texture, 1, 0x8814u, 8, 4);
+  const auto call = [](const char* name, auto... arguments) {
+    return reinterpret_cast<int (*)(decltype(arguments)...)>(findInCuda(name, "libcudart.so.13"))(arguments...);
+  };
+  void *resource = nullptr, *image = nullptr, *address = nullptr, *array = nullptr;
+  size_t bytes = 0;
+  unsigned devices = 0;
+  int device = -1;
+  EXPECT_EQ(call("cudaGLGetDevices", &devices, &device, 1u, 1), 0);
+  EXPECT_EQ(devices, 1u);
+  ASSERT_EQ(call("cudaGraphicsGLRegisterBuffer", &resource, buffer, 0u), 0);
+  ASSERT_EQ(call("cudaGraphicsGLRegisterImage", &image, texture, TEXTURE_2D, 0u), 0);
+  EXPECT_EQ(call("cudaGraphicsResourceSetMapFlags", resource, 0u), 0);
+  void* both[] = {image, resource};
+  ASSERT_EQ(call("cudaGraphicsMapResources", 2, &both[0], static_cast<void*>(nullptr)), 0);
+  ASSERT_EQ(call("cudaGraphicsResourceGetMappedPointer", &address, &bytes, resource), 0);
+  EXPECT_EQ(bytes, size);
+  EXPECT_EQ(read(reinterpret_cast<CUdeviceptr>(address), size), first);
+  EXPECT_EQ(call("cudaGraphicsSubResourceGetMappedArray", &array, image, 0u, 0u), 0);
+  EXPECT_EQ(call("cudaGraphicsResourceGetMappedMipmappedArray", &array, image), 0);
+  ASSERT_EQ(call("cudaMemset", address, 9, size), 0);
+  ASSERT_EQ(call("cudaGraphicsUnmapResources", 2, &both[0], static_cast<void*>(nullptr)), 0);
+  EXPECT_EQ(contents(buffer, size), std::vector<uint8_t>(size, 9));
+  EXPECT_EQ(call("cudaGraphicsUnmapResources", 1, &resource, static_cast<void*>(nullptr)), 211) << "is not mapped";
+  EXPECT_EQ(call("cudaGraphicsMapResources", -1, &resource, static_cast<void*>(nullptr)), 1);
+  EXPECT_EQ(call("cudaGraphicsUnregisterResource", resource), 0);
+  EXPECT_EQ(call("cudaGraphicsUnregisterResource", image), 0);
+
+  EXPECT_EQ(call("cudaGLSetGLDevice", 0), 0);
+  ASSERT_EQ(call("cudaGLRegisterBufferObject", buffer), 0);
+  EXPECT_EQ(call("cudaGLSetBufferObjectMapFlags", buffer, 1u), 0);
+  ASSERT_EQ(call("cudaGLMapBufferObject", &address, buffer), 0);
+  ASSERT_EQ(call("cudaMemset", address, 8, size), 0);
+  ASSERT_EQ(call("cudaGLUnmapBufferObject", buffer), 0);
+  EXPECT_EQ(contents(buffer, size), std::vector<uint8_t>(size, 9)) << "was only read";
+  ASSERT_EQ(call("cudaGLMapBufferObjectAsync", &address, buffer, static_cast<void*>(nullptr)), 0);
+  ASSERT_EQ(call("cudaGLUnmapBufferObjectAsync", buffer, static_cast<void*>(nullptr)), 0);
+  EXPECT_EQ(call("cudaGLUnregisterBufferObject", buffer), 0);
+}
+
 struct Format {
   uint32_t internal[3];
   uint32_t type, bytes;
