@@ -172,8 +172,9 @@ TEST(ShareCalls, CallsWithABarrierBetweenThemKeepBodiesOfTheirOwn) {
 TEST(ShareCalls, CallsOfOneRoundShareABodyAlthoughRoundsEndWithABarrier) {
   const std::string function = " } function @f { b0: fence fence fence ret }";
   const auto bodies = [&](const std::string& round) {
-    auto program = test::parseIr("kernel @k { b0: br b1 b1: %0 = input i32 LocalIndex %1 = const i32 7 %2 = lt.u bool %0, %1 " + round +
-                                 " b3: ret" + function);
+    auto program =
+        test::parseIr("kernel @k { b0: br b1 b1: %0 = input i32 LocalIndex %1 = const i32 7 %2 = lt.u bool %0, %1 " +
+                      round + " b3: ret" + function);
     passes::shareCalls(*program->functions[0], *program->functions[1]);
     EXPECT_EQ(ir::verify(*program->functions[0]), "");
     return countOf(ir::print(*program->functions[0]), "fence") / 3;

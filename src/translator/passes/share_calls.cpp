@@ -284,8 +284,7 @@ std::vector<Function*> functionsToShare(const ir::Program& program, uint32_t lim
   std::vector<Function*> found;
   for (Function* function : graph.calleesFirst()) {
     const Facts& facts = graph[function];
-    if (facts.sites > 1 && !facts.meetsThreads && facts.size >= least)
-      found.push_back(function);
+    if (facts.sites > 1 && !facts.meetsThreads && facts.size >= least) found.push_back(function);
   }
   std::ranges::reverse(found);
   return found;

@@ -19,12 +19,13 @@ namespace mulciber::passes {
 // Which functions of the program are large and called from several places, where inlining all calls would give the
 // kernel more than `limit` instructions: each after those that call it. Never functions in which threads meet or may
 // wait for each other (barriers, warp operations, volatile and ordered loads, atomic operations whose results are used,
-// unless that is a compare-and-swap tried again with what it found, or the report of an error). No function calls itself.
+// unless that is a compare-and-swap tried again with what it found, or the report of an error). No function calls
+// itself.
 std::vector<ir::Function*> functionsToShare(const ir::Program& program, uint32_t limit);
 
 // Puts the body in place of all calls of `callee` in `caller`, once for those that may share it: threads could wait for
-// each other on the way from one call to the other, and must not go round in a loop there. Ways through the next round of
-// the innermost loop in which threads meet do not count: the new loop lies inside that one.
+// each other on the way from one call to the other, and must not go round in a loop there. Ways through the next round
+// of the innermost loop in which threads meet do not count: the new loop lies inside that one.
 void shareCalls(ir::Function& caller, const ir::Function& callee);
 
 }  // namespace mulciber::passes
