@@ -128,10 +128,12 @@ void lowerMatch(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (predicate) f.write(*predicate, isSame);
 }
 
+using Combine = std::function<ir::Instruction*(ir::Instruction*, ir::Instruction*)>;
+
 // Each lane adds in what the next member has gathered so far, twice as many lanes in each step; the lowest member
 // then has all. Lanes with other masks go through the same steps beside it.
 ir::Instruction* reduce(FunctionLowering& f, WarpTools& warp, ir::Instruction* value, ir::Instruction* members,
-                        const std::function<ir::Instruction*(ir::Instruction*, ir::Instruction*)>& combine) {
+                        const Combine& combine) {
   ir::Builder& b = f.b;
   ir::Instruction* lane = f.laneId();
   ir::Instruction* above = b.bitAnd(members, f.specialRegister(ptx::SpecialRegister::LanemaskGt));
@@ -164,6 +166,22 @@ ir::Instruction* reduce(FunctionLowering& f, WarpTools& warp, ir::Instruction* v
   return warp.shuffle(value, warp.lowestLane(members));
 }
 
+// Where all 32 lanes are members, each exchanges what it has with the one at half the distance, and all have the sum.
+ir::Instruction* reduceByButterflies(FunctionLowering& f, WarpTools& warp, ir::Instruction* value,
+                                     ir::Instruction* members, const Combine& combine) {
+  ir::Builder& b = f.b;
+  const ir::VariableId result = b.function().addVariable(value->type, "reduced");
+  f.beginIf(b.compare(ir::Op::IEq, members, b.i32(~0u)));
+  ir::Instruction *lane = f.laneId(), *gathered = value;
+  for (const uint32_t distance : {16, 8, 4, 2, 1})
+    gathered = combine(gathered, warp.shuffle(gathered, b.bitXor(lane, b.i32(distance))));
+  b.write(result, gathered);
+  f.beginElse();
+  b.write(result, reduce(f, warp, value, members, combine));
+  f.endIf();
+  return b.read(result);
+}
+
 void lowerRedux(FunctionLowering& f, const ptx::Instruction& instruction) {
   WarpTools warp(f, instruction.operands[2]);
   ir::Builder& b = f.b;
@@ -181,8 +199,11 @@ void lowerRedux(FunctionLowering& f, const ptx::Instruction& instruction) {
     default: break;
   }
   ir::Instruction* members = warp.members(&instruction.operands[2]);
+  const Combine combine = [&](ir::Instruction* x, ir::Instruction* y) { return b.binary(op, x, y); };
+  // Between floats the order could tell.
+  const bool isFast = f.profile().hasWarps() && !isFloat;
   ir::Instruction* result =
-      reduce(f, warp, value, members, [&](ir::Instruction* x, ir::Instruction* y) { return b.binary(op, x, y); });
+      isFast ? reduceByButterflies(f, warp, value, members, combine) : reduce(f, warp, value, members, combine);
   if (isFloat) {
     ir::Instruction* nans = b.bitAnd(warp.ballot(b.unary(ir::Op::FIsNan, value)), members);
     ir::Instruction* isNan =
