@@ -39,15 +39,25 @@ void ParsedModuleDeleter::operator()(const ParsedModule* module) const { delete 
 
 namespace {
 
-// For matrices of any type, or of that one.
-bool usesMatrixUnits(const ir::Program& program, std::optional<ir::MatrixType> type = {}) {
+template <class Question>
+bool hasAny(const ir::Program& program, Question question) {
   for (const auto& function : program.functions)
     for (const ir::Block* block : function->blocks)
       for (const ir::Instruction* instruction : block->instructions)
-        if (instruction->op == ir::Op::MatrixProduct ? !type || instruction->payload == static_cast<uint64_t>(*type)
-                                                     : instruction->op == ir::Op::LoadRows && !type)
-          return true;
+        if (question(*instruction)) return true;
   return false;
+}
+
+bool usesMatrixUnits(const ir::Program& program) {
+  return hasAny(program,
+                [](const ir::Instruction& i) { return i.op == ir::Op::MatrixProduct || i.op == ir::Op::LoadRows; });
+}
+
+bool usesBrainFloats(const ir::Program& program) {
+  return hasAny(program, [](const ir::Instruction& i) {
+    return i.op == ir::Op::PackBfloats ||
+           (i.op == ir::Op::MatrixProduct && i.payload == static_cast<uint64_t>(ir::MatrixType::BrainFloats));
+  });
 }
 
 // A load of the whole system's scope, as volatile ones are, or a fence before other loads.
@@ -235,8 +245,7 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   }
   dump("spirv", [&] { return spirv::disassemble(*words); });
   // The oldest validator that Mulciber builds with does not know numbers of bf16, and none allows casts of matrices.
-  const bool isBeyondValidators =
-      usesMatrixUnits(*program, ir::MatrixType::BrainFloats) || (target.castsMatrices && usesMatrixUnits(*program));
+  const bool isBeyondValidators = usesBrainFloats(*program) || (target.castsMatrices && usesMatrixUnits(*program));
   if (options.validate && !isBeyondValidators) {
     if (std::string faults = spirv::validate(*words); !faults.empty())
       return fail("internal error: kernel '" + program->kernel + "' became invalid SPIR-V: " + faults);

@@ -129,6 +129,10 @@ TEST(ArithConvert, PacksPairs) {
     auto half = [](uint64_t v) { return referenceConvert(32, 16, Rounding::NearestEven, v); };
     return half(x[0]) << 16 | half(x[1]);
   });
+  checkFloat("cvt.rn.bf16x2.f32 %d0, %a0, %a1;", "b32", "f32 f32", [](const Inputs& x) {
+    auto half = [](uint64_t v) { return isNanBits(32, v) ? 0x7FFF : (v + 0x7FFF + (v >> 16 & 1)) >> 16 & 0xFFFF; };
+    return half(x[0]) << 16 | half(x[1]);
+  });
   checkFloat("cvt.rz.bf16x2.f32 %d0, %a0, %a1;", "b32", "f32 f32", [](const Inputs& x) {
     auto half = [](uint64_t v) { return isNanBits(32, v) ? 0x7FFF : v >> 16; };
     return half(x[0]) << 16 | half(x[1]);

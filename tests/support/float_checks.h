@@ -43,6 +43,7 @@ inline const std::vector<Device>& devices() {
     d[4] = d[2];
     d[4].name = "one step";
     d[4].profile.refinesInOneStep32 = d[4].profile.nvidiaNan = d[4].profile.saturatesToInteger = true;
+    d[4].profile.packsBfloats = true;
     d[4].model.divisionError = 0;
     for (Device& device : d) device.model.onlyNearest = true;
     return d;

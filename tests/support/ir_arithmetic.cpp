@@ -239,6 +239,11 @@ std::optional<uint64_t> convert(const Instruction& i, Type from, uint64_t a, con
   }
 }
 
+uint64_t nearestBfloat(uint64_t single) {
+  if ((single & 0x7FFF'FFFF) > 0x7F80'0000) return 0x7FFF;
+  return (single + 0x7FFF + (single >> 16 & 1)) >> 16 & 0xFFFF;
+}
+
 }  // namespace
 
 std::optional<uint64_t> evaluate(const Instruction& i, std::span<const uint64_t> x, const FloatModel& model) {
@@ -247,6 +252,7 @@ std::optional<uint64_t> evaluate(const Instruction& i, std::span<const uint64_t>
   Type type = i.operands[0]->type;
   switch (i.op) {
     case Op::Bitcast: return x[0];
+    case Op::PackBfloats: return nearestBfloat(x[0]) | nearestBfloat(x[1]) << 16;
     case Op::Select:
       if (i.operands[0]->type.lanes > 1) return std::nullopt;
       return x[0] & 1 ? x[1] : x[2];

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/vk/bfloat_probe.h"
 #include "runtime/vk/driver_stacks.h"
 #include "runtime/vk/matrix_probe.h"
 
@@ -96,6 +97,12 @@ TEST_F(DeviceTest, ProbesMatrixUnitsWithProductsThatAreRight) {
   EXPECT_TRUE(results.matricesS8);
   EXPECT_TRUE(results.matricesU8);
   EXPECT_TRUE(results.loadsMatrixRows);
+}
+
+// So is what it expects of conversions to bf16.
+TEST_F(DeviceTest, ProbesConversionsToBfloatsWithNumbersThatAreRight) {
+  if (!device->probes().lanesLikeCuda) GTEST_SKIP() << "skipped: it has no warps of 32 lanes";
+  EXPECT_TRUE(packsBfloats(*device, device->probes(), false));
 }
 
 TEST_F(DeviceTest, IsOpenedWithoutProbingWhenTheResultsAreKnown) {

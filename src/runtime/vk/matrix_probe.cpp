@@ -149,25 +149,6 @@ std::string probeText(const Product& product) {
                      sizeof(Fragments), product.instruction, sums);
 }
 
-// Runs one warp of a kernel, through the translator, as kernels get it. It gets the address of the data.
-bool runWarp(Device& device, const std::string& text, TargetProfile profile, void* data, size_t bytes) {
-  const PhysicalDevice& physical = device.physical();
-  profile.int8 = physical.features12.shaderInt8;
-  profile.float16 = physical.features12.shaderFloat16;
-  Diagnostics diagnostics;
-  const ModulePtr module = parseModule(text, "matrix probe", diagnostics);
-  const auto kernel = module ? translate(*module, "probe", profile, {}, diagnostics) : std::nullopt;
-  if (!kernel) {
-    util::log().error("the probe of matrices cannot be translated\n{}", diagnostics.toString());
-    return false;
-  }
-  PipelineDescription description;
-  description.spirv = kernel->spirv;
-  description.isKernel = description.needsWarps = true;
-  description.block[0] = lanes;
-  return runProbe(device, description, 1, abi::parameterOffset, data, bytes) == Status::Ok;
-}
-
 bool multipliesAsMma(Device& device, const Product& product, bool onUnits, bool byCasts = false) {
   TargetProfile profile;
   profile.*product.unit = onUnits;

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "mulciber/translator.h"
 #include "runtime/vk/pipeline.h"
 
 namespace mulciber::vk {
@@ -12,5 +14,9 @@ namespace mulciber::vk {
 // replaces them.
 Status runProbe(Device& device, const PipelineDescription& description, uint32_t groups, uint32_t addressOffset,
                 void* data, size_t bytes);
+
+// Runs one warp of the kernel `probe` of PTX, through the translator, as kernels get it. Its parameter is the address
+// of the data. The device says which small types the profile has.
+bool runWarp(Device& device, const std::string& text, TargetProfile profile, void* data, size_t bytes);
 
 }  // namespace mulciber::vk

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/vk/bfloat_probe.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/matrix_probe.h"
 #include "runtime/vk/probe_run.h"
@@ -240,29 +241,6 @@ bool triesUnadvertisedModes(const PhysicalDevice& physical) { return physical.dr
 
 }  // namespace
 
-Status runProbe(Device& device, const PipelineDescription& description, uint32_t groups, uint32_t addressOffset,
-                void* data, size_t bytes) {
-  Memory memory;
-  TRY(device.allocator().allocate(MemoryUse::Host, bytes, memory));
-  std::memcpy(memory.host, data, bytes);
-  std::vector<uint8_t> push(addressOffset + sizeof(memory.address)), cache;
-  std::memcpy(push.data() + addressOffset, &memory.address, sizeof(memory.address));
-  std::unique_ptr<Pipeline> pipeline;
-  Status status = Pipeline::create(device, description, cache, pipeline);
-  if (status == Status::Ok) {
-    Queue& queue = device.queue(0);
-    Position position(queue);
-    status = queue.record(position, [&](Commands& commands) {
-      commands.dispatch(*pipeline, push.data(), static_cast<uint32_t>(push.size()), {groups, 1, 1});
-      return Status::Ok;
-    });
-    if (status == Status::Ok) status = queue.wait(position.last.value, WaitMode::Block);
-  }
-  if (status == Status::Ok) std::memcpy(data, memory.host, bytes);
-  device.allocator().free(memory);
-  return status;
-}
-
 Status probe(Device& device, ProbeResults& out) {
   const PhysicalDevice& physical = device.physical();
   const auto& properties12 = physical.properties12;
@@ -306,6 +284,7 @@ Status probe(Device& device, ProbeResults& out) {
     out.exactDivSqrt64 = wide.ran && wide.quotientRoot;
   }
   if (out.lanesLikeCuda) probeMatrices(device, out);
+  if (out.lanesLikeCuda && physical.brainFloats.shaderBFloat16Type) out.packsBfloats = packsBfloats(device, out);
   util::log().info(
       "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, steps {} {}, "
       "f64 fma {}, div {}, conversions saturate {}, f16 folds {}",

@@ -30,6 +30,8 @@ std::string checkConversion(const Instruction& instruction) {
     case Op::FConvert:
       return expect(from.isFloat() && to.isFloat() && sameLanes && from.bits != to.bits,
                     "changes the width of a float");
+    case Op::PackBfloats:
+      return expect(from == F32 && instruction.operands[1]->type == F32 && to == I32, "packs two f32 into an i32");
     case Op::Bitcast:
       return expect(isStorable(from) && isStorable(to) && from.totalBits() == to.totalBits(),
                     "keeps the number of bits");

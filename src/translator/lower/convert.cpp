@@ -129,7 +129,7 @@ Value toBfloats(FunctionLowering& f, const Instruction& instruction, std::vector
   ir::Builder& b = f.b;
   if (flushes(f, instruction))
     for (Value& x : lanes) x = b.floating(Op::FMul, {Rounding::NearestEven, true}, {x, b.f32(1)});
-  return packBfloats(b, lanes, {roundingOf(instruction), false, instruction.has(Mod::satfinite)});
+  return packBfloats(f, lanes, {roundingOf(instruction), false, instruction.has(Mod::satfinite)});
 }
 
 // f32 or f64 to the 16-bit float types; the result as it is stored (f16, or i16 for bf16).

@@ -98,12 +98,18 @@ std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand
 
 void writeFloats(FunctionLowering& f, const ptx::Operand& destination, Type type, std::vector<Value> lanes, bool fits) {
   ir::Builder& b = f.b;
-  if (isBfloat(type)) return f.write(destination, packBfloats(b, lanes, {Rounding::NearestEven, false, false, fits}));
+  if (isBfloat(type)) return f.write(destination, packBfloats(f, lanes, {Rounding::NearestEven, false, false, fits}));
   Value v = lanes.size() == 1 ? lanes[0] : b.vector(lanes);
   f.write(destination, b.bitcast(irType(type), v));
 }
 
-Value packBfloats(ir::Builder& b, std::span<const Value> lanes, Narrowing how) {
+Value packBfloats(FunctionLowering& f, std::span<const Value> lanes, Narrowing how) {
+  ir::Builder& b = f.b;
+  const bool isToNearest = how.rounding == Rounding::NearestEven && !how.tiesAway && !how.saturateFinite;
+  if (f.profile().packsBfloats && isToNearest && !how.fits) {
+    Value pair = b.emit(Op::PackBfloats, ir::I32, {lanes[0], lanes.size() == 1 ? b.f32(0) : lanes[1]});
+    return lanes.size() == 1 ? b.convert(Op::Trunc, ir::I16, pair) : pair;
+  }
   Value low = narrowFloat(b, lanes[0], bfloat, how);
   if (lanes.size() == 1) return b.convert(Op::Trunc, ir::I16, low);
   Value high = how.saturateFinite ? b.shl(narrowFloat(b, lanes[1], bfloat, how), b.i32(16))

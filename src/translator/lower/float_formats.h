@@ -59,7 +59,7 @@ struct Narrowing {
 Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how);
 Value widenFloat(ir::Builder& b, Value bits, const FloatFormat& format);
 // One or two f32 numbers as they are stored in bf16: i16 or i32.
-Value packBfloats(ir::Builder& b, std::span<const Value> lanes, Narrowing how);
+Value packBfloats(FunctionLowering& f, std::span<const Value> lanes, Narrowing how);
 Value bfloatToSingle(ir::Builder& b, Value bits);  // of an i16 or the low half of an i32
 
 }  // namespace mulciber::lower

@@ -1,4 +1,6 @@
 // Conversions between widths and between integers and floats, bitcasts, and vectors.
+#include <array>
+
 #include "translator/spirv/emitter.h"
 
 namespace mulciber::spirv {
@@ -55,6 +57,12 @@ bool isNanForHalf(const Emitter& e, const ir::Instruction& i) {
          (x.payload & 0x7FFF'FFFF) > 0x7F80'0000;
 }
 
+Id packBfloats(Emitter& e, const ir::Instruction& i) {
+  const Id pair = e.construct(ir::F32.withLanes(2), std::array{e.operand(i, 0), e.operand(i, 1)});
+  const Id bfloats = e.module.emit(spv::Op::OpFConvert, e.module.vectorType(e.brainFloatType(), 2), {pair});
+  return e.op(spv::Op::OpBitcast, i.type, {bfloats});
+}
+
 }  // namespace
 
 Id emitConversion(Emitter& e, const ir::Instruction& i) {
@@ -71,6 +79,7 @@ Id emitConversion(Emitter& e, const ir::Instruction& i) {
     case Op::FConvert:
       if (isNanForHalf(e, i)) return e.constant(ir::F16, 0x7FFF);
       return e.op(spv::Op::OpFConvert, i.type, {e.operand(i, 0)});
+    case Op::PackBfloats: return packBfloats(e, i);
     case Op::Bitcast: return e.bitcast(e.operand(i, 0), i.operands[0]->type, i.type);
     case Op::VecBuild: {
       std::vector<Id> lanes;

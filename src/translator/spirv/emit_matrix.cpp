@@ -13,7 +13,6 @@ using spv::CooperativeMatrixUse;
 using Mask = spv::CooperativeMatrixOperandsMask;
 
 // Younger than the oldest headers that Mulciber builds with.
-constexpr auto brainFloatType = static_cast<spv::Capability>(5116);
 constexpr auto brainFloatMatrices = static_cast<spv::Capability>(5118);
 
 // The components of a matrix: their type, that of a word of halves, and how many a word holds.
@@ -24,9 +23,8 @@ struct Components {
 
 Components componentsOf(Emitter& e, ir::MatrixType type) {
   if (type == ir::MatrixType::BrainFloats) {
-    for (spv::Capability capability : {brainFloatType, brainFloatMatrices}) e.module.capability(capability);
-    e.module.extension("SPV_KHR_bfloat16");
-    const Id number = e.module.brainFloatType();
+    e.module.capability(brainFloatMatrices);
+    const Id number = e.brainFloatType();
     return {number, e.module.vectorType(number, 2), 2};
   }
   const ir::Type factor = type == ir::MatrixType::Halves ? ir::F16 : ir::I8;

@@ -37,6 +37,7 @@ class Emitter {
 
   // Types
   Id type(ir::Type type);
+  Id brainFloatType();  // with the capability that it needs
   Id u32() { return module.intType(32); }
   Id u64() { return module.intType(64); }
   bool isNative(ir::Type type) const;         // false: an integer kept in a wider word

@@ -16,6 +16,13 @@ bool Emitter::isNative(ir::Type type) const {
   return type.bits == 8 ? profile.int8 : type.bits == 16 ? profile.int16 : true;
 }
 
+Id Emitter::brainFloatType() {
+  constexpr auto capability = static_cast<spv::Capability>(5116);  // younger than the oldest headers that serve
+  module.capability(capability);
+  module.extension("SPV_KHR_bfloat16");
+  return module.brainFloatType();
+}
+
 Id Emitter::type(ir::Type wanted) {
   if (wanted.isVoid()) return module.voidType();
   Id scalar = 0;
