@@ -1,8 +1,6 @@
 // docs/architecture.md says what may include what; this holds the tree to it.
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
@@ -80,18 +78,6 @@ TEST(IncludeRules, OnlyTheVulkanBackendCallsVulkan) {
       const auto comment = line.find("//");
       if (comment != std::string::npos) line.resize(comment);
       EXPECT_FALSE(std::regex_search(line, call)) << file << ":" << number << " calls Vulkan";
-    }
-  }
-}
-
-TEST(Repository, FilesCanBeReadInOneSitting) {
-  if (!fs::exists(sourceTree())) GTEST_SKIP() << "skipped: the source tree is not here";
-  for (const char* folder : {"src", "tests", "tools", "bench", "examples"}) {
-    for (const fs::path& file : sourcesBelow(sourceTree().parent_path() / folder)) {
-      if (file.extension() == ".def") continue;  // tables
-      std::ifstream stream(file);
-      const auto lines = std::count(std::istreambuf_iterator<char>(stream), {}, '\n');
-      EXPECT_LE(lines, 700) << file << " is too long to read in one sitting";
     }
   }
 }
