@@ -126,9 +126,7 @@ void expectNoWarpOperation(const std::string& operation, ir::Type type) {
   ir::Function& function = *program->functions[0];
   runBlockInRounds(function, false, 0);
   ASSERT_EQ(ir::verify(function), "") << operation << ir::print(function);
-  EXPECT_EQ(
-      count(function, [](const ir::Instruction* i) { return i->op >= ir::Op::WarpBarrier && i->op <= ir::Op::Elect; }),
-      0u);
+  EXPECT_EQ(count(function, [](const ir::Instruction* i) { return isWarpOperation(i->op); }), 0u);
   structurize(function);
   EXPECT_EQ(ir::verify(function), "") << operation;
 }

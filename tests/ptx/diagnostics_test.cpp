@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "ptx/variable_of.h"
 #include "translator/ptx/linker.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/printer.h"
@@ -262,7 +263,7 @@ TEST(Messages, NestingCostsNoStack) {
   Diagnostics diagnostics;
   auto holder = parse(text, "k.ptx", diagnostics);
   ASSERT_TRUE(holder && verify(holder->module, holder->source, diagnostics)) << diagnostics.toString();
-  EXPECT_EQ(holder->module.findVariable("c")->initializer->elements[0].bits, 100001u);
+  EXPECT_EQ(variableOf(holder->module, "c")->initializer->elements[0].bits, 100001u);
   EXPECT_TRUE(parse(print(holder->module), "again.ptx", diagnostics)) << diagnostics.toString();
 }
 

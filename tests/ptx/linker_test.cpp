@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ptx/variable_of.h"
 #include "translator/ptx/printer.h"
 #include "translator/ptx/verifier.h"
 
@@ -48,8 +49,8 @@ TEST(Linker, ResolvesExternFunctionsAndVariables) {
   const Function* f = linked->findFunction("f");
   EXPECT_TRUE(f->isDefined);
   EXPECT_EQ(operandOf(linked.holder->module, "k", 0, CallCallee).function, f);
-  EXPECT_EQ(operandOf(linked.holder->module, "k", 1, 1).variable, linked->findVariable("v"));
-  EXPECT_EQ(linked->findVariable("v")->size, 12u);
+  EXPECT_EQ(operandOf(linked.holder->module, "k", 1, 1).variable, variableOf(linked.holder->module, "v"));
+  EXPECT_EQ(variableOf(linked.holder->module, "v")->size, 12u);
   EXPECT_EQ(linked->functions.size(), 2u);
   EXPECT_EQ(linked->variables.size(), 1u);
 }
@@ -58,9 +59,11 @@ TEST(Linker, AnInitialValueMayReferToAnotherModule) {
   auto linked = linkTexts({".extern .global .u32 v; .visible .func f() { ret; } .visible .global .u64 p[2] = {v, f};",
                            ".extern .global .u64 p[2]; .visible .global .u32 v; .visible .global .u64 q = p+8;"});
   ASSERT_TRUE(linked) << linked.messages;
-  EXPECT_EQ(linked->findVariable("p")->initializer->elements[0].variable, linked->findVariable("v"));
-  EXPECT_EQ(linked->findVariable("p")->initializer->elements[1].function, linked->findFunction("f"));
-  EXPECT_EQ(linked->findVariable("q")->initializer->elements[0].variable, linked->findVariable("p"));
+  EXPECT_EQ(variableOf(linked.holder->module, "p")->initializer->elements[0].variable,
+            variableOf(linked.holder->module, "v"));
+  EXPECT_EQ(variableOf(linked.holder->module, "p")->initializer->elements[1].function, linked->findFunction("f"));
+  EXPECT_EQ(variableOf(linked.holder->module, "q")->initializer->elements[0].variable,
+            variableOf(linked.holder->module, "p"));
 }
 
 TEST(Linker, NamesWithoutLinkageStayApart) {
@@ -94,7 +97,7 @@ TEST(Linker, KeepsOneOfSeveralWeakDefinitions) {
   ASSERT_TRUE(linked) << linked.messages;
   EXPECT_EQ(linked->functions.size(), 3u);
   EXPECT_EQ(linked->findFunction("f")->body.size(), 1u) << "the first counts";
-  EXPECT_EQ(linked->findVariable("v")->initializer->elements[0].bits, 1u);
+  EXPECT_EQ(variableOf(linked.holder->module, "v")->initializer->elements[0].bits, 1u);
   EXPECT_EQ(operandOf(linked.holder->module, "b", 0, CallCallee).function, linked->findFunction("f"));
 }
 

@@ -107,14 +107,14 @@ class Float {
       return std::nullopt;
     bool isSignOperation = op == Op::FNeg || op == Op::FAbs || op == Op::FIsNan || op == Op::FIsInf;
     bool keeps = op == Op::Fma ? model_.fmaKeepsDenormals32 && model_.keepsDenormals32 : model_.keepsDenormals32;
-    bool isApproximation = op == Op::FRsqrt || (op >= Op::FExp2 && op <= Op::FTanh) ||
-                           (instruction_.fp.approximate && (op == Op::FSqrt || op == Op::FRcp));
+    bool isApproximation =
+        family(op) == ir::Family::FloatFunction || (instruction_.fp.approximate && (op == Op::FSqrt || op == Op::FRcp));
     if (isApproximation && model_.approximationsFlush32) keeps = false;
     bool flush = instruction_.fp.flush || (bits_ == 32 && !keeps && !isSignOperation);
     if (flush)
       for (uint64_t& v : x) v = flushed(v);
     auto result = compute(op, x);
-    bool isComparison = op >= Op::FEq && op <= Op::FIsInf;
+    bool isComparison = family(op) == ir::Family::FloatComparison || family(op) == ir::Family::FloatClass;
     if (!result || isComparison) return result;
     if (model_.divisionError != 0 && (op == Op::FDiv || op == Op::FRcp || op == Op::FSqrt || op == Op::FRsqrt))
       *result = disturbed(*result, x);
@@ -277,7 +277,8 @@ std::optional<uint64_t> evaluate(const Instruction& i, std::span<const uint64_t>
                                                 : low(x[n] >> (lane * operandType.bits), operandType.bits));
     }
     std::optional<uint64_t> value;
-    if (i.op >= Op::ZExt && i.op <= Op::FConvert) value = convert(i, type.scalar(), operands[0], model);
+    const bool isConversion = family(i.op) == ir::Family::Conversion || family(i.op) == ir::Family::FloatConversion;
+    if (isConversion && i.op != Op::Bitcast) value = convert(i, type.scalar(), operands[0], model);
     else if (type.isFloat()) value = Float(i, type.bits, model).evaluate(operands);
     else value = integer(i.op, type.bits, operands);
     if (!value) return std::nullopt;

@@ -86,7 +86,9 @@ class ExecutableGraph {
 
  private:
   ExecutableGraph(GraphRef graph, uint64_t flags) : graph_(std::move(graph)), flags_(flags) {}
-  static bool canBeDisabled(const GraphNode& node) { return node.type() <= NodeType::Fill; }
+  static bool canBeDisabled(const GraphNode& node) {
+    return node.type() == NodeType::Kernel || node.type() == NodeType::Copy || node.type() == NodeType::Fill;
+  }
 
   Error prepare();
   Error shouldRecordInPieces(Stream& stream, bool& out);

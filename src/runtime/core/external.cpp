@@ -53,7 +53,12 @@ const char* nameOf(ExternalSemaphoreType type) {
 
 // InvalidValue for what is none of CUDA's kinds, and for some of Direct3D's, which Linux does not know natively either.
 bool isKnown(ExternalMemoryType type) {
-  return nameOf(type) && (type < ExternalMemoryType::D3d12Resource || type > ExternalMemoryType::D3d11ResourceKmt);
+  switch (type) {
+    case ExternalMemoryType::D3d12Resource:
+    case ExternalMemoryType::D3d11Resource:
+    case ExternalMemoryType::D3d11ResourceKmt: return false;
+    default: return nameOf(type) != nullptr;
+  }
 }
 bool isKnown(ExternalSemaphoreType type) { return nameOf(type) != nullptr; }
 

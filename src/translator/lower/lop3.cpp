@@ -56,8 +56,6 @@ const Table& expressions() {
 
 }  // namespace
 
-unsigned truthTableCost(uint8_t table) { return expressions()[table].cost; }
-
 ir::Instruction* emitTruthTable(ir::Builder& b, uint8_t table, ir::Instruction* x, ir::Instruction* y,
                                 ir::Instruction* z) {
   const Expression& e = expressions()[table];

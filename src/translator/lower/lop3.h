@@ -8,6 +8,5 @@ namespace mulciber::lower {
 // Bit i of `table` is the result where (a, b, c) are the bits of i, a highest: a = 0xF0, b = 0xCC, c = 0xAA.
 ir::Instruction* emitTruthTable(ir::Builder& b, uint8_t table, ir::Instruction* x, ir::Instruction* y,
                                 ir::Instruction* z);
-unsigned truthTableCost(uint8_t table);  // operations it takes
 
 }  // namespace mulciber::lower

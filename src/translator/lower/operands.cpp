@@ -21,10 +21,6 @@ unsigned component(ptx::Operand::Select select) {
   }
 }
 
-bool isComponent(ptx::Operand::Select select) {
-  return select >= ptx::Operand::Select::X && select <= ptx::Operand::Select::W;
-}
-
 }  // namespace
 
 ir::Type irType(ptx::Type type) {
@@ -73,7 +69,7 @@ ir::Instruction* FunctionLowering::value(const ptx::Operand& operand, ir::Type t
   switch (operand.kind) {
     case Kind::Register: {
       const ptx::Register& declared = function_.registers[operand.reg];
-      if (declared.vector > 1 && !isComponent(operand.select)) {
+      if (declared.vector > 1 && !operand.selectsComponent()) {
         std::vector<ir::Instruction*> parts;
         for (unsigned i = 0; i < declared.vector; i++) parts.push_back(b.read(variableOf(operand.reg, i)));
         return fit(b.vector(parts), type);
@@ -165,7 +161,7 @@ void FunctionLowering::write(const ptx::Operand& destination, ir::Instruction* r
     case Kind::Register: {
       const ptx::Register& declared = function_.registers[destination.reg];
       ir::Type type = irType(declared.type);
-      if (declared.vector > 1 && !isComponent(destination.select)) {
+      if (declared.vector > 1 && !destination.selectsComponent()) {
         result = fit(result, type.withLanes(declared.vector));
         for (unsigned i = 0; i < declared.vector; i++) assign(variableOf(destination.reg, i), b.extract(result, i));
         return;

@@ -7,16 +7,13 @@
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/operand_walk.h"
 #include "translator/lower/service_functions.h"
+#include "translator/ptx/special_registers.h"
 
 namespace mulciber::lower {
 namespace {
 
 constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
-}
-
-bool isOfReservedMemory(ptx::SpecialRegister which) {
-  return which >= ptx::SpecialRegister::ReservedSmemBegin && which <= ptx::SpecialRegister::ReservedSmem1;
 }
 
 }  // namespace
@@ -167,7 +164,8 @@ void ProgramLowering::layOutShared() {
   for (const ptx::Function* function : graph_.functions()) {
     forEachOperand(*function, [&](const ptx::Instruction&, const ptx::Operand& operand) {
       using Kind = ptx::Operand::Kind;
-      usesReserved |= operand.kind == Kind::SpecialRegister && isOfReservedMemory(operand.special);
+      usesReserved |= operand.kind == Kind::SpecialRegister &&
+                      ptx::family(operand.special) == ptx::SpecialRegisterFamily::ReservedMemory;
       if ((operand.kind != Kind::Symbol && operand.kind != Kind::Address) || !operand.variable) return;
       const ptx::Variable& variable = *operand.variable;
       if (variable.space != ptx::StateSpace::Shared || sharedOffsets_.contains(&variable)) return;

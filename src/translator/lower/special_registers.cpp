@@ -3,6 +3,7 @@
 
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/program_lowering.h"
+#include "translator/ptx/special_registers.h"
 
 namespace mulciber::lower {
 namespace {
@@ -90,9 +91,8 @@ ir::Instruction* FunctionLowering::specialRegister(Id which) {
     case Id::Envreg2: return b.convert(ir::Op::Trunc, ir::I32, launchState(offsetof(abi::LaunchState, gridWorkspace)));
     default: break;
   }
-  if (which >= Id::Pm0 && which <= Id::Pm7) return b.i32(0);  // nothing counts events
-  if (which >= Id::Pm0_64 && which <= Id::Pm7_64) return b.i64(0);
-  return b.i32(0);  // other environment registers hold what a driver would put there
+  // Nothing counts events, and other environment registers hold what a driver would put there.
+  return ptx::typeOf(which) == ptx::Type::U64 ? b.i64(0) : b.i32(0);
 }
 
 ir::Instruction* FunctionLowering::clock(ir::Op op) {

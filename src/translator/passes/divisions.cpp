@@ -23,7 +23,7 @@ bool isKnownToDriver(const Instruction& value) {
   if (value.isConstant()) return true;
   if (value.op != Op::Input) return false;
   const auto kind = static_cast<InputKind>(value.payload);
-  return kind >= InputKind::BlockDimX && kind <= InputKind::BlockDimZ;
+  return kind == InputKind::BlockDimX || kind == InputKind::BlockDimY || kind == InputKind::BlockDimZ;
 }
 
 struct Division {

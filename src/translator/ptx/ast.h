@@ -19,60 +19,9 @@ using SourceOffset = uint32_t;
 // PTX scalar types, as they are written after the last dot. Packed types count as scalars.
 enum class Type : uint8_t {
   None,
-  Pred,
-  B8,
-  B16,
-  B32,
-  B64,
-  B128,
-  U8,
-  U16,
-  U32,
-  U64,
-  S8,
-  S16,
-  S32,
-  S64,
-  F16,
-  F16x2,
-  BF16,
-  BF16x2,
-  TF32,
-  F32,
-  F32x2,
-  F64,
-  U16x2,
-  S16x2,
-  E4M3,
-  E5M2,
-  E4M3x2,
-  E5M2x2,
-  E4M3x4,
-  E5M2x4,
-  E2M1x2,
-  E2M1x4,
-  E2M3x2,
-  E2M3x4,
-  E3M2x2,
-  E3M2x4,
-  UE8M0x2,
-  E2M1,
-  E2M3,
-  E3M2,
-  UE8M0,
-  UE4M3,
-  B1,
-  S4,
-  U4,
-  S2,
-  U2,
-  B8x16,
-  B6x16P32,
-  B4x16P64,
-  B1024,
-  TexRef,
-  SamplerRef,
-  SurfRef,
+#define PTX_TYPE(id, ...) id,
+#include "translator/ptx/types.def"
+#undef PTX_TYPE
 };
 
 uint32_t bitWidth(Type type);          // 0 for None and the opaque references, 1 for Pred and B1
@@ -80,6 +29,8 @@ uint64_t scalarSize(Type type);        // in bytes: what an index into an array 
 bool isFloat(Type type);               // f16 f16x2 bf16 bf16x2 tf32 f32 f32x2 f64 and the 4- to 8-bit floats
 bool isSigned(Type type);              // s8 .. s64, s16x2
 bool isUnsigned(Type type);            // u8 .. u64, u16x2
+bool isInteger(Type type);             // u8 .. u64, s8 .. s64
+bool canBeDeclared(Type type);         // of registers, variables and parameters
 bool isUntyped(Type type);             // b8 .. b128
 bool isOpaque(Type type);              // texref samplerref surfref
 std::string_view spelling(Type type);  // without the dot
@@ -105,7 +56,7 @@ struct Register {
 using RegisterId = uint32_t;  // index into Function::registers
 
 enum class SpecialRegister : uint8_t {
-#define SPECIAL_REGISTER(id, spelling) id,
+#define SPECIAL_REGISTER(id, ...) id,
 #include "translator/ptx/special_registers.def"
 #undef SPECIAL_REGISTER
 };
@@ -130,6 +81,7 @@ struct Operand {
   };
   // Bytes and Halves choose several, as the SIMD video instructions do: .b3210, .h10.
   enum class Select : uint8_t { Whole, X, Y, Z, W, B0, B1, B2, B3, H0, H1, Bytes, Halves };
+  bool selectsComponent() const { return select >= Select::X && select <= Select::W; }
 
   Kind kind = Kind::None;
   bool negated = false;  // !%p1 ; for Integer operands the sign is already applied
@@ -342,7 +294,6 @@ struct Module {
   std::span<const std::string_view> pragmas;
 
   const Function* findFunction(std::string_view name) const;
-  const Variable* findVariable(std::string_view name) const;
 };
 
 }  // namespace mulciber::ptx

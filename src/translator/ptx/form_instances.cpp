@@ -34,7 +34,7 @@ class Names {
   unsigned used_ = 0;
 };
 
-bool isInteger(Type type) { return isUntyped(type) || (type >= Type::U8 && type <= Type::S64); }
+bool holdsInteger(Type type) { return isUntyped(type) || isInteger(type); }
 
 int constantFor(const FormOperand& form) {
   if (form.low != INT32_MIN) return form.low;
@@ -88,9 +88,9 @@ std::string operandText(const Form& form, const ExpectedOperand& expected, std::
     return text + '}';
   }
   bool canBeImmediate = expected.form->kind == Kind::Value &&
-                        (isInteger(type) || type == Type::F32 || type == Type::F64) && type != Type::B128;
+                        (holdsInteger(type) || type == Type::F32 || type == Type::F64) && type != Type::B128;
   if (shape == OperandShape::Immediates && canBeImmediate)
-    return isInteger(type) ? std::to_string(constantFor(*expected.form)) : "1.5";
+    return holdsInteger(type) ? std::to_string(constantFor(*expected.form)) : "1.5";
   std::string text = names.next(type);
   if (expected.form->pair && (!expected.form->pairOptional || shape == OperandShape::Optional))
     text += '|' + names.next(Type::Pred);

@@ -80,8 +80,6 @@ struct FormOperand {
   enum class TypeFrom : uint8_t { Fixed, Nth, Last, Wide, Part };
   enum class Space : uint8_t { FromModifier, Global, Shared, Tensor };
 
-  bool limitsConstants() const { return low != INT32_MIN || step != 1; }
-
   Kind kind;
   std::string_view name;
   TypeFrom typeFrom;

@@ -2,32 +2,22 @@
 
 #include <algorithm>
 
+#include "translator/ptx/special_registers.h"
+
 namespace mulciber::ptx {
 namespace {
 
-bool isInteger(Type type) { return type >= Type::U8 && type <= Type::S64; }
 bool isPlainFloat(Type type) { return type == Type::F16 || type == Type::F32 || type == Type::F64; }
 bool isInteger16x2(Type type) { return type == Type::U16x2 || type == Type::S16x2; }
 
 bool holdsAddress(Type declared) { return (isInteger(declared) || isUntyped(declared)) && bitWidth(declared) <= 64; }
 
-Type specialRegisterType(SpecialRegister special) {
-  switch (special) {
-    case SpecialRegister::Clock64:
-    case SpecialRegister::GlobalTimer:
-    case SpecialRegister::CurrentGraphExec: return Type::U64;
-    case SpecialRegister::IsExplicitCluster: return Type::Pred;
-    default: break;
-  }
-  if (special >= SpecialRegister::Pm0_64 && special <= SpecialRegister::Pm7_64) return Type::U64;
-  return Type::U32;
-}
-
 // PTX 1 had thread numbers in 16 bits, and a grid number in 32.
 bool specialRegisterFits(SpecialRegister special, Type wanted) {
-  if (special <= SpecialRegister::NctaidZ && bitWidth(wanted) == 16) return isInteger(wanted) || isUntyped(wanted);
+  if (family(special) == SpecialRegisterFamily::Place && bitWidth(wanted) == 16)
+    return isInteger(wanted) || isUntyped(wanted);
   if (special == SpecialRegister::GridId && bitWidth(wanted) == 64) return isInteger(wanted) || isUntyped(wanted);
-  return registerFits(specialRegisterType(special), wanted, false, false, false);
+  return registerFits(typeOf(special), wanted, false, false, false);
 }
 
 bool integerFits(Type wanted) {
@@ -69,7 +59,7 @@ bool takesSpecialRegisters(const OperandContext& context) {
 bool registerOperandFits(const Operand& operand, Type wanted, const ExpectedOperand& expected,
                          const OperandContext& context, bool inVector) {
   const Register& reg = context.function->registers[operand.reg];
-  bool isComponent = operand.select >= Operand::Select::X && operand.select <= Operand::Select::W;
+  const bool isComponent = operand.selectsComponent();
   bool isPart = operand.select != Operand::Select::Whole && !isComponent;
   if (isPart && !expected.form->selector) return false;
   if (isComponent != (reg.vector > 1)) return false;

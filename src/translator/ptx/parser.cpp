@@ -393,9 +393,4 @@ const Function* Module::findFunction(std::string_view name) const {
   return found == functions.end() ? nullptr : *found;
 }
 
-const Variable* Module::findVariable(std::string_view name) const {
-  auto found = std::find_if(variables.begin(), variables.end(), [&](const Variable* v) { return v->name == name; });
-  return found == variables.end() ? nullptr : *found;
-}
-
 }  // namespace mulciber::ptx

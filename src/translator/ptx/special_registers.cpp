@@ -7,7 +7,17 @@ namespace mulciber::ptx {
 namespace {
 
 constexpr std::string_view kNames[] = {
-#define SPECIAL_REGISTER(id, spelling) spelling,
+#define SPECIAL_REGISTER(id, spelling, ...) spelling,
+#include "translator/ptx/special_registers.def"
+#undef SPECIAL_REGISTER
+};
+
+struct Traits {
+  Type type;
+  SpecialRegisterFamily family;
+};
+constexpr Traits kTraits[] = {
+#define SPECIAL_REGISTER(id, spelling, type, family) {Type::type, SpecialRegisterFamily::family},
 #include "translator/ptx/special_registers.def"
 #undef SPECIAL_REGISTER
 };
@@ -22,6 +32,9 @@ constexpr auto kByName = [] {
 }  // namespace
 
 std::string_view spelling(SpecialRegister special) { return kNames[static_cast<size_t>(special)]; }
+
+Type typeOf(SpecialRegister special) { return kTraits[static_cast<size_t>(special)].type; }
+SpecialRegisterFamily family(SpecialRegister special) { return kTraits[static_cast<size_t>(special)].family; }
 
 std::optional<SpecialRegister> findSpecialRegister(std::string_view name) {
   auto found = std::lower_bound(kByName.begin(), kByName.end(), name,

@@ -8,26 +8,21 @@ namespace {
 
 enum class Kind : uint8_t { None, Predicate, Untyped, Unsigned, Signed, Float, Opaque };
 
+enum class User : uint8_t { Instructions, Anything };
+
 struct Row {
-  Type type;
   Mod mod;
   uint16_t bits;
   Kind kind;
+  User user;
 };
 
 constexpr Row kRows[] = {
-    {Type::None, Mod{}, 0, Kind::None},
-#define PTX_TYPE(id, modifier, bits, kind) {Type::id, Mod::modifier, bits, Kind::kind},
+    {Mod{}, 0, Kind::None, User::Instructions},
+#define PTX_TYPE(id, modifier, bits, kind, user) {Mod::modifier, bits, Kind::kind, User::user},
 #include "translator/ptx/types.def"
 #undef PTX_TYPE
 };
-
-constexpr bool inOrder() {
-  for (size_t i = 0; i < std::size(kRows); ++i)
-    if (static_cast<size_t>(kRows[i].type) != i) return false;
-  return true;
-}
-static_assert(inOrder(), "types.def follows the order of Type");
 
 constexpr auto kTypeOfMod = [] {
   constexpr size_t count = 0
@@ -36,7 +31,7 @@ constexpr auto kTypeOfMod = [] {
 #undef MODIFIER
       ;
   std::array<Type, count> types{};
-  for (size_t i = 1; i < std::size(kRows); ++i) types[static_cast<size_t>(kRows[i].mod)] = kRows[i].type;
+  for (size_t i = 1; i < std::size(kRows); ++i) types[static_cast<size_t>(kRows[i].mod)] = static_cast<Type>(i);
   return types;
 }();
 
@@ -49,6 +44,8 @@ uint64_t scalarSize(Type type) { return std::max<uint64_t>(bitWidth(type) / 8, 1
 bool isFloat(Type type) { return row(type).kind == Kind::Float; }
 bool isSigned(Type type) { return row(type).kind == Kind::Signed; }
 bool isUnsigned(Type type) { return row(type).kind == Kind::Unsigned; }
+bool isInteger(Type type) { return (isSigned(type) || isUnsigned(type)) && canBeDeclared(type); }
+bool canBeDeclared(Type type) { return row(type).user == User::Anything; }
 bool isUntyped(Type type) { return row(type).kind == Kind::Untyped; }
 bool isOpaque(Type type) { return row(type).kind == Kind::Opaque; }
 std::string_view spelling(Type type) { return type == Type::None ? std::string_view() : spelling(row(type).mod); }

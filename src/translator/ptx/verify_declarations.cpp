@@ -8,11 +8,6 @@ namespace {
 constexpr uint64_t kMaxKernelParameters = 4352, kMaxKernelParametersLarge = 32764, kMaxVectorBits = 128;
 constexpr uint64_t kMaxInitialBytes = uint64_t{1} << 31;  // the host holds them
 
-// Packed and narrow formats exist only as types of instructions.
-bool canBeDeclared(Type type) {
-  return (type >= Type::Pred && type <= Type::F16x2) || type == Type::F32 || type == Type::F64 || isOpaque(type);
-}
-
 // True when the type of a register, variable or parameter will do as far as its place does not matter.
 bool verifyType(VerifierState& state, SourceOffset where, Type type, unsigned vector) {
   if (!canBeDeclared(type)) {

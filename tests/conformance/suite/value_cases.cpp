@@ -33,7 +33,7 @@ std::string constant(Type type, const FormOperand& operand, bool isCount, unsign
   const uint64_t bits = list[number % list.size()];
   if (type == Type::F32) return "0f" + hex(bits, 8);
   if (type == Type::F64) return "0d" + hex(bits, 16);
-  if (operand.limitsConstants()) {
+  if (operand.low != INT32_MIN || operand.step != 1) {
     const int64_t low = operand.low == INT32_MIN ? 0 : operand.low,
                   high = operand.low == INT32_MIN ? 255 : operand.high;
     const int64_t steps = (high - low) / operand.step + 1;
