@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "runtime/api/common/give.h"
+#include "runtime/api/common/graphs.h"
 #include "runtime/core/external.h"
 #include "runtime/core/graph.h"
 #include "runtime/core/stream.h"
@@ -78,6 +79,11 @@ void writeSemaphores(const core::ExternalSemaphoreUses& uses, Given& out) {
   out.extSemArray = reinterpret_cast<Handle*>(const_cast<core::ExternalSemaphore**>(uses.handles.data()));
   out.paramsArray = reinterpret_cast<Parameters*>(uses.parameters.data());
   out.numExtSems = static_cast<unsigned>(uses.handles.size());
+}
+
+template <class Node, class Out>
+core::Error semaphoresOf(CUgraphNode handle, Out* out) {
+  return describeNode<Node>(handle, out, [](const Node& node, Out& told) { writeSemaphores(node, told); });
 }
 
 }  // namespace mulciber::api

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "runtime/api/common/give.h"
 #include "runtime/core/executable_graph.h"
 #include "runtime/core/graph.h"
 
@@ -90,6 +91,23 @@ core::Error describeNode(CUgraphNode handle, Out* out, Write write) {
     write(node, *out);
     return core::Error::Success;
   });
+}
+
+// The same of a kernel, whose arguments the node keeps.
+template <class Out, class Write>
+core::Error describeKernel(CUgraphNode handle, Out* out, Write write) {
+  return withNode(handle, [&](core::GraphNode& node) {
+    const auto* const kernel = node.as<core::KernelNode>();
+    if (!kernel || !out) return core::Error::InvalidValue;
+    write(node, *kernel, *out);
+    return core::Error::Success;
+  });
+}
+
+// The event of a node that records it or waits for it.
+template <class Parameters>
+core::Error eventOf(CUgraphNode handle, CUevent* out) {
+  return withNodeOf<Parameters>(handle, [&](const Parameters& node) { return give(out, node.event.get()); });
 }
 
 core::Error readHost(CUhostFn function, void* data, core::NodeParameters& out);

@@ -87,9 +87,7 @@ CUresult withEvent(CUevent handle, Body&& body, const char* call = __builtin_FUN
   return guarded(
       [&] {
         core::EventRef event;
-        if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
-          return error;
-        }
+        TRY(core::findEvent(reinterpret_cast<core::Event*>(handle), event));
         return body(*event);
       },
       call);

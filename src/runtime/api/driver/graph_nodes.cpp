@@ -51,40 +51,25 @@ ReadParameters readingAny(CUgraphNodeParams* given) {
 
 CUresult addAny(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, CUgraphNodeParams* p,
                 const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] {
-    return p ? addAnyNode(out, graph, dependencies, readingAny(p), p->alloc, p->conditional.phGraph_out)
-             : Error::InvalidValue;
-  });
+  return guarded(
+      [&] {
+        return p ? addAnyNode(out, graph, dependencies, readingAny(p), p->alloc, p->conditional.phGraph_out)
+                 : Error::InvalidValue;
+      },
+      call);
 }
 
 CUresult add(CUgraphNode* out, CUgraph graph, const Dependencies& dependencies, const ReadParameters& read,
              const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] { return addNode(out, graph, dependencies, read); });
+  return guarded([&] { return addNode(out, graph, dependencies, read); }, call);
 }
 
 CUresult set(CUgraphNode node, const ReadParameters& read, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] { return setNode(node, read); });
+  return guarded([&] { return setNode(node, read); }, call);
 }
 
 CUresult set(CUgraphExec graph, CUgraphNode node, const ReadParameters& read, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] { return setExecutableNode(graph, node, read); });
-}
-
-template <class Parameters>
-CUresult getKernel(CUgraphNode handle, Parameters* out, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] {
-    return withNode(handle, [&](core::GraphNode& node) {
-      const auto* const kernel = node.as<core::KernelNode>();
-      if (!kernel || !out) return Error::InvalidValue;
-      writeKernel(node, *kernel, *out);
-      return Error::Success;
-    });
-  });
+  return guarded([&] { return setExecutableNode(graph, node, read); }, call);
 }
 
 // A copy's or a fill's parameters that belong to the context of the node that is set.
@@ -99,23 +84,6 @@ CUcontext contextOfNode(CUgraphNode handle) {
   return context ? handleOf(context) : nullptr;
 }
 
-template <class Node>
-CUresult getEvent(CUgraphNode handle, CUevent* out, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] {
-    return withNodeOf<Node>(handle,
-                            [&](const Node& node) { return give(out, reinterpret_cast<CUevent>(node.event.get())); });
-  });
-}
-
-template <class Node, class Out>
-CUresult getSemaphores(CUgraphNode handle, Out* out, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] {
-    return describeNode<Node>(handle, out, [](const Node& node, Out& told) { writeSemaphores(node, told); });
-  });
-}
-
 }  // namespace
 
 CUDA_API(CUresult, cuGraphAddKernelNode)
@@ -127,10 +95,10 @@ CUDA_API(CUresult, cuGraphAddKernelNode_v2)
   return add(out, graph, {dependencies, nullptr, count}, reading(p));
 }
 CUDA_API(CUresult, cuGraphKernelNodeGetParams)(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* out) {
-  return getKernel(node, out);
+  return guarded([&] { return describeKernel(node, out, writeKernel<CUDA_KERNEL_NODE_PARAMS_v1>); });
 }
 CUDA_API(CUresult, cuGraphKernelNodeGetParams_v2)(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* out) {
-  return getKernel(node, out);
+  return guarded([&] { return describeKernel(node, out, writeKernel<CUDA_KERNEL_NODE_PARAMS_v2>); });
 }
 CUDA_API(CUresult, cuGraphKernelNodeSetParams)(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
   return set(node, reading(p));
@@ -228,7 +196,7 @@ CUDA_API(CUresult, cuGraphAddEventRecordNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventRecord, event));
 }
 CUDA_API(CUresult, cuGraphEventRecordNodeGetEvent)(CUgraphNode node, CUevent* out) {
-  return getEvent<core::EventRecordNode>(node, out);
+  return guarded([&] { return eventOf<core::EventRecordNode>(node, out); });
 }
 CUDA_API(CUresult, cuGraphEventRecordNodeSetEvent)(CUgraphNode node, CUevent event) {
   return set(node, reading(core::NodeType::EventRecord, event));
@@ -242,7 +210,7 @@ CUDA_API(CUresult, cuGraphAddEventWaitNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventWait, event));
 }
 CUDA_API(CUresult, cuGraphEventWaitNodeGetEvent)(CUgraphNode node, CUevent* out) {
-  return getEvent<core::EventWaitNode>(node, out);
+  return guarded([&] { return eventOf<core::EventWaitNode>(node, out); });
 }
 CUDA_API(CUresult, cuGraphEventWaitNodeSetEvent)(CUgraphNode node, CUevent event) {
   return set(node, reading(core::NodeType::EventWait, event));
@@ -258,7 +226,7 @@ CUDA_API(CUresult, cuGraphAddExternalSemaphoresSignalNode)
 }
 CUDA_API(CUresult, cuGraphExternalSemaphoresSignalNodeGetParams)
 (CUgraphNode node, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1* out) {
-  return getSemaphores<core::SemaphoreSignalNode>(node, out);
+  return guarded([&] { return semaphoresOf<core::SemaphoreSignalNode>(node, out); });
 }
 CUDA_API(CUresult, cuGraphExternalSemaphoresSignalNodeSetParams)
 (CUgraphNode node, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1* p) { return set(node, reading(p)); }
@@ -273,7 +241,9 @@ CUDA_API(CUresult, cuGraphAddExternalSemaphoresWaitNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(p));
 }
 CUDA_API(CUresult, cuGraphExternalSemaphoresWaitNodeGetParams)
-(CUgraphNode node, CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* out) { return getSemaphores<core::SemaphoreWaitNode>(node, out); }
+(CUgraphNode node, CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* out) {
+  return guarded([&] { return semaphoresOf<core::SemaphoreWaitNode>(node, out); });
+}
 CUDA_API(CUresult, cuGraphExternalSemaphoresWaitNodeSetParams)
 (CUgraphNode node, const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1* p) { return set(node, reading(p)); }
 CUDA_API(CUresult, cuGraphExecExternalSemaphoresWaitNodeSetParams)

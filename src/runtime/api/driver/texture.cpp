@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/api/common/texture_view.h"
+#include "runtime/api/common/textures.h"
 #include "runtime/api/driver/driver.h"
 
 namespace mulciber::api {
@@ -13,11 +13,8 @@ namespace {
 using core::TextureDescription;
 using Resource = TextureDescription::Resource;
 
-bool isMemory(const TextureDescription& texture) {
-  return texture.resource == Resource::Linear || texture.resource == Resource::Pitched;
-}
 bool isCubemap(const TextureDescription& texture) {
-  if (isMemory(texture)) return false;
+  if (texture.isMemory()) return false;
   const bool isArray = texture.resource == Resource::Array;
   return isArray ? texture.array->description().isCube() : texture.mipmapped->description().isCube();
 }
@@ -95,51 +92,27 @@ void writeResource(const TextureDescription& from, CUDA_RESOURCE_DESC& to) {
 Error readTexture(const CUDA_TEXTURE_DESC& from, TextureDescription& to) {
   constexpr unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                              CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
-  if ((from.flags & ~known) != 0 || from.filterMode > CU_TR_FILTER_MODE_LINEAR ||
-      from.mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR || std::ranges::any_of(from.reserved, isSet))
-    return Error::InvalidValue;
-  std::copy_n(from.addressMode, 3, to.addressModes);
-  to.filtersLinear = from.filterMode == CU_TR_FILTER_MODE_LINEAR;
-  to.filtersLevels = from.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+  if ((from.flags & ~known) != 0 || std::ranges::any_of(from.reserved, isSet)) return Error::InvalidValue;
   to.readsIntegers = (from.flags & CU_TRSF_READ_AS_INTEGER) != 0;
   to.hasNormalizedCoordinates = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
   to.isSrgb = (from.flags & CU_TRSF_SRGB) != 0;
   to.isTrilinearPlain = (from.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
   to.isSeamless = (from.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
-  to.anisotropy = from.maxAnisotropy;
-  to.levelBias = from.mipmapLevelBias;
-  to.minLevel = from.minMipmapLevelClamp;
-  to.maxLevel = from.maxMipmapLevelClamp;
-  std::copy_n(from.borderColor, 4, to.border);
-  return Error::Success;
+  return readSampling(from, to);
 }
 
 void writeTexture(const TextureDescription& from, CUDA_TEXTURE_DESC& to) {
   to = {};
-  std::ranges::transform(from.addressModes, to.addressMode,
-                         [](uint32_t mode) { return static_cast<CUaddress_mode>(mode); });
-  to.filterMode = from.filtersLinear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
-  to.mipmapFilterMode = from.filtersLevels ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
+  writeSampling(from, to);
   to.flags = (from.readsIntegers ? CU_TRSF_READ_AS_INTEGER : 0u) |
              (from.hasNormalizedCoordinates ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from.isSrgb ? CU_TRSF_SRGB : 0u) |
              (from.isTrilinearPlain ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u) |
              (from.isSeamless ? CU_TRSF_SEAMLESS_CUBEMAP : 0u);
-  to.maxAnisotropy = from.anisotropy;
-  to.mipmapLevelBias = from.levelBias;
-  to.minMipmapLevelClamp = from.minLevel;
-  to.maxMipmapLevelClamp = from.maxLevel;
-  std::copy_n(from.border, 4, to.borderColor);
 }
 
-template <class Body>
-CUresult withTexture(CUtexObject handle, const void* out, Body&& body, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return withContext([&](core::Context& context) {
-    std::shared_ptr<const core::TextureObject> texture;
-    if (!out) return Error::InvalidValue;
-    TRY(core::findTexture(context, handle, texture));
-    return body(texture->description());
-  });
+template <class Out, class Write>
+CUresult describe(CUtexObject handle, Out* out, Write write, const char* call = __builtin_FUNCTION()) {
+  return withContext([&](core::Context& context) { return describeTexture(context, handle, out, write); }, call);
 }
 
 }  // namespace
@@ -158,7 +131,7 @@ CUDA_API(CUresult, cuTexObjectCreate)
     TRY(readResource(*resource, description));
     TRY(readTexture(*texture, description));
     if (description.isSeamless && !isCubemap(description)) return Error::InvalidValue;
-    if (isMemory(description)) view = nullptr;  // nobody looks at it
+    if (description.isMemory()) view = nullptr;  // nobody looks at it
     if (view && std::ranges::any_of(view->reserved, isSet)) return Error::InvalidValue;
     readView(view, description);
     uint64_t handle = 0;
@@ -173,31 +146,13 @@ CUDA_API(CUresult, cuTexObjectDestroy)(CUtexObject handle) {
 }
 
 CUDA_API(CUresult, cuTexObjectGetResourceDesc)(CUDA_RESOURCE_DESC* out, CUtexObject handle) {
-  return withTexture(handle, out, [&](const core::TextureDescription& description) {
-    writeResource(description, *out);
-    return Error::Success;
-  });
+  return describe(handle, out, writeResource);
 }
 
 CUDA_API(CUresult, cuTexObjectGetTextureDesc)(CUDA_TEXTURE_DESC* out, CUtexObject handle) {
-  return withTexture(handle, out, [&](const core::TextureDescription& description) {
-    writeTexture(description, *out);
-    return Error::Success;
-  });
+  return describe(handle, out, writeTexture);
 }
 
 CUDA_API(CUresult, cuTexObjectGetResourceViewDesc)(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject handle) {
-  return withTexture(handle, out, [&](const core::TextureDescription& description) {
-    const auto& view = description.view;  // zeros where the program gave none
-    *out = {static_cast<CUresourceViewFormat>(view.format),
-            view.width,
-            view.height,
-            view.depth,
-            view.firstLevel,
-            view.lastLevel,
-            view.firstLayer,
-            view.lastLayer,
-            {}};
-    return Error::Success;
-  });
+  return describe(handle, out, writeView<CUDA_RESOURCE_VIEW_DESC>);
 }

@@ -57,7 +57,7 @@ cudaError_t allocate(Handle* out, const cudaChannelFormatDesc* channels, const c
     if (!out || !channels) return cudaErrorInvalidValue;
     *out = nullptr;
     core::ArrayDescription description;
-    if (const cudaError_t error = describe(*channels, extent, flags, description); error != cudaSuccess) return error;
+    TRY(describe(*channels, extent, flags, description));
     return codeOf(create(context, description));
   });
 }

@@ -32,7 +32,7 @@ CUresult streamOf(CUcontext handle, CUstream stream, CUstream* out, int perThrea
     const uintptr_t defaultStream = perThread ? core::perThreadStreamHandle : core::legacyStreamHandle;
     const uintptr_t number = stream ? reinterpret_cast<uintptr_t>(stream) : defaultStream;
     core::StreamRef found;
-    if (Error error = context.stream(number, false, found); error != Error::Success) return error;
+    TRY(context.stream(number, false, found));
     return give(out, number);
   });
 }
@@ -40,9 +40,7 @@ CUresult streamOf(CUcontext handle, CUstream stream, CUstream* out, int perThrea
 CUresult streamId(CUcontext handle, CUstream stream, unsigned long long* out) {
   return inContext(handle, [&](core::Context& context) {
     core::StreamRef found;
-    if (Error error = context.stream(reinterpret_cast<uintptr_t>(stream), false, found); error != Error::Success) {
-      return error;
-    }
+    TRY(context.stream(reinterpret_cast<uintptr_t>(stream), false, found));
     return give(out, found->id());
   });
 }

@@ -69,19 +69,13 @@ template <class Parameters>
 cudaError_t readBox(const Parameters& p, core::Copy& copy) {
   if ((p.srcArray && p.srcPtr.ptr) || (p.dstArray && p.dstPtr.ptr)) return cudaErrorInvalidValue;
   size_t elementBytes = 1;
-  if (const cudaError_t error = findSide(p.srcArray, p.srcPos, copy.sourceArray, elementBytes); error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = findSide(p.dstArray, p.dstPos, copy.destinationArray, elementBytes);
-      error != cudaSuccess)
-    return error;
+  TRY(findSide(p.srcArray, p.srcPos, copy.sourceArray, elementBytes));
+  TRY(findSide(p.dstArray, p.dstPos, copy.destinationArray, elementBytes));
   copy.width = p.extent.width * elementBytes;
   copy.height = p.extent.height;
   copy.depth = p.extent.depth;
   if (!p.srcArray)
-    if (const cudaError_t error =
-            readSide(p.srcPtr, p.srcPos, elementBytes, copy, copy.source, copy.sourcePitch, copy.sourceSlice);
-        error != cudaSuccess)
-      return error;
+    TRY(readSide(p.srcPtr, p.srcPos, elementBytes, copy, copy.source, copy.sourcePitch, copy.sourceSlice));
   if (p.dstArray) return cudaSuccess;
   return readSide(p.dstPtr, p.dstPos, elementBytes, copy, copy.destination, copy.destinationPitch,
                   copy.destinationSlice);

@@ -17,7 +17,7 @@ cudaError_t withLibrary(cudaLibrary_t handle, Body&& body, const char* call = __
 
 cudaError_t loadLibrary(cudaLibrary_t* out, fatbin::PtxModules&& modules) {
   auto library = std::make_unique<Library>(std::move(modules));
-  if (Error error = library->check(nullptr); error != Error::Success) return codeOf(error);
+  TRY(codeOf(library->check(nullptr)));
   *out = reinterpret_cast<cudaLibrary_t>(library.release());
   return cudaSuccess;
 }
@@ -125,7 +125,7 @@ CUDA_API(cudaError_t, cudaLibraryLoadData)
   return withPlatform([&] {
     if (!out) return cudaErrorInvalidValue;
     fatbin::PtxModules modules;
-    if (Error error = readImage(code, modules, nullptr); error != Error::Success) return codeOf(error);
+    TRY(codeOf(readImage(code, modules, nullptr)));
     return loadLibrary(out, std::move(modules));
   });
 }
@@ -135,7 +135,7 @@ CUDA_API(cudaError_t, cudaLibraryLoadFromFile)
   return withPlatform([&] {
     if (!out) return cudaErrorInvalidValue;
     fatbin::PtxModules modules;
-    if (Error error = readFile(path, modules, nullptr); error != Error::Success) return codeOf(error);
+    TRY(codeOf(readFile(path, modules, nullptr)));
     return loadLibrary(out, std::move(modules));
   });
 }

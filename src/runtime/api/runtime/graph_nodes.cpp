@@ -42,36 +42,16 @@ ReadParameters readingSymbol(SymbolIs side, const void* symbol, const void* othe
 
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const Dependencies& dependencies, const ReadParameters& read,
                 const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] { return addNode(out, graph, dependencies, read); });
+  return guarded([&] { return addNode(out, graph, dependencies, read); }, call);
 }
 
 cudaError_t set(cudaGraphNode_t node, const ReadParameters& read, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] { return setNode(node, read); });
+  return guarded([&] { return setNode(node, read); }, call);
 }
 
 cudaError_t set(cudaGraphExec_t graph, cudaGraphNode_t node, const ReadParameters& read,
                 const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] { return setExecutableNode(graph, node, read); });
-}
-
-template <class Node>
-cudaError_t getEvent(cudaGraphNode_t handle, cudaEvent_t* out, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] {
-    return withNodeOf<Node>(
-        handle, [&](const Node& node) { return give(out, reinterpret_cast<cudaEvent_t>(node.event.get())); });
-  });
-}
-
-template <class Node, class Out>
-cudaError_t getSemaphores(cudaGraphNode_t handle, Out* out, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return guarded([&] {
-    return describeNode<Node>(handle, out, [](const Node& node, Out& told) { writeSemaphores(node, told); });
-  });
+  return guarded([&] { return setExecutableNode(graph, node, read); }, call);
 }
 
 }  // namespace
@@ -82,14 +62,7 @@ CUDA_API(cudaError_t, cudaGraphAddKernelNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(p));
 }
 CUDA_API(cudaError_t, cudaGraphKernelNodeGetParams)(cudaGraphNode_t handle, cudaKernelNodeParams* out) {
-  return guarded([&] {
-    return withNode(handle, [&](core::GraphNode& node) {
-      const auto* const kernel = node.as<core::KernelNode>();
-      if (!kernel || !out) return Error::InvalidValue;
-      writeKernel(node, *kernel, *out);
-      return Error::Success;
-    });
-  });
+  return guarded([&] { return describeKernel(handle, out, writeKernel); });
 }
 CUDA_API(cudaError_t, cudaGraphKernelNodeSetParams)(cudaGraphNode_t node, const cudaKernelNodeParams* p) {
   return set(node, reading(p));
@@ -224,7 +197,7 @@ CUDA_API(cudaError_t, cudaGraphAddEventRecordNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventRecord, event));
 }
 CUDA_API(cudaError_t, cudaGraphEventRecordNodeGetEvent)(cudaGraphNode_t node, cudaEvent_t* out) {
-  return getEvent<core::EventRecordNode>(node, out);
+  return guarded([&] { return eventOf<core::EventRecordNode>(node, out); });
 }
 CUDA_API(cudaError_t, cudaGraphEventRecordNodeSetEvent)(cudaGraphNode_t node, cudaEvent_t event) {
   return set(node, reading(core::NodeType::EventRecord, event));
@@ -239,7 +212,7 @@ CUDA_API(cudaError_t, cudaGraphAddEventWaitNode)
   return add(out, graph, {dependencies, nullptr, count}, reading(core::NodeType::EventWait, event));
 }
 CUDA_API(cudaError_t, cudaGraphEventWaitNodeGetEvent)(cudaGraphNode_t node, cudaEvent_t* out) {
-  return getEvent<core::EventWaitNode>(node, out);
+  return guarded([&] { return eventOf<core::EventWaitNode>(node, out); });
 }
 CUDA_API(cudaError_t, cudaGraphEventWaitNodeSetEvent)(cudaGraphNode_t node, cudaEvent_t event) {
   return set(node, reading(core::NodeType::EventWait, event));
@@ -256,7 +229,7 @@ CUDA_API(cudaError_t, cudaGraphAddExternalSemaphoresSignalNode)
 }
 CUDA_API(cudaError_t, cudaGraphExternalSemaphoresSignalNodeGetParams)
 (cudaGraphNode_t node, cudaExternalSemaphoreSignalNodeParams* out) {
-  return getSemaphores<core::SemaphoreSignalNode>(node, out);
+  return guarded([&] { return semaphoresOf<core::SemaphoreSignalNode>(node, out); });
 }
 CUDA_API(cudaError_t, cudaGraphExternalSemaphoresSignalNodeSetParams)
 (cudaGraphNode_t node, const cudaExternalSemaphoreSignalNodeParams* p) { return set(node, reading(p)); }
@@ -272,7 +245,7 @@ CUDA_API(cudaError_t, cudaGraphAddExternalSemaphoresWaitNode)
 }
 CUDA_API(cudaError_t, cudaGraphExternalSemaphoresWaitNodeGetParams)
 (cudaGraphNode_t node, cudaExternalSemaphoreWaitNodeParams* out) {
-  return getSemaphores<core::SemaphoreWaitNode>(node, out);
+  return guarded([&] { return semaphoresOf<core::SemaphoreWaitNode>(node, out); });
 }
 CUDA_API(cudaError_t, cudaGraphExternalSemaphoresWaitNodeSetParams)
 (cudaGraphNode_t node, const cudaExternalSemaphoreWaitNodeParams* p) { return set(node, reading(p)); }

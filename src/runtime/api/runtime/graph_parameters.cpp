@@ -45,7 +45,7 @@ Error readKernel(const cudaKernelNodeParams& given, core::NodeParameters& out) {
 Error readCopy(const cudaMemcpy3DParms& given, core::NodeParameters& out) {
   core::CopyNode node;
   TRY(core::ensureRuntimeContext(node.context));
-  if (cudaError_t error = readBox(given, node.copy); error != cudaSuccess) return errorOf(error);
+  TRY(errorOf(readBox(given, node.copy)));
   return finish(std::move(node), given.kind, out);
 }
 
@@ -62,7 +62,7 @@ Error readSymbolCopy(SymbolIs side, const void* symbol, const void* other, size_
   TRY(core::ensureRuntimeContext(node.context));
   uint64_t address = 0;
   size_t size = 0;
-  if (cudaError_t error = findSymbol(symbol, *node.context, address, size); error != cudaSuccess) return errorOf(error);
+  TRY(errorOf(findSymbol(symbol, *node.context, address, size)));
   if (!other || offset > size || bytes > size - offset) return Error::InvalidValue;
   const cudaMemcpyKind fitting = side == SymbolIs::Destination ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
   if (kind != fitting && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)

@@ -116,12 +116,12 @@ CUDA_API(cudaError_t, cudaMemGetInfo)(size_t* free, size_t* total) {
 
 // Addresses say which device they belong to.
 CUDA_API(cudaError_t, cudaMemcpyPeer)(void* to, int toDevice, const void* from, int fromDevice, size_t bytes) {
-  if (const cudaError_t error = checkDevices(toDevice, fromDevice); error != cudaSuccess) return error;
+  TRY(checkDevices(toDevice, fromDevice));
   return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
 }
 CUDA_API(cudaError_t, cudaMemcpyPeerAsync)
 (void* to, int toDevice, const void* from, int fromDevice, size_t bytes, cudaStream_t stream) {
-  if (const cudaError_t error = checkDevices(toDevice, fromDevice); error != cudaSuccess) return error;
+  TRY(checkDevices(toDevice, fromDevice));
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
 }
 

@@ -140,7 +140,7 @@ CUDA_API(cudaError_t, cudaBindTextureToArray)
     core::ArrayRef found;
     if (!channels) return cudaErrorInvalidValue;
     auto* const key = reinterpret_cast<core::Array*>(const_cast<cudaArray_t>(array));
-    if (const Error error = core::findArray(key, found); error != Error::Success) return codeOf(error);
+    TRY(codeOf(core::findArray(key, found)));
     return bind(reference, *host, readsFractions, &found->format(), [&](State& state) {
       state.description.resource = Resource::Array;
       state.description.array = found;
@@ -154,7 +154,7 @@ CUDA_API(cudaError_t, cudaBindTextureToMipmappedArray)
     core::MipmappedArrayRef found;
     if (!channels) return cudaErrorInvalidValue;
     auto* const key = reinterpret_cast<core::MipmappedArray*>(const_cast<cudaMipmappedArray_t>(array));
-    if (const Error error = core::findMipmappedArray(key, found); error != Error::Success) return codeOf(error);
+    TRY(codeOf(core::findMipmappedArray(key, found)));
     return bind(reference, *host, readsFractions, found->description().format, [&](State& state) {
       state.description.resource = Resource::Mipmapped;
       state.description.mipmapped = found;

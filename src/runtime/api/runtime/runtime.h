@@ -44,7 +44,7 @@ template <class Body>
 cudaError_t withPlatform(Body&& body, const char* call = __builtin_FUNCTION()) {
   return guarded(
       [&]() -> cudaError_t {
-        if (Error error = core::Platform::get().initialize(); error != Error::Success) return codeOf(error);
+        TRY(codeOf(core::Platform::get().initialize()));
         return static_cast<cudaError_t>(body());
       },
       call);
@@ -66,7 +66,7 @@ cudaError_t withContext(Body&& body, const char* call = __builtin_FUNCTION()) {
   return guarded(
       [&]() -> cudaError_t {
         core::ContextRef context;
-        if (Error error = core::ensureRuntimeContext(context); error != Error::Success) return codeOf(error);
+        TRY(codeOf(core::ensureRuntimeContext(context)));
         return static_cast<cudaError_t>(body(*context));
       },
       call);
@@ -79,15 +79,14 @@ cudaError_t withStream(cudaStream_t handle, Body&& body, const char* call = __bu
     return withContext(
         [&](core::Context& context) -> cudaError_t {
           core::StreamRef stream;
-          if (Error error = context.stream(number, perThreadDefault, stream); error != Error::Success)
-            return codeOf(error);
+          TRY(codeOf(context.stream(number, perThreadDefault, stream)));
           return static_cast<cudaError_t>(body(*stream));
         },
         call);
   return guarded(
       [&]() -> cudaError_t {
         core::StreamRef stream;
-        if (Error error = core::findStream(number, stream); error != Error::Success) return codeOf(error);
+        TRY(codeOf(core::findStream(number, stream)));
         return static_cast<cudaError_t>(body(*stream));
       },
       call);
@@ -98,9 +97,7 @@ cudaError_t withEvent(cudaEvent_t handle, Body&& body, const char* call = __buil
   return guarded(
       [&]() -> cudaError_t {
         core::EventRef event;
-        if (Error error = core::findEvent(reinterpret_cast<core::Event*>(handle), event); error != Error::Success) {
-          return codeOf(error);
-        }
+        TRY(codeOf(core::findEvent(reinterpret_cast<core::Event*>(handle), event)));
         return static_cast<cudaError_t>(body(*event));
       },
       call);

@@ -17,8 +17,9 @@ using namespace mulciber::api;
 
 namespace {
 
+// Those of the names without a version.
 #if MULCIBER_CUDART_MAJOR < 13
-struct ShortSignalParameters {
+struct FirstSignalParameters {
   struct {
     struct {
       unsigned long long value;
@@ -27,9 +28,9 @@ struct ShortSignalParameters {
   } params;
   unsigned flags;
 };
-static_assert(sizeof(ShortSignalParameters) == 32);
+static_assert(sizeof(FirstSignalParameters) == 32);
 
-struct ShortWaitParameters {
+struct FirstWaitParameters {
   struct {
     struct {
       unsigned long long value;
@@ -39,7 +40,10 @@ struct ShortWaitParameters {
   } params;
   unsigned flags;
 };
-static_assert(sizeof(ShortWaitParameters) == 40);
+static_assert(sizeof(FirstWaitParameters) == 40);
+#else
+using FirstSignalParameters = cudaExternalSemaphoreSignalParams;
+using FirstWaitParameters = cudaExternalSemaphoreWaitParams;
 #endif
 
 template <class Parameters>
@@ -60,49 +64,28 @@ cudaError_t waitForAll(const cudaExternalSemaphore_t* semaphores, const Paramete
 
 }  // namespace
 
-#if MULCIBER_CUDART_MAJOR >= 13
 CUDA_API(cudaError_t, cudaSignalExternalSemaphoresAsync)
-(const cudaExternalSemaphore_t* semaphores, const cudaExternalSemaphoreSignalParams* parameters, unsigned int count,
+(const cudaExternalSemaphore_t* semaphores, const FirstSignalParameters* parameters, unsigned int count,
  cudaStream_t stream) {
   return signalAll(semaphores, parameters, count, stream);
 }
 CUDA_API(cudaError_t, cudaSignalExternalSemaphoresAsync_ptsz)
-(const cudaExternalSemaphore_t* semaphores, const cudaExternalSemaphoreSignalParams* parameters, unsigned int count,
+(const cudaExternalSemaphore_t* semaphores, const FirstSignalParameters* parameters, unsigned int count,
  cudaStream_t stream) {
   return signalAll(semaphores, parameters, count, orPerThread(stream));
 }
 CUDA_API(cudaError_t, cudaWaitExternalSemaphoresAsync)
-(const cudaExternalSemaphore_t* semaphores, const cudaExternalSemaphoreWaitParams* parameters, unsigned int count,
+(const cudaExternalSemaphore_t* semaphores, const FirstWaitParameters* parameters, unsigned int count,
  cudaStream_t stream) {
   return waitForAll(semaphores, parameters, count, stream);
 }
 CUDA_API(cudaError_t, cudaWaitExternalSemaphoresAsync_ptsz)
-(const cudaExternalSemaphore_t* semaphores, const cudaExternalSemaphoreWaitParams* parameters, unsigned int count,
+(const cudaExternalSemaphore_t* semaphores, const FirstWaitParameters* parameters, unsigned int count,
  cudaStream_t stream) {
   return waitForAll(semaphores, parameters, count, orPerThread(stream));
 }
-#endif
+
 #if MULCIBER_CUDART_MAJOR < 13
-CUDA_API(cudaError_t, cudaSignalExternalSemaphoresAsync)
-(const cudaExternalSemaphore_t* semaphores, const ShortSignalParameters* parameters, unsigned int count,
- cudaStream_t stream) {
-  return signalAll(semaphores, parameters, count, stream);
-}
-CUDA_API(cudaError_t, cudaSignalExternalSemaphoresAsync_ptsz)
-(const cudaExternalSemaphore_t* semaphores, const ShortSignalParameters* parameters, unsigned int count,
- cudaStream_t stream) {
-  return signalAll(semaphores, parameters, count, orPerThread(stream));
-}
-CUDA_API(cudaError_t, cudaWaitExternalSemaphoresAsync)
-(const cudaExternalSemaphore_t* semaphores, const ShortWaitParameters* parameters, unsigned int count,
- cudaStream_t stream) {
-  return waitForAll(semaphores, parameters, count, stream);
-}
-CUDA_API(cudaError_t, cudaWaitExternalSemaphoresAsync_ptsz)
-(const cudaExternalSemaphore_t* semaphores, const ShortWaitParameters* parameters, unsigned int count,
- cudaStream_t stream) {
-  return waitForAll(semaphores, parameters, count, orPerThread(stream));
-}
 CUDA_API(cudaError_t, cudaSignalExternalSemaphoresAsync_v2)
 (const cudaExternalSemaphore_t* semaphores, const cudaExternalSemaphoreSignalParams* parameters, unsigned int count,
  cudaStream_t stream) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runtime/api/common/texture_view.h"
+#include "runtime/api/common/textures.h"
 #include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/runtime.h"
 #include "runtime/core/texture_object.h"
@@ -23,16 +23,14 @@ cudaError_t readResource(const cudaResourceDesc& from, TextureDescription& to) {
     case cudaResourceTypeArray: {
       to.resource = Resource::Array;
       auto* const handle = reinterpret_cast<core::Array*>(from.res.array.array);
-      if (const Error error = core::findArray(handle, to.array); error != Error::Success)
-        return static_cast<cudaError_t>(error);
+      TRY(codeOf(core::findArray(handle, to.array)));
       to.format = &to.array->format();
       return cudaSuccess;
     }
     case cudaResourceTypeMipmappedArray: {
       to.resource = Resource::Mipmapped;
       auto* const handle = reinterpret_cast<core::MipmappedArray*>(from.res.mipmap.mipmap);
-      if (const Error error = core::findMipmappedArray(handle, to.mipmapped); error != Error::Success)
-        return static_cast<cudaError_t>(error);
+      TRY(codeOf(core::findMipmappedArray(handle, to.mipmapped)));
       to.format = to.mipmapped->description().format;
       return cudaSuccess;
     }
@@ -78,52 +76,22 @@ void writeResource(const TextureDescription& from, cudaResourceDesc& to) {
 }
 
 Error readTexture(const cudaTextureDesc& from, TextureDescription& to) {
-  std::copy_n(from.addressMode, 3, to.addressModes);
-  to.filtersLinear = from.filterMode == cudaFilterModeLinear;
-  to.filtersLevels = from.mipmapFilterMode == cudaFilterModeLinear;
   to.readsIntegers = from.readMode == cudaReadModeElementType;
   to.hasNormalizedCoordinates = from.normalizedCoords != 0;
   to.isSrgb = from.sRGB != 0;
   to.isTrilinearPlain = from.disableTrilinearOptimization != 0;
   to.isSeamless = from.seamlessCubemap != 0;
-  to.anisotropy = from.maxAnisotropy;
-  to.levelBias = from.mipmapLevelBias;
-  to.minLevel = from.minMipmapLevelClamp;
-  to.maxLevel = from.maxMipmapLevelClamp;
-  std::copy_n(from.borderColor, 4, to.border);
-  const bool areFilters = from.filterMode <= cudaFilterModeLinear && from.mipmapFilterMode <= cudaFilterModeLinear;
-  return areFilters ? Error::Success : Error::InvalidValue;
+  return readSampling(from, to);
 }
 
-cudaTextureDesc textureOf(const TextureDescription& from) {
-  cudaTextureDesc to{};
-  std::ranges::transform(from.addressModes, to.addressMode,
-                         [](uint32_t mode) { return static_cast<cudaTextureAddressMode>(mode); });
-  to.filterMode = from.filtersLinear ? cudaFilterModeLinear : cudaFilterModePoint;
-  to.mipmapFilterMode = from.filtersLevels ? cudaFilterModeLinear : cudaFilterModePoint;
+void writeTexture(const TextureDescription& from, cudaTextureDesc& to) {
+  to = {};
+  writeSampling(from, to);
   to.readMode = from.readsIntegers ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
   to.normalizedCoords = from.hasNormalizedCoordinates;
   to.sRGB = from.isSrgb;
   to.disableTrilinearOptimization = from.isTrilinearPlain;
   to.seamlessCubemap = from.isSeamless;
-  to.maxAnisotropy = from.anisotropy;
-  to.mipmapLevelBias = from.levelBias;
-  to.minMipmapLevelClamp = from.minLevel;
-  to.maxMipmapLevelClamp = from.maxLevel;
-  std::copy_n(from.border, 4, to.borderColor);
-  return to;
-}
-
-template <class Body>
-cudaError_t withTexture(cudaTextureObject_t handle, const void* out, Body&& body,
-                        const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return withContext([&](core::Context& context) {
-    std::shared_ptr<const core::TextureObject> texture;
-    if (!out) return Error::InvalidValue;
-    TRY(core::findTexture(context, handle, texture));
-    return body(texture->description());
-  });
 }
 
 // What the runtime refuses by itself: linear filters of integers, and integers of 32 bits and floats as fractions.
@@ -147,11 +115,10 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
     cudaTextureDesc asked{};
     std::memcpy(&asked, texture, textureBytes);
     TextureDescription description;
-    const cudaError_t refusal = readResource(*resource, description);
-    if (refusal != cudaSuccess) return refusal;
+    TRY(readResource(*resource, description));
     const Error invalid = readTexture(asked, description);
-    if (const cudaError_t code = checkReading(description, asked.readMode); code != cudaSuccess) return code;
-    if (invalid != Error::Success) return static_cast<cudaError_t>(invalid);
+    TRY(checkReading(description, asked.readMode));
+    TRY(codeOf(invalid));
     readView(view, description);
     uint64_t handle = 0;
     const Error error = core::createTexture(context, description, handle);
@@ -160,14 +127,14 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
   });
 }
 
-cudaError_t describe(void* out, size_t bytes, cudaTextureObject_t handle, const char* call = __builtin_FUNCTION()) {
-  const core::ApiSpan span(call);
-  return withTexture(handle, &handle, [&](const TextureDescription& description) {
-    if (!out) return Error::InvalidValue;
-    const cudaTextureDesc whole = textureOf(description);
-    std::memcpy(out, &whole, bytes);
-    return Error::Success;
-  });
+cudaError_t describe(cudaTextureDesc* out, size_t textureBytes, cudaTextureObject_t handle,
+                     const char* call = __builtin_FUNCTION()) {
+  const auto write = [=](const TextureDescription& from, cudaTextureDesc& to) {
+    cudaTextureDesc whole;
+    writeTexture(from, whole);
+    std::memcpy(&to, &whole, textureBytes);
+  };
+  return withContext([&](core::Context& context) { return describeTexture(context, handle, out, write); }, call);
 }
 
 #if MULCIBER_CUDART_MAJOR == 11
@@ -202,10 +169,7 @@ CUDA_API(cudaError_t, cudaDestroyTextureObject)(cudaTextureObject_t handle) {
 }
 
 CUDA_API(cudaError_t, cudaGetTextureObjectResourceDesc)(cudaResourceDesc* out, cudaTextureObject_t handle) {
-  return withTexture(handle, out, [&](const core::TextureDescription& description) {
-    writeResource(description, *out);
-    return Error::Success;
-  });
+  return withContext([&](core::Context& context) { return describeTexture(context, handle, out, writeResource); });
 }
 
 CUDA_API(cudaError_t, cudaGetTextureObjectTextureDesc)(cudaTextureDesc* out, cudaTextureObject_t handle) {
@@ -219,18 +183,11 @@ CUDA_API(cudaError_t, cudaGetTextureObjectTextureDesc_v2)(cudaTextureDesc* out, 
 #endif
 
 CUDA_API(cudaError_t, cudaGetTextureObjectResourceViewDesc)(cudaResourceViewDesc* out, cudaTextureObject_t handle) {
-  return withTexture(handle, out, [&](const core::TextureDescription& description) {
-    if (!description.hasView) return Error::InvalidValue;
-    const auto& view = description.view;
-    *out = {};
-    out->format = static_cast<cudaResourceViewFormat>(view.format);
-    out->width = view.width;
-    out->height = view.height;
-    out->depth = view.depth;
-    out->firstMipmapLevel = view.firstLevel;
-    out->lastMipmapLevel = view.lastLevel;
-    out->firstLayer = view.firstLayer;
-    out->lastLayer = view.lastLayer;
+  return withContext([&](core::Context& context) {
+    std::shared_ptr<const core::TextureObject> texture;
+    TRY(core::findTexture(context, handle, texture));
+    if (!out || !texture->description().hasView) return Error::InvalidValue;
+    writeView(texture->description(), *out);
     return Error::Success;
   });
 }

@@ -43,8 +43,7 @@ bool isDirection(const Side& to, const Side& from, cudaMemcpyKind kind) {
 cudaError_t read(const Side& to, const Side& from, cudaMemcpyKind kind, Copy& copy) {
   if (!isDirection(to, from, kind)) return cudaErrorInvalidMemcpyDirection;
   copy.kind = static_cast<CopyKind>(kind);
-  if (Error error = read(to, copy.destinationArray, copy.destination, copy.destinationPitch); error != Error::Success)
-    return codeOf(error);
+  TRY(codeOf(read(to, copy.destinationArray, copy.destination, copy.destinationPitch)));
   return codeOf(read(from, copy.sourceArray, copy.source, copy.sourcePitch));
 }
 
@@ -56,7 +55,7 @@ cudaError_t copyRectangle(const Side& to, const Side& from, size_t width, size_t
     if (!to.isArray && isNarrow && width != 0 && height != 0) return cudaErrorInvalidPitchValue;
     if (to.isArray && from.isArray && !to.array) return cudaErrorInvalidValue;
     Copy copy;
-    if (const cudaError_t error = read(to, from, kind, copy); error != cudaSuccess) return error;
+    TRY(read(to, from, kind, copy));
     copy.width = width;
     copy.height = height;
     if (width == 0 || height == 0) return cudaSuccess;
@@ -100,11 +99,11 @@ cudaError_t copyBytes(const Side& to, const Side& from, size_t bytes, cudaMemcpy
   return withStream(handle, [&](core::Stream& stream) {
     if (bytes == 0) return cudaSuccess;
     Copy copy;
-    if (const cudaError_t error = read(to, from, kind, copy); error != cudaSuccess) return error;
+    TRY(read(to, from, kind, copy));
     if (!findBytes(copy.destinationArray, bytes) || !findBytes(copy.sourceArray, bytes)) return cudaErrorInvalidValue;
     for (size_t left = bytes; left > 0; left -= copy.width) {
       copy.width = std::min(leftInRow(copy.destinationArray, left), leftInRow(copy.sourceArray, left));
-      if (const Error error = core::copy(stream, copy, async); error != Error::Success) return codeOf(error);
+      TRY(codeOf(core::copy(stream, copy, async)));
       advance(copy.destinationArray, copy.destination, copy.width);
       advance(copy.sourceArray, copy.source, copy.width);
     }

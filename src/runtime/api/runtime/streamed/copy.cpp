@@ -71,7 +71,7 @@ cudaError_t copySymbol(const void* symbol, void* to, const void* from, size_t by
   return withStream(handle, [&](core::Stream& stream) {
     uint64_t address = 0;
     size_t size = 0;
-    if (cudaError_t error = findSymbol(symbol, stream.context(), address, size); error != cudaSuccess) return error;
+    TRY(findSymbol(symbol, stream.context(), address, size));
     const bool fits = kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
                       kind == (toSymbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
     if (async && !fits) return cudaErrorInvalidMemcpyDirection;

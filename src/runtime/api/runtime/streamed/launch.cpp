@@ -28,8 +28,7 @@ cudaError_t launchKernel(const void* entry, dim3 grid, dim3 block, void** argume
     const core::LaunchNotes notes{entry, attributes ? &attributes->hints : nullptr};
     core::Arguments all;
     all.pointers = arguments;
-    if (Error error = core::launch(*function, launch, all, stream, notes); error != Error::Success)
-      return codeOf(error);
+    TRY(codeOf(core::launch(*function, launch, all, stream, notes)));
     return attributes ? codeOf(recordEvents(stream, *attributes)) : cudaSuccess;
   });
 }
