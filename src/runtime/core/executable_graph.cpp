@@ -59,8 +59,7 @@ Error checkBody(const Graph& body, ExecutableGraph::Instantiation& instantiation
                        node.get()};
       return Error::InvalidValue;
     }
-    for (const GraphRef& child : node->graphs())
-      if (const Error error = checkBody(*child, instantiation); error != Error::Success) return error;
+    for (const GraphRef& child : node->graphs()) TRY(checkBody(*child, instantiation));
   }
   return Error::Success;
 }

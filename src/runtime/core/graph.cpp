@@ -161,14 +161,14 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
   if (isNamedTwice(dependencies)) return Error::InvalidValue;
   for (const Edge& edge : dependencies) {
     if (!edge.node || &edge.node->graph() != this) return Error::InvalidValue;
-    if (const Error error = check(edge.data, *edge.node); error != Error::Success) return error;
+    TRY(check(edge.data, *edge.node));
   }
   if (auto* conditional = std::get_if<ConditionalNode>(&parameters)) {
     TRY(complete(*conditional));
   } else if (auto* allocation = std::get_if<AllocationNode>(&parameters)) {
     TRY(place(*allocation, dependencies));
   } else if (const auto* free = std::get_if<FreeNode>(&parameters)) {
-    if (const Error error = check(*free); error != Error::Success) return error;
+    TRY(check(*free));
   }
   GraphNode& node = append(std::move(parameters));
   for (const GraphRef& body : node.graphs()) node.conditionalGraphs_.push_back(body.get());

@@ -279,8 +279,7 @@ Error GraphPlan::record(Context& context) {
     }
     if (!step.isOnHost) continue;
     if (const auto* choice = std::get_if<PlannedNode::Choice>(&nodes_[step.nodes.front()].work))
-      for (const auto& body : choice->bodies)
-        if (const Error error = body->record(context); error != Error::Success) return error;
+      for (const auto& body : choice->bodies) TRY(body->record(context));
   }
   return Error::Success;
 }

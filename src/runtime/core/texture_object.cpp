@@ -110,7 +110,7 @@ Error TextureObject::texelsOf(Texels& out) const {
   out.channels = format->channels;
   const bool isNormalized = format->kind >= FirstUnorm && format->kind <= LastSnorm;
   if (format->isCompressed() || (format->kind > Float && !isNormalized)) {  // or packed
-    if (description_.resource >= TextureDescription::Resource::Linear) return Error::InvalidValue;
+    if (description_.isMemory()) return Error::InvalidValue;
     out = {32, 4, ChannelType::Float, false, format->element};
     if (format->hasSrgb()) return chooseSrgb(out.decoded);
     return Error::Success;
@@ -387,9 +387,7 @@ Error TextureObject::describe(abi::TextureRecord& record) {
   record.height = record.depth = record.layers = record.levels = 1;
   Texels texels;
   TRY(describeTexels(record, texels));
-  const bool isMemory = description_.resource == TextureDescription::Resource::Linear ||
-                        description_.resource == TextureDescription::Resource::Pitched;
-  return isMemory ? describeMemory(record, texels) : describeImage(record, texels);
+  return description_.isMemory() ? describeMemory(record, texels) : describeImage(record, texels);
 }
 
 Error createTexture(Context& context, const TextureDescription& description, uint64_t& handle) {

@@ -11,6 +11,7 @@ namespace mulciber::core {
 // What a program asks for; numbers are CUDA's.
 struct TextureDescription {
   enum class Resource : uint8_t { Array = 0, Mipmapped = 1, Linear = 2, Pitched = 3 } resource = Resource::Array;
+  bool isMemory() const { return resource == Resource::Linear || resource == Resource::Pitched; }
   std::shared_ptr<Array> array;
   std::shared_ptr<MipmappedArray> mipmapped;
   uint64_t address = 0;  // Linear, Pitched

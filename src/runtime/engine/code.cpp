@@ -25,11 +25,11 @@ MulciberResult compileThoseOfOneShape(MulciberModule_T& module) {
     const KernelInfo* info = nullptr;
     Error error = module.module->function(name, kernel.function);
     if (error == Error::Success) error = kernel.function->info(info);
-    if (error != Error::Success) return failure(error, name.c_str());
+    TRY(resultOf(error, name.c_str()));
     const uint32_t(&block)[3] = info->requiredBlock;
     if (block[0] == 0) continue;
     const MulciberLaunch shape{{1, 1, 1}, {block[0], block[1], block[2]}, 0, nullptr, nullptr, 0};
-    if (const MulciberResult failed = compile(kernel, *info, shape); failed != MULCIBER_SUCCESS) return failed;
+    TRY(compile(kernel, *info, shape));
   }
   return MULCIBER_SUCCESS;
 }
@@ -49,7 +49,7 @@ MulciberResult mulciberLoadModule(MulciberContext context, const void* code, siz
     if (error == Error::InvalidPtx && !log.errors.empty()) return fail(MULCIBER_ERROR_INVALID_CODE, log.errors);
     if (isTranslated && error == Error::NoBinaryForGpu) return fail(MULCIBER_ERROR_MISSING_FEATURE, log.errors);
     if (isTranslated && error == Error::InvalidImage) return fail(MULCIBER_ERROR_INVALID_CODE, log.errors);
-    if (error != Error::Success) return failure(error, "loading a module");
+    TRY(resultOf(error, "loading a module"));
     if (isTranslated) {
       if (const MulciberResult failed = compileThoseOfOneShape(*made); failed != MULCIBER_SUCCESS) {
         (void)context->context->unloadModule(made->module);
@@ -67,8 +67,7 @@ MulciberResult mulciberUnloadModule(MulciberModule module) {
   return guarded([&] {
     if (!module) return MULCIBER_SUCCESS;
     MulciberContext_T& context = *module->context;
-    if (const Error error = context.context->unloadModule(module->module); error != Error::Success)
-      return failure(error, "unloading a module");
+    TRY(resultOf(context.context->unloadModule(module->module), "unloading a module"));
     std::lock_guard lock(context.mutex);
     std::erase_if(context.modules, [&](const auto& held) { return held.get() == module; });
     return MULCIBER_SUCCESS;
@@ -104,7 +103,7 @@ MulciberResult mulciberPrepareKernel(MulciberKernel kernel, const MulciberLaunch
     const KernelInfo* info = nullptr;
     std::string messages;
     if (const Error error = kernel->function->info(info, &messages); error != Error::Success)
-      return messages.empty() ? failure(error, "translating a kernel") : fail(MULCIBER_ERROR_INVALID_CODE, messages);
+      return messages.empty() ? resultOf(error, "translating a kernel") : fail(MULCIBER_ERROR_INVALID_CODE, messages);
     return compile(*kernel, *info, *shape);
   });
 }

@@ -75,7 +75,7 @@ MulciberResult mulciberCreateContext(const MulciberContextInfo* info, MulciberCo
       engine.memory = {memory->allocate, memory->free, memory->user};
     }
     engine.mayStartThreads = (info->flags & MULCIBER_CONTEXT_NO_THREADS) == 0;
-    if (result = checkQueues(*info, engine); result != MULCIBER_SUCCESS) return result;
+    TRY(checkQueues(*info, engine));
     for (uint32_t i = 0; i < info->queueCount; ++i) {
       const MulciberQueue& queue = info->queues[i];
       engine.queues.push_back({queue.queue, queue.family, {queue.lock, queue.unlock, queue.user}});
@@ -83,10 +83,8 @@ MulciberResult mulciberCreateContext(const MulciberContextInfo* info, MulciberCo
     auto made = std::make_unique<MulciberContext_T>();
     const bool usesDisk = (info->flags & MULCIBER_CONTEXT_NO_DISK) == 0;
     core::ShaderCache& cache = usesDisk ? core::ShaderCache::get() : core::ShaderCache::none();
-    if (const Error error = core::Device::adopt(std::move(engine), cache, made->device); error != Error::Success)
-      return failure(error, "the context cannot use the device");
-    if (const Error error = made->device->createContext(0, made->context); error != Error::Success)
-      return failure(error, "the context cannot be created");
+    TRY(resultOf(core::Device::adopt(std::move(engine), cache, made->device), "the context cannot use the device"));
+    TRY(resultOf(made->device->createContext(0, made->context), "the context cannot be created"));
     *out = made.release();
     return MULCIBER_SUCCESS;
   });
@@ -115,7 +113,7 @@ MulciberResult mulciberDestroyContext(MulciberContext context) {
 MulciberResult mulciberCheck(MulciberContext context) {
   return guarded([&] {
     if (!context) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the context is null");
-    return failure(context->context->services().afterWait(), "the context");
+    return resultOf(context->context->services().afterWait(), "the context");
   });
 }
 

@@ -20,7 +20,7 @@ MulciberGraph keep(MulciberContext context, core::ExecutableGraphRef graph) {
 MulciberResult mulciberBeginCapture(MulciberStream stream) {
   return guarded([&] {
     if (!stream) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the stream is null");
-    return failure(core::Capture::begin(*stream->stream, core::CaptureMode::Relaxed, nullptr, {}), "a capture");
+    return resultOf(core::Capture::begin(*stream->stream, core::CaptureMode::Relaxed, nullptr, {}), "a capture");
   });
 }
 
@@ -33,7 +33,7 @@ MulciberResult mulciberEndCapture(MulciberStream stream, MulciberGraph* out) {
     Error error = core::Capture::end(*stream->stream, captured);
     if (error == Error::Success) error = core::ExecutableGraph::create(*captured, 0, graph, instantiation);
     if (captured) core::graphs().remove(captured.get());  // no handle of the CUDA libraries' stands for it
-    if (error != Error::Success) return failure(error, "a capture");
+    TRY(resultOf(error, "a capture"));
     *out = keep(stream->context, std::move(graph));
     return MULCIBER_SUCCESS;
   });
@@ -63,13 +63,13 @@ MulciberResult mulciberDestroyGraph(MulciberGraph graph) {
 MulciberResult mulciberLaunchGraph(MulciberStream stream, MulciberGraph graph) {
   return guarded([&] {
     if (!stream || !graph) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
-    return failure(graph->graph->launch(*stream->stream), "a graph");
+    return resultOf(graph->graph->launch(*stream->stream), "a graph");
   });
 }
 
 MulciberResult mulciberRecordGraph(MulciberRecording recording, MulciberGraph graph) {
   return guarded([&] {
-    if (const MulciberResult closed = checkOpen(recording); closed != MULCIBER_SUCCESS) return closed;
+    TRY(checkOpen(recording));
     if (!graph) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the graph is null");
     if (graph->context != recording->context)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the graph is of another context");
@@ -82,6 +82,6 @@ MulciberResult mulciberRecordGraph(MulciberRecording recording, MulciberGraph gr
     if (!refused.empty())
       return fail(MULCIBER_ERROR_NEEDS_HOST,
                   "the graph has " + refused + ": compute shaders cannot do that, launch it in a stream");
-    return failure(error, "a graph");
+    return resultOf(error, "a graph");
   });
 }

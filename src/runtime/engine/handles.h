@@ -91,7 +91,7 @@ using core::Error;
 
 // The result, with a sentence about it for mulciberGetErrorMessage().
 MulciberResult fail(MulciberResult result, std::string message);
-MulciberResult failure(Error error, const char* what);  // of core's; Success is MULCIBER_SUCCESS
+MulciberResult resultOf(Error error, const char* what);  // of core's; Success is MULCIBER_SUCCESS
 
 // Nothing thrown may cross the C boundary; only memory can run out in here.
 template <class Body>

@@ -75,10 +75,8 @@ MulciberResult mulciberWrapImage(MulciberContext context, VkImage image, const V
     if (const std::string why = whyNoArray(*info); !why.empty())
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the image cannot be a CUDA array: " + why);
     core::MipmappedArray* handle = nullptr;
-    if (const Error error =
-            core::wrapMipmappedArray(*context->context, descriptionOf(*info), info->mipLevels, image, handle);
-        error != Error::Success)
-      return failure(error, "the image cannot be a CUDA array");
+    TRY(resultOf(core::wrapMipmappedArray(*context->context, descriptionOf(*info), info->mipLevels, image, handle),
+                 "the image cannot be a CUDA array"));
     auto made = std::make_unique<MulciberImage_T>();
     made->context = context;
     made->handle = handle;
@@ -94,7 +92,7 @@ MulciberResult mulciberUnwrapImage(MulciberImage image) {
   return guarded([&] {
     if (!image) return MULCIBER_SUCCESS;
     MulciberContext_T& context = *image->context;
-    if (const Error error = context.context->waitIdle(); error != Error::Success) return failure(error, "the image");
+    TRY(resultOf(context.context->waitIdle(), "the image"));
     destroyObjects(*image);
     context.context->mipmappedArrays().remove(image->handle);
     std::lock_guard lock(context.mutex);
@@ -124,12 +122,10 @@ MulciberResult mulciberCreateTexture(MulciberImage image, const MulciberTextureI
       texture.resource = core::TextureDescription::Resource::Array;
       texture.filtersLevels = false;
       texture.maxLevel = 0;
-      if (const Error error = levelOf(*image, 0, texture.array); error != Error::Success)
-        return failure(error, "the image");
+      TRY(resultOf(levelOf(*image, 0, texture.array), "the image"));
     }
     for (int i = 0; i < 3; ++i) texture.addressModes[i] = addressMode(info->addressModes[i]);
-    if (const Error error = core::createTexture(*image->context->context, texture, *out); error != Error::Success)
-      return failure(error, "a texture of the image");
+    TRY(resultOf(core::createTexture(*image->context->context, texture, *out), "a texture of the image"));
     std::lock_guard lock(image->context->mutex);
     image->textures.push_back(*out);
     return MULCIBER_SUCCESS;
@@ -144,7 +140,7 @@ MulciberResult mulciberCreateSurface(MulciberImage image, uint32_t level, uint64
     if (error == Error::Success && !array->image()->shape().isStorage)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the image was made without VK_IMAGE_USAGE_STORAGE_BIT");
     if (error == Error::Success) error = core::createSurface(*image->context->context, array, *out);
-    if (error != Error::Success) return failure(error, "a surface of the image");
+    TRY(resultOf(error, "a surface of the image"));
     std::lock_guard lock(image->context->mutex);
     image->surfaces.push_back(*out);
     return MULCIBER_SUCCESS;
@@ -168,7 +164,7 @@ MulciberResult mulciberGetImage(MulciberContext context, void* cudaArray, Mulcib
     view.levels = 1;
     view.layers = shape.layers;
     const vk::Status status = array->image()->view(view, out->view);
-    if (status != vk::Status::Ok) return failure(core::errorFrom(status), "a view of the array");
+    TRY(resultOf(core::errorFrom(status), "a view of the array"));
     out->image = array->image()->handle();
     out->level = array->level();
     out->viewFormat = view.format;

@@ -30,7 +30,7 @@ inline core::Arguments argumentsOf(const MulciberLaunch& launch) {
 inline MulciberResult prepare(const MulciberKernel_T& kernel, const MulciberLaunch& launch, core::KernelLaunch& out) {
   const Error error =
       core::prepare(*kernel.function, shapeOf(launch), argumentsOf(launch), *kernel.module->context->context, out);
-  return error == Error::Success ? MULCIBER_SUCCESS : failure(error, kernel.function->name().c_str());
+  return resultOf(error, kernel.function->name().c_str());
 }
 
 }  // namespace mulciber::engine_api

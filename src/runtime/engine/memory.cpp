@@ -15,7 +15,7 @@ core::AllocationRef find(MulciberContext context, VkDeviceAddress address) {
 MulciberResult mulciberAllocate(MulciberContext context, size_t bytes, VkDeviceAddress* out) {
   return guarded([&] {
     if (!context || !out) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
-    return failure(context->context->allocate(bytes, *out), "allocating memory");
+    return resultOf(context->context->allocate(bytes, *out), "allocating memory");
   });
 }
 
@@ -23,7 +23,7 @@ MulciberResult mulciberFree(MulciberContext context, VkDeviceAddress address) {
   return guarded([&] {
     if (!context) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the context is null");
     if (!find(context, address)) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the context has no memory there");
-    return failure(context->context->free(address), "freeing memory");
+    return resultOf(context->context->free(address), "freeing memory");
   });
 }
 
@@ -56,7 +56,7 @@ MulciberResult mulciberWrapBuffer(MulciberContext context, VkBuffer buffer, VkDe
     const Error error = context->context->addForeign(memory, *out);
     if (error == Error::Success) return MULCIBER_SUCCESS;
     allocator.free(memory);
-    if (error != Error::InvalidValue) return failure(error, "wrapping a buffer");
+    if (error != Error::InvalidValue) return resultOf(error, "wrapping a buffer");
     return fail(MULCIBER_ERROR_IN_USE, "some of the buffer's addresses are known already as other memory");
   });
 }

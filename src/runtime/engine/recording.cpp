@@ -24,7 +24,7 @@ MulciberResult checkFamily(const vk::Device& device, uint32_t family) {
 
 // Before each piece of work: it comes after those before.
 MulciberResult open(MulciberRecording recording) {
-  if (const MulciberResult closed = checkOpen(recording); closed != MULCIBER_SUCCESS) return closed;
+  TRY(checkOpen(recording));
   const bool isFirst = recording->commands->count() == 0;
   if ((recording->flags & MULCIBER_RECORDING_UNORDERED) == 0 && !isFirst) recording->commands->barrier();
   return MULCIBER_SUCCESS;
@@ -35,8 +35,7 @@ MulciberResult checkHost(MulciberKernel_T& handle) {
   if (handle.needsNoHost.load(std::memory_order_relaxed)) return MULCIBER_SUCCESS;
   core::Function& function = *handle.function;
   const KernelInfo* kernel = nullptr;
-  if (const Error error = function.info(kernel); error != Error::Success)
-    return failure(error, function.name().c_str());
+  TRY(resultOf(function.info(kernel), function.name().c_str()));
   if (!kernel->usesPrintf && !kernel->usesHeap) {
     handle.needsNoHost.store(true, std::memory_order_relaxed);
     return MULCIBER_SUCCESS;
@@ -48,8 +47,7 @@ MulciberResult checkHost(MulciberKernel_T& handle) {
 
 MulciberResult begin(MulciberRecording_T& recording) {
   vk::Commands& commands = *recording.commands;
-  if (const vk::Status status = commands.begin({}); status != vk::Status::Ok)
-    return failure(core::errorFrom(status), "beginning a recording");
+  TRY(resultOf(core::errorFrom(commands.begin({})), "beginning a recording"));
   if ((recording.flags & MULCIBER_RECORDING_BARRIER_BEFORE) != 0) commands.comeAfterOwner();
   recording.isOpen = true;
   return MULCIBER_SUCCESS;
@@ -59,8 +57,7 @@ MulciberResult begin(MulciberRecording_T& recording) {
 
 MulciberResult engine_api::checkOpen(MulciberRecording recording) {
   if (!recording || !recording->isOpen) return fail(MULCIBER_ERROR_WRONG_STATE, "the recording is null or has ended");
-  if (const Error error = recording->context->context->error(); error != Error::Success)
-    return failure(error, "the context");
+  TRY(resultOf(recording->context->context->error(), "the context"));
   return MULCIBER_SUCCESS;
 }
 
@@ -74,8 +71,8 @@ MulciberResult mulciberBeginRecording(MulciberContext context, const MulciberRec
           MULCIBER_ERROR_INVALID_ARGUMENT,
           "MulciberRecordingInfo: the size and the command buffer must be given, and no flag that is not known");
     vk::Device& device = context->context->vulkan();
-    if (const MulciberResult wrong = checkFamily(device, info->queueFamily); wrong != MULCIBER_SUCCESS) return wrong;
-    if (const Error error = context->context->error(); error != Error::Success) return failure(error, "the context");
+    TRY(checkFamily(device, info->queueFamily));
+    TRY(resultOf(context->context->error(), "the context"));
     std::lock_guard lock(context->mutex);
     for (const auto& other : context->recordings)
       if (other->isOpen && other->commands->handle() == info->commandBuffer)
@@ -92,7 +89,7 @@ MulciberResult mulciberBeginRecording(MulciberContext context, const MulciberRec
     }
     recording->frame = info->frame;
     recording->flags = info->flags;
-    if (const MulciberResult failed = begin(*recording); failed != MULCIBER_SUCCESS) return failed;
+    TRY(begin(*recording));
     *out = recording.get();
     context->recordings.push_back(std::move(recording));
     return MULCIBER_SUCCESS;
@@ -106,29 +103,28 @@ MulciberResult mulciberEndRecording(MulciberRecording recording) {
     const vk::Status status = recording->commands->end();
     std::lock_guard lock(recording->context->mutex);
     recording->isOpen = false;
-    return failure(core::errorFrom(status), "ending a recording");
+    return resultOf(core::errorFrom(status), "ending a recording");
   });
 }
 
 MulciberResult mulciberRecordLaunch(MulciberRecording recording, MulciberKernel kernel, const MulciberLaunch* launch) {
   return guarded([&] {
-    if (const MulciberResult closed = open(recording); closed != MULCIBER_SUCCESS) return closed;
+    TRY(open(recording));
     if (!kernel || !launch) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
     if (kernel->module->context != recording->context)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the kernel is of another context");
-    if (const MulciberResult refused = checkHost(*kernel); refused != MULCIBER_SUCCESS) return refused;
+    TRY(checkHost(*kernel));
     core::KernelLaunch prepared;
-    if (const MulciberResult failed = prepare(*kernel, *launch, prepared); failed != MULCIBER_SUCCESS) return failed;
+    TRY(prepare(*kernel, *launch, prepared));
     const vk::Status status = prepared.record(*recording->commands);
-    return status == vk::Status::Ok ? MULCIBER_SUCCESS
-                                    : failure(core::errorFrom(status), kernel->function->name().c_str());
+    return resultOf(core::errorFrom(status), kernel->function->name().c_str());
   });
 }
 
 MulciberResult mulciberRecordCopy(MulciberRecording recording, VkDeviceAddress destination, VkDeviceAddress source,
                                   size_t bytes) {
   return guarded([&] {
-    if (const MulciberResult closed = open(recording); closed != MULCIBER_SUCCESS) return closed;
+    TRY(open(recording));
     if (bytes != 0) recording->commands->copy({destination, source, bytes});
     return MULCIBER_SUCCESS;
   });
@@ -137,7 +133,7 @@ MulciberResult mulciberRecordCopy(MulciberRecording recording, VkDeviceAddress d
 MulciberResult mulciberRecordFill(MulciberRecording recording, VkDeviceAddress destination, uint32_t value,
                                   uint32_t valueBytes, size_t count) {
   return guarded([&] {
-    if (const MulciberResult closed = open(recording); closed != MULCIBER_SUCCESS) return closed;
+    TRY(open(recording));
     if ((valueBytes != 1 && valueBytes != 2 && valueBytes != 4) || destination % valueBytes != 0)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "values have 1, 2 or 4 bytes and lie at multiples of that");
     if (count != 0) recording->commands->fill({destination, value, valueBytes, count});

@@ -11,7 +11,7 @@ MulciberResult fail(MulciberResult result, std::string message) {
   return result;
 }
 
-MulciberResult failure(Error error, const char* what) {
+MulciberResult resultOf(Error error, const char* what) {
   MulciberResult result = MULCIBER_ERROR_UNKNOWN;
   switch (error) {
     case Error::Success: return MULCIBER_SUCCESS;

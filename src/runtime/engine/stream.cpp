@@ -14,7 +14,7 @@ MulciberResult mulciberCreateStream(MulciberContext context, MulciberStream* out
     core::Context& core = *context->context;
     Error error = core.createStream(core::Stream::NonBlocking, 0, made->handle);
     if (error == Error::Success) error = core.stream(reinterpret_cast<uintptr_t>(made->handle), false, made->stream);
-    if (error != Error::Success) return failure(error, "creating a stream");
+    TRY(resultOf(error, "creating a stream"));
     std::lock_guard lock(context->mutex);
     context->streams.push_back(std::move(made));
     *out = context->streams.back().get();
@@ -26,8 +26,7 @@ MulciberResult mulciberDestroyStream(MulciberStream stream) {
   return guarded([&] {
     if (!stream) return MULCIBER_SUCCESS;
     MulciberContext_T& context = *stream->context;
-    if (const Error error = context.context->destroyStream(stream->handle); error != Error::Success)
-      return failure(error, "destroying a stream");
+    TRY(resultOf(context.context->destroyStream(stream->handle), "destroying a stream"));
     std::lock_guard lock(context.mutex);
     std::erase_if(context.streams, [&](const auto& held) { return held.get() == stream; });
     return MULCIBER_SUCCESS;
@@ -37,8 +36,8 @@ MulciberResult mulciberDestroyStream(MulciberStream stream) {
 MulciberResult mulciberLaunch(MulciberStream stream, MulciberKernel kernel, const MulciberLaunch* launch) {
   return guarded([&] {
     if (!stream || !kernel || !launch) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
-    return failure(core::launch(*kernel->function, shapeOf(*launch), argumentsOf(*launch), *stream->stream),
-                   kernel->function->name().c_str());
+    return resultOf(core::launch(*kernel->function, shapeOf(*launch), argumentsOf(*launch), *stream->stream),
+                    kernel->function->name().c_str());
   });
 }
 
@@ -50,7 +49,7 @@ MulciberResult mulciberCopy(MulciberStream stream, uint64_t destination, uint64_
     copy.source = source;
     copy.width = bytes;
     const bool isCaptured = stream->stream->capture() != nullptr;  // nothing is waited for then
-    return failure(core::copy(*stream->stream, copy, isCaptured), "a copy");
+    return resultOf(core::copy(*stream->stream, copy, isCaptured), "a copy");
   });
 }
 
@@ -64,14 +63,14 @@ MulciberResult mulciberFill(MulciberStream stream, VkDeviceAddress destination, 
     fill.value = value;
     fill.valueBytes = valueBytes;
     fill.width = count;
-    return failure(core::fill(*stream->stream, fill, true), "a fill");
+    return resultOf(core::fill(*stream->stream, fill, true), "a fill");
   });
 }
 
 MulciberResult mulciberSynchronizeStream(MulciberStream stream) {
   return guarded([&] {
     if (!stream) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the stream is null");
-    return failure(stream->stream->synchronize(), "the stream");
+    return resultOf(stream->stream->synchronize(), "the stream");
   });
 }
 
@@ -85,7 +84,7 @@ MulciberResult exchange(MulciberStream stream, VkSemaphore semaphore, uint64_t v
     (signals ? semaphores.signals : semaphores.waits).push_back({semaphore, value});
     std::vector<core::Operation> operations;
     operations.emplace_back(std::move(semaphores));
-    return failure(stream->stream->enqueue(std::move(operations)), "a semaphore");
+    return resultOf(stream->stream->enqueue(std::move(operations)), "a semaphore");
   });
 }
 
@@ -103,13 +102,11 @@ MulciberResult mulciberGetStreamEnd(MulciberStream stream, VkSemaphore* semaphor
   return guarded([&] {
     if (!stream || !semaphore || !value) return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "a pointer is null");
     core::MarkerRef marker;
-    if (const Error error = stream->stream->mark(core::Precision::Exact, marker); error != Error::Success)
-      return failure(error, "the stream");
+    TRY(resultOf(stream->stream->mark(core::Precision::Exact, marker), "the stream"));
     if (!marker->isResolved())
       return fail(MULCIBER_ERROR_WRONG_STATE, "the stream waits for a function of the host: its end is not known yet");
     const vk::Point& end = marker->point();
-    if (const vk::Status status = end.queue->submit(end.value); status != vk::Status::Ok)
-      return failure(core::errorFrom(status), "the stream");
+    TRY(resultOf(core::errorFrom(end.queue->submit(end.value)), "the stream"));
     *semaphore = end.queue->timeline();
     *value = end.value;
     return MULCIBER_SUCCESS;

@@ -152,7 +152,7 @@ Status Device::open() {
   VkQueue queue = VK_NULL_HANDLE;
   for (uint32_t i = 0; i < count; ++i) {
     api_.vkGetDeviceQueue(handle_, family, i, &queue);
-    if (Status made = addQueue(queue, family, {}); made != Status::Ok) return made;
+    TRY(addQueue(queue, family, {}));
   }
   if (otherFamily != family) {
     api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);

@@ -95,10 +95,7 @@ Status HostWrites::submitNothing() {
     std::vector<std::unique_lock<std::mutex>> others;
     if (!hasWorked_) others = device_.lockQueues();
     hasWorked_ = true;
-    if (const Status given =
-            device_.status(api.vkQueueSubmit2(queue_, 1, &nothing, fence_), "showing the host's writes");
-        given != Status::Ok)
-      return given;
+    TRY(device_.status(api.vkQueueSubmit2(queue_, 1, &nothing, fence_), "showing the host's writes"));
   }
   while (true) {
     if (util::mustLeave()) return Status::Ended;

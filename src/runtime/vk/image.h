@@ -56,7 +56,6 @@ class Image {
   VkImage handle() const { return handle_; }
   const ImageShape& shape() const { return shape_; }
   Device& device() const { return device_; }
-  uint64_t memoryBytes() const { return memory_.size; }
   uint64_t alignment() const { return alignment_; }
 
  private:
