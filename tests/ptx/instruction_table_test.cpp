@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "forms/form_instances.h"
 #include "ptxas.h"
-#include "translator/ptx/form_instances.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/verifier.h"
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "translator/ptx/form_instances.h"
+#include "forms/form_instances.h"
 
 namespace mulciber::ptx {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "translator/ptx/form_instances.h"
+#include "forms/form_instances.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/verifier.h"
 

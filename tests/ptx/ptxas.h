@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "translator/ptx/form_instances.h"
+#include "forms/form_instances.h"
 
 namespace mulciber::ptx {
 

@@ -11,10 +11,10 @@
 #include <set>
 #include <sstream>
 
+#include "forms/form_instances.h"
 #include "mutations.h"
 #include "ptxas.h"
 #include "support/wildcard.h"
-#include "translator/ptx/form_instances.h"
 
 namespace mulciber::ptx {
 namespace {

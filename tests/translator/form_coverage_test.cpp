@@ -1,4 +1,4 @@
-#include "translator/form_coverage.h"
+#include "forms/form_coverage.h"
 
 #include <gtest/gtest.h>
 

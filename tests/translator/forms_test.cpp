@@ -7,9 +7,9 @@
 #include <map>
 #include <regex>
 
+#include "forms/form_instances.h"
 #include "mulciber/translator.h"
 #include "support/wildcard.h"
-#include "translator/ptx/form_instances.h"
 
 namespace mulciber::ptx {
 namespace {

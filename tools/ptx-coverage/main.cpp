@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "translator/form_coverage.h"
+#include "forms/form_coverage.h"
 #include "translator/ptx/coverage.h"
 
 int main(int argc, char** argv) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/suite/case.h"
-#include "translator/ptx/form_instances.h"
+#include "forms/form_instances.h"
 
 namespace mulciber::conformance {
 

@@ -1,8 +1,8 @@
-#include "translator/form_coverage.h"
+#include "forms/form_coverage.h"
 
+#include "forms/form_instances.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
-#include "translator/ptx/form_instances.h"
 #include "translator/ptx/parser.h"
 #include "translator/ptx/verifier.h"
 

@@ -1,4 +1,4 @@
-#include "translator/ptx/form_instances.h"
+#include "forms/form_instances.h"
 
 #include <array>
 
