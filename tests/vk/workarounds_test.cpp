@@ -103,8 +103,9 @@ TEST(Workarounds, AreDocumented) {
   constexpr const char* drivers[] = {"NVIDIA's", "lavapipe", "GPUs'", "all", "where a probe finds it"};
   for (const WorkaroundInfo& info : workaroundList()) {
     const std::string row =
-        fmt::format("| `{}` | {} | {} | {} | {} | {} |", info.id, drivers[static_cast<size_t>(info.drivers)],
-                    info.fault, info.remedy, info.cost, info.test);
+        fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |", info.id, drivers[static_cast<size_t>(info.drivers)],
+                    info.seen, info.fault, info.remedy, info.cost, info.test);
+    EXPECT_FALSE(info.seen.empty()) << info.id;
     EXPECT_NE(text.find(row), std::string::npos) << "docs/workarounds.md lacks the row\n" << row;
     EXPECT_TRUE(!info.test.starts_with("tests/") || std::filesystem::exists(root / info.test)) << info.test;
   }

@@ -46,10 +46,11 @@ std::string workaroundsAsJson(const vk::Device& device) {
   for (size_t i = 0; i < vk::workaroundList().size(); ++i) {
     const vk::WorkaroundInfo& info = vk::workaroundList()[i];
     list += fmt::format(
-        "{}\n    {{\"device\": {}, \"id\": {}, \"on\": {}, \"fault\": {}, \"remedy\": {}, \"cost\": {}, \"test\": {}}}",
+        "{}\n    {{\"device\": {}, \"id\": {}, \"on\": {}, \"seen\": {}, \"fault\": {}, \"remedy\": {}, \"cost\": {}, "
+        "\"test\": {}}}",
         i == 0 ? "" : ",", json(device.physical().properties().deviceName), json(info.id),
-        device.workarounds().has(static_cast<vk::Workaround>(i)), json(info.fault), json(info.remedy), json(info.cost),
-        json(info.test));
+        device.workarounds().has(static_cast<vk::Workaround>(i)), json(info.seen), json(info.fault), json(info.remedy),
+        json(info.cost), json(info.test));
   }
   return list;
 }

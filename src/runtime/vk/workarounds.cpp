@@ -17,8 +17,8 @@ namespace {
 using Drivers = WorkaroundInfo::Drivers;
 
 constexpr auto list = std::to_array<WorkaroundInfo>({
-#define WORKAROUND(name, id, drivers, member, fault, remedy, cost, test) \
-  {id, Drivers::drivers, member, fault, remedy, cost, test},
+#define WORKAROUND(name, id, drivers, seen, member, fault, remedy, cost, test) \
+  {id, Drivers::drivers, seen, member, fault, remedy, cost, test},
 #include "runtime/vk/workarounds.def"
 #undef WORKAROUND
 });

@@ -22,6 +22,7 @@ struct WorkaroundInfo {
   enum class Drivers : uint8_t { Nvidia, Lavapipe, Gpus, All, Probed };
   std::string_view id;
   Drivers drivers;
+  std::string_view seen;        // the release that showed the fault
   bool TargetProfile::*member;  // how the translator is told; null for what the runtime does
   std::string_view fault, remedy, cost, test;
 };
