@@ -1,5 +1,5 @@
-// What language models run: attention in one kernel, with mma.sync, ldmatrix and cp.async as libraries of our days have
-// it, and products of quantised numbers by dp4a.
+// What language models run: attention in one kernel, with mma.sync, ldmatrix and cp.async as current libraries use
+// them, and products of quantised numbers with dp4a.
 #include <cuda_fp16.h>
 
 #include "bench.h"

@@ -4,7 +4,7 @@
 //   bench_growth [--translate] [SHAPE [COUNT...]]     --translate: without the driver
 //   bench_growth --shapes                             their names and usual counts
 //
-// MESA_SHADER_CACHE_DISABLE=1 keeps Mesa from taking what it compiled before.
+// MESA_SHADER_CACHE_DISABLE=1 keeps Mesa from reusing what it compiled before.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // One scene both ways: a million particles that a CUDA kernel moves and Vulkan draws. `engine` records the kernel into
-// the frame's command buffer; `interop` lets libcuda.so.1, whosever it is, write exported memory between exported
+// the frame's command buffer; `interop` lets libcuda.so.1, ours or NVIDIA's, write exported memory between exported
 // semaphores.
 //   bench_interop engine|interop [particles] [frames]
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Kernels that arithmetic bounds: products, transforms, simulations.
+// Kernels bound by arithmetic: products, transforms, simulations.
 #include <cuda_fp16.h>
 
 #include "bench.h"

@@ -1,4 +1,4 @@
-// One kind of branch, call, barrier or exchange between lanes each.
+// Each kernel repeats one kind of branch, call, barrier or exchange between lanes.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>

@@ -1,5 +1,6 @@
 // Operations that Mulciber makes of others, on all operands or some hundred million random ones: the check is a hash of
-// the results' bits. Every one is native's; with MULCIBER_EXACT_DENORMALS=0 multiply-adds of f32 flush.
+// the results' bits. All hashes equal the native ones; with MULCIBER_EXACT_DENORMALS=0 multiply-adds of f32 flush
+// denormals.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -1,4 +1,4 @@
-// One operation or function of floating-point numbers each.
+// Each kernel repeats one operation or function of floating-point numbers.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

@@ -1,4 +1,4 @@
-// One operation of integers each.
+// Each kernel repeats one operation of integers.
 #include "operations.h"
 
 using Wide = unsigned __int128;

@@ -1,4 +1,4 @@
-// One kind of access to memory, or atomic operation, each.
+// Each kernel repeats one kind of memory access or atomic operation.
 #include <cuda_fp16.h>
 
 #include "operations.h"

@@ -1,4 +1,4 @@
-// Kernels that memory bounds: copies, sums, scans, stencils.
+// Kernels bound by memory: copies, sums, scans, stencils.
 #include "bench.h"
 
 template <class T>

@@ -1,4 +1,4 @@
-// A camera: from where it looks to what, as a matrix for vertex shaders.
+// A camera: where it stands and what it looks at, as a matrix for vertex shaders.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The frames that an example draws, two of them at work at once: a number of them, the last of which becomes a PNG, or
-// with --window as many as are drawn until somebody closes the window.
+// Draws the frames of an example, two in flight at a time: a given number, the last of which becomes a PNG, or with
+// --window until somebody closes the window.
 #pragma once
 
 #include <chrono>

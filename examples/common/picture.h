@@ -1,5 +1,5 @@
-// What is drawn into: half floats with a depth buffer, on some devices several samples for each pixel, and the way from
-// there into a PNG.
+// The render target: half floats and a depth buffer, on some devices with several samples for each pixel. It can be
+// saved as a PNG.
 #pragma once
 
 #include <cstdint>

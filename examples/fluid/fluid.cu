@@ -1,9 +1,9 @@
-// Smoke in a wind tunnel that stands upright: what flows, in textures that CUDA kernels sample and surfaces that they
-// write, after Stam's "Stable Fluids" and Fedkiw's confinement of whirls. Then light through the smoke, and its glow.
+// Smoke in an upright wind tunnel. CUDA kernels sample the flow through textures and write it through surfaces, after
+// Stam's "Stable Fluids" and Fedkiw's vorticity confinement. Then comes the light through the smoke, and its glow.
 // Compiled to fluid.ptx with: nvcc -ptx -arch=compute_75 fluid.cu
 //
-// Velocities are in heights of the picture per second. Textures are sampled at 0 to 1: what is called `smooth` is
-// filtered between texels, other textures are read texel by texel.
+// Velocities are in heights of the picture per second. Texture coordinates run from 0 to 1. Textures called
+// `smooth` are filtered between texels; the others are read texel by texel.
 #include <cuda_fp16.h>
 
 using Texture = cudaTextureObject_t;

@@ -1,4 +1,4 @@
-// Two galaxies that meet: every star is drawn to every other. An ordinary CUDA program, built by nvcc with its static
+// Two galaxies that meet: every star attracts every other. An ordinary CUDA program, built by nvcc with its static
 // runtime, that knows nothing of Vulkan: mulciber run galaxy
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
 // An ocean: CUDA kernels make waves and write the vertices and indices that the renderer draws, recorded into the
-// renderer's own command buffers. Nothing is copied and nothing waits but the host, for the frame before last.
+// renderer's own command buffers. Nothing is copied, and only the host waits: for the frame before the last.
 #include <cstdio>
 
 #include "common/camera.h"

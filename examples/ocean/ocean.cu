@@ -1,5 +1,6 @@
-// Waves of an ocean: a spectrum of them, moved on in time, made heights and slopes by Fourier transforms, and written
-// as the vertices that a renderer draws. Compiled to ocean.ptx with: nvcc -ptx -arch=compute_75 ocean.cu
+// Waves of an ocean: their spectrum is moved forward in time, Fourier transforms turn it into heights and slopes, and
+// these are written as the vertices that a renderer draws. Compiled to ocean.ptx with: nvcc -ptx -arch=compute_75
+// ocean.cu
 //
 // A patch of N x N points repeats. Its waves have the wave numbers k = 2 pi (x - N/2, y - N/2) / length.
 

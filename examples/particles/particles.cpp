@@ -1,5 +1,5 @@
 // A million particles: a CUDA kernel writes the vertex buffer that the renderer draws, on one device, with no copy. The
-// two take turns by timeline semaphores, and the host waits for neither but for the pictures that it saves.
+// two take turns by timeline semaphores. The host waits for them only when it saves a picture.
 #include <cmath>
 #include <cstdio>
 

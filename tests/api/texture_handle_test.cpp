@@ -76,7 +76,7 @@ TEST_F(TextureHandles, AreNamedWhenChecked) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(readBy(texture, seen), CUDA_ERROR_LAUNCH_FAILED);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find(std::string("a kernel used ") + name + ", which is no texture or surface object"),
+  EXPECT_NE(said.find(std::string("a kernel used ") + name + ", which is not a texture or surface object"),
             std::string::npos)
       << said;
 }

@@ -93,7 +93,7 @@ def bad_programs(at):
     entry = contents.rfind(b"\x50\xed\x55\xba") + 16
     size = contents[entry + 8:entry + 16]
     program = damaged(BIN / "vector_add_shared", contents[entry:entry + 8] + size, contents[entry:entry + 8] + b"\xff" * 8, at / "corrupt")
-    check("a program with a corrupt fat binary", run("run", program), 1, err="corrupt fat binary: .*\n.*the kernel _Z3add.* cannot be had: .*\n.*image", lines=3)
+    check("a program with a corrupt fat binary", run("run", program), 1, err="corrupt fat binary: .*\n.*the kernel _Z3add.* cannot be loaded: .*\n.*image", lines=3)
     if shutil.which("strip"):
         shutil.copy(BIN / "vector_add_static", at / "stripped")
         subprocess.run(["strip", at / "stripped"], check=True)

@@ -97,7 +97,7 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
   }
   TRY(checkConditionals(graph, flags, instantiation));
   if ((flags & DeviceLaunch) != 0) {
-    util::log().warn("a graph is to be launched by kernels, which is not offered");
+    util::log().warn("launching a graph from kernels is not offered");
     instantiation.result = InstantiateResult::Failed;
     return Error::NotSupported;
   }

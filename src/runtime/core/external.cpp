@@ -65,7 +65,7 @@ bool isKnown(ExternalSemaphoreType type) { return nameOf(type) != nullptr; }
 template <class Type>
 Error refuse(const char* what, Type type) {
   if (const char* const name = nameOf(type))
-    util::log().warn("external {} that is {} cannot be imported: file descriptors of Vulkan's can", what, name);
+    util::log().warn("external {} that is {} cannot be imported: only file descriptors from Vulkan can", what, name);
   return isKnown(type) ? Error::NotSupported : Error::InvalidValue;
 }
 

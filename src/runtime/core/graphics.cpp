@@ -71,7 +71,7 @@ Error OpenGlMemory::create(Context& context, const OpenGl& gl, uint64_t bytes) {
   if (isKnown(gl)) return Error::Success;
   while (gl.GetError() != 0) {  // ours, and not for the program to find
   }
-  util::log().warn("OpenGL took no memory of {} bytes from the Vulkan driver", bytes_);
+  util::log().warn("OpenGL did not import {} bytes of memory from the Vulkan driver", bytes_);
   return Error::NotSupported;
 }
 
@@ -118,7 +118,7 @@ class BufferResource : public GraphicsResource {
  private:
   Error check(const OpenGl& gl) const override {
     if (gl.IsBuffer(buffer_) && sizeOf(gl, buffer_) == bytes_) return Error::Success;
-    util::log().warn("OpenGL's buffer {} is not of the size any more with which it was registered", buffer_);
+    util::log().warn("OpenGL's buffer {} no longer has the size that it was registered with", buffer_);
     return Error::MapFailed;
   }
   void copyFromOpenGl(const OpenGl& gl) const override {

@@ -185,11 +185,11 @@ Error ImageResource::create(Context& context, const OpenGl& gl, uint32_t flags) 
   const auto internal = static_cast<uint32_t>(isRenderbuffer() ? renderbufferParameter(gl, RENDERBUFFER_INTERNAL_FORMAT)
                                                                : levelParameter(gl, 0, TEXTURE_INTERNAL_FORMAT));
   if (!findFormat(internal)) {
-    util::log().warn("OpenGL's image {} has the internal format {:#x}, which CUDA has not", image_, internal);
+    util::log().warn("OpenGL's image {} has the internal format {:#x}, which CUDA does not have", image_, internal);
     return Error::InvalidValue;
   }
   if (isRenderbuffer() && renderbufferParameter(gl, RENDERBUFFER_SAMPLES) != 0) {
-    util::log().warn("OpenGL's renderbuffer {} has several samples for each texel, which CUDA has not", image_);
+    util::log().warn("OpenGL's renderbuffer {} has several samples for each texel, which CUDA does not have", image_);
     return Error::InvalidValue;
   }
   uint64_t bytes = 0;
@@ -227,7 +227,7 @@ Error ImageResource::check(const OpenGl& gl) const {
           now[i].width == levels_[i].width && now[i].height == levels_[i].height && now[i].depth == levels_[i].depth;
   }
   if (isSame) return Error::Success;
-  util::log().warn("OpenGL's image {} is not of the shape any more with which it was registered", image_);
+  util::log().warn("OpenGL's image {} no longer has the shape that it was registered with", image_);
   return Error::MapFailed;
 }
 

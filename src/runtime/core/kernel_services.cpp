@@ -174,9 +174,10 @@ Error KernelServices::reportError() {
                    error_->block[0], error_->block[1], error_->block[2], error_->thread[0], error_->thread[1],
                    error_->thread[2], deviceString(error_->message).c_str());
     else if (kind == abi::KernelError::NoTexture)
-      util::log().error("a kernel used {:#x}, which is no texture or surface object (block {},{},{}, thread {},{},{})",
-                        error_->message, error_->block[0], error_->block[1], error_->block[2], error_->thread[0],
-                        error_->thread[1], error_->thread[2]);
+      util::log().error(
+          "a kernel used {:#x}, which is not a texture or surface object (block {},{},{}, thread {},{},{})",
+          error_->message, error_->block[0], error_->block[1], error_->block[2], error_->thread[0], error_->thread[1],
+          error_->thread[2]);
     else
       util::log().error("a kernel failed: {} (block {},{},{}, thread {},{},{})", errorDescription(error),
                         error_->block[0], error_->block[1], error_->block[2], error_->thread[0], error_->thread[1],

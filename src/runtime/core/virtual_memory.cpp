@@ -20,7 +20,8 @@ namespace {
 
 Error open(Device& device, std::shared_ptr<vk::Device>& out) {
   if (vk::hasSparseBuffers(device.physical())) return device.open(out);
-  util::log().warn("{} cannot map memory at addresses: its Vulkan driver has no sparse buffers", device.name());
+  util::log().warn("{} cannot map memory at reserved addresses: its Vulkan driver has no sparse buffers",
+                   device.name());
   return Error::NotSupported;
 }
 

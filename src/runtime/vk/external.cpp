@@ -81,7 +81,7 @@ Status importKnown(Device& device, const ExternalMemory& memory, uint32_t allowe
                    VkDeviceMemory& out) {
   const Status status = importMemory(device, memory, allowed, next, out);
   if (status == Status::Failed)
-    util::log().warn("the driver knows no memory of {} bytes behind a file descriptor that was to be imported",
+    util::log().warn("the Vulkan driver finds no memory of {} bytes behind a file descriptor that is to be imported",
                      memory.size);
   return status;
 }
@@ -136,7 +136,7 @@ Status ImportedBuffer::create(const ExternalMemory& external, uint64_t bytes) {
     made = createBuffer(external.size, needed);
   if (made != Status::Ok) return made;
   if (needed.size > external.size) {
-    util::log().warn("a buffer over {} bytes of imported memory takes {}, and the memory has {}", bytes, needed.size,
+    util::log().warn("a buffer over {} bytes of imported memory needs {}, and the memory has {}", bytes, needed.size,
                      external.size);
     return Status::Unsupported;
   }
@@ -185,7 +185,7 @@ Status createSharedMemory(Device& device, uint64_t size, int& descriptor) {
   VkMemoryRequirements needed{};
   TRY(made.createBuffer(size, needed));
   if (needed.size != size) {
-    util::log().warn("a buffer of {} bytes takes {} of the driver's: memory of that size cannot be shared", size,
+    util::log().warn("for a buffer of {} bytes the driver needs {}: memory of that size cannot be shared", size,
                      needed.size);
     return Status::Unsupported;
   }

@@ -121,7 +121,7 @@ Status Image::import(Device& device, const ImageShape& shape, const ExternalMemo
   device.api().vkGetImageMemoryRequirements(device.handle(), image->handle_, &needed);
   image->alignment_ = needed.alignment;
   if (offset % needed.alignment != 0 || offset > memory.size || needed.size > memory.size - offset) {
-    util::log().warn("an image of that shape takes {} bytes at a multiple of {}, and the imported memory has {} at {}",
+    util::log().warn("an image of that shape needs {} bytes at a multiple of {}, and the imported memory has {} at {}",
                      needed.size, needed.alignment, memory.size - std::min(memory.size, offset), offset);
     return Status::Unsupported;
   }

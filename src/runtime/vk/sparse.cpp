@@ -125,7 +125,7 @@ Status createOwnBuffer(Device& device, uint64_t size, uint32_t& types, VkBuffer&
   device.api().vkGetBufferMemoryRequirements(device.handle(), out, &requirements);
   types &= requirements.memoryTypeBits;
   if (requirements.size == size) return Status::Ok;
-  util::log().warn("a buffer of {} bytes takes {} of the driver's: memory of that size cannot be shared", size,
+  util::log().warn("for a buffer of {} bytes the driver needs {}: memory of that size cannot be shared", size,
                    requirements.size);
   return Status::Unsupported;
 }
@@ -203,7 +203,7 @@ Status importPhysicalMemory(Device& device, int descriptor, PhysicalMemory& out)
     status = import(out.size + step);
   if (status == Status::DeviceLost) destroyPhysicalMemory(device, out);
   if (out.size != 0) return Status::Ok;
-  util::log().warn("the driver knows no memory behind a file descriptor that was to be imported");
+  util::log().warn("the Vulkan driver finds no memory behind a file descriptor that is to be imported");
   return status == Status::DeviceLost ? status : Status::Failed;
 }
 

@@ -142,7 +142,7 @@ Error Kernel::function(core::Context& context, core::Function*& out) {
   core::Module* module = nullptr;
   if (Error error = library_.module(context, module); error != Error::Success) {
     if (!isReported_.exchange(true))
-      util::log().error("the kernel {} cannot be had: {}", name_, core::errorDescription(error));
+      util::log().error("the kernel {} cannot be loaded: {}", name_, core::errorDescription(error));
     return error;
   }
   if (Error error = module->function(name_, out); error != Error::Success) {
