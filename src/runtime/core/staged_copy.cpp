@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "runtime/core/context.h"
@@ -15,6 +17,48 @@ namespace {
 
 constexpr size_t pieceBytes = 4u << 20;
 constexpr size_t piecesInFlight = 3;
+// One thread copies 10 to 12 GB/s, a fourth of what crosses the bus meanwhile.
+constexpr size_t bytesOfThread = 1u << 20, mostThreads = 4;
+
+// Calls body(first, count) for shares of `count`, each but the first in a thread of its own.
+template <class Body>
+void inShares(size_t count, size_t shares, const Body& body) {
+  const size_t share = (count + shares - 1) / shares;
+  const auto run = [&](size_t first) { body(first, std::min(share, count - first)); };
+  std::vector<std::jthread> helpers;
+  for (size_t first = share; first < count; first += share) {
+    try {
+      helpers.emplace_back(run, first);
+    } catch (const std::system_error&) {  // there is no other thread to be had
+      run(first);
+    }
+  }
+  run(0);
+}
+
+struct Rows {
+  char* destination;
+  const char* source;
+  size_t width, rows, destinationPitch, sourcePitch;
+};
+
+void copyRows(Rows copy, bool mayStartThreads) {
+  if (copy.destinationPitch == copy.width && copy.sourcePitch == copy.width) {
+    copy.width *= copy.rows;
+    copy.rows = 1;
+  }
+  static const size_t processors = std::max(std::thread::hardware_concurrency(), 1u);
+  const size_t most = mayStartThreads ? std::min(processors, mostThreads) : 1;
+  const size_t shares = std::clamp<size_t>(copy.width * copy.rows / bytesOfThread, 1, most);
+  if (copy.rows == 1)
+    return inShares(copy.width, shares, [&](size_t first, size_t count) {
+      std::memcpy(copy.destination + first, copy.source + first, count);
+    });
+  inShares(copy.rows, shares, [&](size_t first, size_t count) {
+    for (size_t row = first; row < first + count; ++row)
+      std::memcpy(copy.destination + row * copy.destinationPitch, copy.source + row * copy.sourcePitch, copy.width);
+  });
+}
 
 class Staging {
  public:
@@ -47,8 +91,10 @@ class Staging {
 
   vk::Allocator& allocator() const { return stream_.context().vulkan().allocator(); }
 
-  char* hostRow(const StagedPiece& piece, size_t row) const {
-    return host_.first + piece.z * host_.slice + (piece.y + row) * host_.pitch + piece.x;
+  bool mayStartThreads() const { return stream_.context().mayStartThreads(); }
+
+  char* hostRow(const StagedPiece& piece) const {
+    return host_.first + piece.z * host_.slice + piece.y * host_.pitch + piece.x;
   }
 
   Error acquire(vk::Memory& out) {
@@ -64,9 +110,9 @@ class Staging {
   Error start(const StagedPiece& piece) {
     vk::Memory memory;
     TRY(acquire(memory));
+    char* const staging = static_cast<char*>(memory.host);
     if (toDevice_)
-      for (size_t row = 0; row < piece.rows; ++row)
-        std::memcpy(static_cast<char*>(memory.host) + row * piece.width, hostRow(piece, row), piece.width);
+      copyRows({staging, hostRow(piece), piece.width, piece.rows, piece.width, host_.pitch}, mayStartThreads());
     InFlight flight{piece, memory, nullptr};
     TRY(stream_.enqueue(work_(piece, memory)));
     TRY(stream_.mark(Precision::Exact, flight.marker));
@@ -78,10 +124,10 @@ class Staging {
     const InFlight flight = std::move(inFlight_.front());
     inFlight_.pop_front();
     TRY(stream_.waitFor(*flight.marker));
+    const StagedPiece& piece = flight.piece;
+    const char* const staging = static_cast<const char*>(flight.memory.host);
     if (!toDevice_)
-      for (size_t row = 0; row < flight.piece.rows; ++row)
-        std::memcpy(hostRow(flight.piece, row), static_cast<const char*>(flight.memory.host) + row * flight.piece.width,
-                    flight.piece.width);
+      copyRows({hostRow(piece), staging, piece.width, piece.rows, host_.pitch, piece.width}, mayStartThreads());
     return Error::Success;
   }
 
