@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "runtime/api/driver/driver.h"
+#include "runtime/core/array.h"
 #include "runtime/core/device.h"
 
 using namespace mulciber::api;
@@ -48,6 +49,18 @@ CUDA_API(CUresult, cuDeviceTotalMem_v2)(size_t* bytes, CUdevice ordinal) {
 CUDA_API(CUresult, cuDeviceGetAttribute)(int* value, CUdevice_attribute attribute, CUdevice ordinal) {
   return withDevice(
       ordinal, [&](core::Device& device) { return value ? device.attribute(attribute, *value) : Error::InvalidValue; });
+}
+
+// The same of every format, as the attribute says it.
+CUDA_API(CUresult, cuDeviceGetTexture1DLinearMaxWidth)
+(size_t* texels, CUarray_format format, unsigned int channels, CUdevice ordinal) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    if (!texels || !core::findArrayFormat(format, channels)) return Error::InvalidValue;
+    int most = 0;
+    TRY(device.attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, most));
+    *texels = static_cast<size_t>(most);
+    return Error::Success;
+  });
 }
 
 CUDA_API(CUresult, cuDeviceComputeCapability)(int* major, int* minor, CUdevice ordinal) {

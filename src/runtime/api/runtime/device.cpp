@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/runtime.h"
 
 using namespace mulciber::api;
@@ -72,6 +73,18 @@ CUDA_API(cudaError_t, cudaGetDeviceFlags)(unsigned int* flags) {
 CUDA_API(cudaError_t, cudaDeviceGetAttribute)(int* value, cudaDeviceAttr attribute, int ordinal) {
   return withDevice(
       ordinal, [&](core::Device& device) { return value ? device.attribute(attribute, *value) : Error::InvalidValue; });
+}
+
+// The same of every format, as the attribute says it.
+CUDA_API(cudaError_t, cudaDeviceGetTexture1DLinearMaxWidth)
+(size_t* texels, const cudaChannelFormatDesc* channels, int ordinal) {
+  return withDevice(ordinal, [&](core::Device& device) {
+    if (!texels || !channels || !formatOf(*channels)) return Error::InvalidValue;
+    int most = 0;
+    TRY(device.attribute(cudaDevAttrMaxTexture1DLinearWidth, most));
+    *texels = static_cast<size_t>(most);
+    return Error::Success;
+  });
 }
 
 CUDA_API(cudaError_t, cudaDeviceGetPCIBusId)(char* id, int bytes, int ordinal) {
