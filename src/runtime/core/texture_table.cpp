@@ -68,6 +68,11 @@ void TextureTable::write(uint32_t number) {
 }
 
 Error TextureTable::address(uint64_t& out) {
+  if (util::environment().checkTextures) {  // what was destroyed while kernels ran is found by no launch after them
+    std::vector<TableObjectRef> gone;
+    std::lock_guard lock(mutex_);
+    retire(gone);
+  }
   out = address_.load(std::memory_order_acquire);
   if (out != 0) return Error::Success;
   std::lock_guard lock(mutex_);
