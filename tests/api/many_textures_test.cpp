@@ -1,9 +1,11 @@
 // Hundreds of thousands of texture objects that live at once: the table behind their handles grows while kernels that
 // got handles before it grew still read.
+#include <thread>
 #include <unordered_set>
 #include <vector>
 
 #include "api/api_test.h"
+#include "api/held_stream.h"
 
 namespace mulciber::test {
 namespace {
@@ -54,11 +56,13 @@ class ManyTextures : public WithDevice {
     EXPECT_EQ(cuTexObjectCreate(&made, &resource, &how, nullptr), CUDA_SUCCESS);
     return made;
   }
-  void launch(const std::vector<CUtexObject>& all) {
+  void launch(const std::vector<CUtexObject>& all, CUstream stream = nullptr) {
     ASSERT_EQ(cuMemcpyHtoD(handles_, all.data(), all.size() * sizeof(CUtexObject)), CUDA_SUCCESS);
-    auto count = static_cast<unsigned>(all.size());
-    void* parameters[] = {&handles_, &out_, &count};
-    ASSERT_EQ(cuLaunchKernel(function_, (count + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr, parameters, nullptr),
+    launch(handles_, out_, static_cast<unsigned>(all.size()), stream);
+  }
+  void launch(CUdeviceptr handles, CUdeviceptr out, unsigned count, CUstream stream) {
+    void* parameters[] = {&handles, &out, &count};
+    ASSERT_EQ(cuLaunchKernel(function_, (count + 255) / 256, 1, 1, 256, 1, 1, 0, stream, parameters, nullptr),
               CUDA_SUCCESS);
   }
   // How many of the texels read are not those of their textures.
@@ -104,6 +108,59 @@ TEST_F(ManyTextures, LiveAtOnce) {
   CUDA_RESOURCE_DESC resource{};
   EXPECT_EQ(cuTexObjectGetResourceDesc(&resource, gone[0]), CUDA_ERROR_INVALID_VALUE);
   for (const CUtexObject texture : all) EXPECT_EQ(cuTexObjectDestroy(texture), CUDA_SUCCESS);
+}
+
+// Work that was given before keeps what it reads, however many objects come after it.
+TEST_F(ManyTextures, DestroyedOnesStayForTheWorkBefore) {
+  std::vector<CUtexObject> all, later;
+  for (unsigned i = 0; i < 500; ++i) all.push_back(make(i));
+  {
+    HeldStream held(cudaStreamNonBlocking);
+    launch(all, held.stream);
+    for (const CUtexObject texture : all) EXPECT_EQ(cuTexObjectDestroy(texture), CUDA_SUCCESS);
+    for (unsigned i = 0; i < 5000; ++i) later.push_back(make(i + 7));
+  }
+  EXPECT_EQ(wrong(all.size()), 0u);
+  for (const CUtexObject texture : later) EXPECT_EQ(cuTexObjectDestroy(texture), CUDA_SUCCESS);
+}
+
+// Each thread makes objects, reads by them and destroys them, at once with all others.
+TEST_F(ManyTextures, OfManyThreads) {
+  constexpr unsigned threads = 8, rounds = 40, ofRound = 50;
+  std::vector<size_t> wrongOfThread(threads, ofRound);
+  const auto work = [&](unsigned thread) {
+    EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    CUstream stream = nullptr;
+    CUdeviceptr handles = 0, out = 0;
+    EXPECT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAlloc(&handles, ofRound * sizeof(CUtexObject)), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAlloc(&out, ofRound * sizeof(float)), CUDA_SUCCESS);
+    size_t wrong = 0;
+    for (unsigned round = 0; round < rounds; ++round) {
+      std::vector<CUtexObject> own;
+      for (unsigned i = 0; i < ofRound; ++i) own.push_back(make(thread * 31 + round + i));
+      EXPECT_EQ(cuMemcpyHtoDAsync(handles, own.data(), ofRound * sizeof(CUtexObject), stream), CUDA_SUCCESS);
+      launch(handles, out, ofRound, stream);
+      // Some before the kernel has read by them.
+      for (unsigned i = 0; i < ofRound; i += 3) EXPECT_EQ(cuTexObjectDestroy(own[i]), CUDA_SUCCESS);
+      std::vector<float> seen(ofRound);
+      EXPECT_EQ(cuMemcpyDtoHAsync(seen.data(), out, ofRound * sizeof(float), stream), CUDA_SUCCESS);
+      EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+      for (unsigned i = 0; i < ofRound; ++i) {
+        wrong += seen[i] != static_cast<float>((thread * 31 + round + i) % distinct);
+        if (i % 3 == 0) continue;
+        EXPECT_EQ(cuTexObjectDestroy(own[i]), CUDA_SUCCESS);
+      }
+    }
+    EXPECT_EQ(cuMemFree(handles), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(out), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+    wrongOfThread[thread] = wrong;
+  };
+  std::vector<std::thread> all;
+  for (unsigned thread = 0; thread < threads; ++thread) all.emplace_back(work, thread);
+  for (std::thread& thread : all) thread.join();
+  EXPECT_EQ(wrongOfThread, std::vector<size_t>(threads, 0));
 }
 
 }  // namespace
