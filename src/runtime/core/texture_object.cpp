@@ -297,8 +297,21 @@ VkFormat TextureObject::sampledFormat(const abi::TextureRecord& record, const Te
   if ((record.flags & abi::ReadsNormalized) == 0)
     return texels.type == ChannelType::Float ? description_.format->element
                                              : numberFormat(texels.bits, texels.channels);
-  const bool isSrgb = (record.flags & abi::Srgb) != 0 && description_.format->normalized == VK_FORMAT_R8G8B8A8_UNORM;
-  return isSrgb ? VK_FORMAT_R8G8B8A8_SRGB : description_.format->normalized;
+  const VkFormat plain = description_.format->normalized;
+  if ((record.flags & abi::Srgb) == 0) return plain;
+  // Of two channels Vulkan decodes both, and CUDA one.
+  return plain == VK_FORMAT_R8G8B8A8_UNORM ? VK_FORMAT_R8G8B8A8_SRGB
+         : plain == VK_FORMAT_R8_UNORM     ? VK_FORMAT_R8_SRGB
+                                           : plain;
+}
+
+bool TextureObject::isFiltered(VkFormat format) const {
+  const vk::PhysicalDevice& physical = context_.vulkan().physical();
+  VkFormatProperties properties{};
+  physical.functions.vkGetPhysicalDeviceFormatProperties(physical.handle, format, &properties);
+  constexpr VkFormatFeatureFlags wanted =
+      VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
+  return (properties.optimalTilingFeatures & wanted) == wanted;
 }
 
 // Where a sampler of the device gives what CUDA gives.
@@ -329,7 +342,8 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   if (hasTexelCoordinates && !isPlain && !scaleCoordinates(record)) return Error::Success;
   view.type = viewType(record.shape);
   view.format = sampledFormat(record, texels);
-  if ((record.flags & abi::Srgb) != 0 && view.format != VK_FORMAT_R8G8B8A8_SRGB) return Error::Success;
+  const bool isSrgb = view.format == VK_FORMAT_R8G8B8A8_SRGB || view.format == VK_FORMAT_R8_SRGB;
+  if ((record.flags & abi::Srgb) != 0 && (!isSrgb || !isFiltered(view.format))) return Error::Success;
   TRY(number(view, record.image));
   vk::SamplerDescription sampler;
   sampler.filter = filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;

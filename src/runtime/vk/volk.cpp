@@ -18,6 +18,7 @@ bool InstanceFunctions::load(VkInstance instance, PFN_vkGetInstanceProcAddr find
   LOAD(vkGetPhysicalDeviceFeatures2);
   LOAD(vkGetPhysicalDeviceMemoryProperties);
   LOAD(vkGetPhysicalDeviceMemoryProperties2);
+  LOAD(vkGetPhysicalDeviceFormatProperties);
   LOAD(vkGetPhysicalDeviceImageFormatProperties2);
   LOAD(vkGetPhysicalDeviceExternalBufferProperties);
   LOAD(vkGetPhysicalDeviceQueueFamilyProperties);

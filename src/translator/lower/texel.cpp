@@ -50,6 +50,11 @@ TexelFormat::TexelFormat(FunctionLowering& f, const TextureRecord& record) {
   isSrgb = record.flag(abi::Srgb);
 }
 
+// Of two channels the hardware decodes one.
+Value TexelFormat::decodes(ir::Builder& b, unsigned channel) const {
+  return channel == 1 ? b.bitAnd(isSrgb, b.compare(Op::INe, channels, b.i32(2))) : isSrgb;
+}
+
 // A product with the rounded reciprocal, and one step that repairs it.
 Value fractionOf(ir::Builder& b, Value integer, bool isSigned, Value largest, Value reciprocal) {
   Value dividend = b.convert(isSigned ? Op::SToF : Op::UToF, ir::F32, integer);
@@ -160,11 +165,8 @@ Value TexelReader::convert(Value field, unsigned channel) {
       b.select(format_.isSigned, fractionOf(b, extended, true, choose(127, 32767), choose(1.f / 127, 1.f / 32767)),
                fractionOf(b, field, false, choose(255, 65535), choose(1.f / 255, 1.f / 65535)));
   fraction = b.binary(Op::FMax, fraction, b.f32(-1));  // the smallest integer is one too many
-  if (channel < 3) {
-    Value isDecoded = format_.isSrgb;  // of two channels the hardware decodes one
-    if (channel == 1) isDecoded = b.bitAnd(isDecoded, b.compare(Op::INe, format_.channels, b.i32(2)));
-    fraction = b.select(isDecoded, record_.decodedSrgb(b.bitAnd(field, b.i32(255))), fraction);
-  }
+  if (channel < 3)
+    fraction = b.select(format_.decodes(b, channel), record_.decodedSrgb(b.bitAnd(field, b.i32(255))), fraction);
 
   Value widened = b.convert(Op::FConvert, ir::F32, b.bitcast(ir::F16, b.convert(Op::Trunc, ir::I16, field)));
   Value number = b.select(format_.isShort, b.bitcast(ir::I32, widened), field);

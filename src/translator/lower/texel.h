@@ -17,6 +17,8 @@ struct TexelFormat {
 
   Value channelBits, channels, texelBytes;
   Value isByte, isShort, isSigned, isFloat, isNormalized, isSrgb;
+
+  Value decodes(ir::Builder& b, unsigned channel) const;  // whether the channel is sRGB
 };
 
 // An integer as a correctly rounded fraction of the largest one.

@@ -37,7 +37,11 @@ Channels TexelSum::of(const std::vector<Plane>& planes) {
   f_.beginIf(format_.isFloat);
   sumEach([&](unsigned channel) { return ofFloats(planes, channel); });
   f_.beginElse();
+  f_.beginIf(format_.isSrgb);
+  sumEach([&](unsigned channel) { return ofDecoded(planes, channel); });
+  f_.beginElse();
   sumEach([&](unsigned channel) { return ofFractions(planes, channel); });
+  f_.endIf();
   f_.endIf();
   return {b_.read(results[0]), b_.read(results[1]), b_.read(results[2]), b_.read(results[3])};
 }
@@ -62,6 +66,21 @@ Value TexelSum::ofFractions(const std::vector<Plane>& planes, unsigned channel) 
   };
   Value fraction = fractionOf(b_, integer, true, choose(32767, 65535), choose(1.f / 32767, 1.f / 65535));
   return b_.bitcast(ir::I32, b_.binary(Op::FMax, fraction, b_.f32(-1)));
+}
+
+// Decoded bytes have 14 bits behind the point, and weights 8: no sum is rounded.
+Value TexelSum::ofDecoded(const std::vector<Plane>& planes, unsigned channel) {
+  if (channel == 3) return ofFractions(planes, channel);
+  constexpr ir::FloatControl plain{.flush = true};
+  Value sum = b_.f32(0);
+  for (const Plane& plane : planes)
+    for (const Tap& tap : plane) {
+      const Value weight = b_.convert(Op::UToF, ir::F32, tap.weight);
+      sum =
+          b_.floating(Op::Fma, plain, {record_.decodedSrgb(b_.bitAnd(tap.fields[channel], b_.i32(255))), weight, sum});
+    }
+  const Value decoded = b_.bitcast(ir::I32, b_.floating(Op::FMul, plain, {sum, b_.f32(1 / 256.f)}));
+  return b_.select(format_.decodes(b_, channel), decoded, ofFractions(planes, channel));
 }
 
 // Denormals of f32 count as zeros.

@@ -2,6 +2,7 @@
 // or f16 texels in a thousand differs in the last place). Fractions are summed up as 16-bit integers. Floats are
 // brought to the exponent of the largest one first, and lose the bits that then lie too low: 28 are kept of f32
 // numbers, 15 of halves, whose sum is a half. Each plane of a volume and each level is a sum of its own until the end.
+// Bytes of sRGB are decoded first; their sum is not rounded, and an H200 rounds it in a way that is not known.
 #pragma once
 
 #include "translator/lower/texel.h"
@@ -17,7 +18,8 @@ using Plane = std::vector<Tap>;
 
 class TexelSum {
  public:
-  TexelSum(FunctionLowering& f, const TexelFormat& format) : f_(f), b_(f.b), format_(format) {}
+  TexelSum(FunctionLowering& f, const TextureRecord& record, const TexelFormat& format)
+      : f_(f), b_(f.b), record_(record), format_(format) {}
 
   Channels of(const std::vector<Plane>& planes);
   Value ofFractions(const std::vector<Plane>& planes, unsigned channel);
@@ -30,12 +32,14 @@ class TexelSum {
     Value specials;  // 1 for a positive infinity, 2 for a negative one, 3 for both or a NaN
   };
 
+  Value ofDecoded(const std::vector<Plane>& planes, unsigned channel);
   Value ofFloats(const std::vector<Plane>& planes, unsigned channel);
   PlaneSum sumOf(const Plane& plane, unsigned channel);
   Value rounded(Value sum, Value exponent);
 
   FunctionLowering& f_;
   ir::Builder& b_;
+  const TextureRecord& record_;
   const TexelFormat& format_;
 };
 

@@ -361,7 +361,7 @@ Channels TextureFilter::sample() {
   std::vector<Plane> all = planes(firstLevel, b_.sub(b_.i32(256), secondWeight), isLinear);
   const Value secondLevel = b_.add(firstLevel, b_.i32(1));
   for (Plane& plane : planesIf(isMixed, secondLevel, secondWeight, isLinear)) all.push_back(std::move(plane));
-  write(TexelSum(f_, format_).of(all));
+  write(TexelSum(f_, record_, format_).of(all));
   f_.beginElse();
   std::vector<Value> nearest;
   for (const Position& position : locate(firstLevel, b_.boolean(false))) nearest.push_back(position.index);
@@ -382,12 +382,12 @@ Channels TextureFilter::gather(unsigned channel) {
   std::vector<std::vector<Value>> indices;
   for (unsigned i = 0; i < 4; ++i) indices.push_back({along(0, columns[i]), along(1, rows[i])});
   const std::vector<Channels> texels = readAt(indices, level);
-  TexelSum sum(f_, format_);
+  TexelSum sum(f_, record_, format_);
   Channels result;
   for (unsigned i = 0; i < 4; ++i) {
-    // Fractions come through the filter.
+    // Fractions come through the filter. What a filter gives of one sRGB texel is that texel.
     Value fraction = sum.ofFractions({{{texels[i], b_.i32(256)}}}, channel);
-    Value isFraction = b_.bitAnd(format_.isNormalized, b_.bitNot(format_.isFloat));
+    Value isFraction = b_.bitAnd(format_.isNormalized, b_.bitNot(b_.bitOr(format_.isFloat, format_.isSrgb)));
     Value hasChannel = b_.compare(Op::ULt, b_.i32(channel), format_.channels);
     result[i] = b_.select(b_.bitAnd(isFraction, hasChannel), fraction, reader_.convert(texels[i])[channel]);
     if (channel == 3) result[i] = fourth(result[i]);
