@@ -75,7 +75,8 @@ struct alignas(16) TextureRecord {
   uint32_t generation;      // of the handle that is good for this record
   uint32_t sampling;        // Sampling
   uint32_t image, sampler;  // in the arrays of descriptors
-  // A texel coordinate x becomes floor(x * fine + half) * scale + shift.
+  // A texel coordinate x becomes floor(x * fine + half) * scale + shift. A plane that has IntegerTexels has their
+  // largest number as scale[2], and as the bits of `fine` the one bit by which they are extended.
   float scale[3], fine, shift[3], half;
 
   uint32_t width, height, depth, layers;  // at least 1 each; a cube has six layers

@@ -374,6 +374,10 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   if (isSmall) {
     const uint32_t bits = texels.bits + (texels.type == ChannelType::Signed ? 0 : 1);
     record.sampling |= abi::IntegerTexels | bits << abi::extendedShift;
+    if (record.shape == ImageShape::Plane) {
+      record.scale[2] = texels.bits == 8 ? 255.f : 65535.f;
+      record.fine = std::bit_cast<float>(1u << (bits - 1));
+    }
   }
   if (sampler.hasTexelCoordinates) record.sampling |= abi::HasOneLevel;
   else if (hasTexelCoordinates) record.sampling |= abi::ScalesCoordinates;

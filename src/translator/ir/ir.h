@@ -134,9 +134,10 @@ struct MemoryAccess {
   Order order = Order::Weak;
   Scope scope = Scope::Thread;
   bool isVolatile = false;
-  bool isReadOnly = false;  // .nc: nobody writes it while the kernel runs
-  bool isConstant = false;  // .const: of the module's constants, and read-only
-  uint8_t alignment = 1;    // bytes, what the address is known to be a multiple of
+  bool isReadOnly = false;    // .nc: nobody writes it while the kernel runs
+  bool isConstant = false;    // .const: of the module's constants, and read-only
+  bool mayComeEarly = false;  // read-only, and its address is good wherever the kernel may compute it
+  uint8_t alignment = 1;      // bytes, what the address is known to be a multiple of
 };
 
 // ToOdd: an inexact result is the neighbour whose last bit is one. Rounded again to a format at least two bits

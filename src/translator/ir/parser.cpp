@@ -405,6 +405,7 @@ class FunctionParser {
       else if (word == "volatile") memory.isVolatile = true;
       else if (word == "readonly") memory.isReadOnly = true;
       else if (word == "const") memory.isConstant = memory.isReadOnly = true;
+      else if (word == "early") memory.mayComeEarly = true;
       else if (word == "align") memory.alignment = static_cast<uint8_t>(number());
       else lexer_.fail("'" + std::string(word) + "' is not a memory attribute");
     }

@@ -180,6 +180,7 @@ class Printer {
     if (hasAddress(instruction.op)) words += " " + std::string(spaceNames[size_t(memory.space)]);
     if (memory.isVolatile) words += " volatile";
     if (memory.isReadOnly) words += memory.isConstant ? " const" : " readonly";
+    if (memory.mayComeEarly) words += " early";
     if (memory.order != Order::Weak) words += " " + std::string(orderNames[size_t(memory.order)]);
     if (memory.scope != Scope::Thread) words += " " + std::string(scopeNames[size_t(memory.scope)]);
     if (memory.alignment != 1) words += " align " + std::to_string(memory.alignment);

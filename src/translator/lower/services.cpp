@@ -61,6 +61,7 @@ ir::Instruction* FunctionLowering::launchState(size_t offset) {
   ir::Instruction* state = b.input(ir::InputKind::LaunchState);
   ir::MemoryAccess access = globalAccess(8);
   access.isReadOnly = true;
+  access.mayComeEarly = offset == offsetof(abi::LaunchState, textures);  // others are mostly for what never happens
   return b.load(ir::I64, b.add(state, b.i64(offset)), access);
 }
 

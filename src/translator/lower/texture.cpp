@@ -117,7 +117,7 @@ std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, cons
   ir::Builder& b = f.b;
   const Value scale = record.numbers(offsetof(abi::TextureRecord, scale)),
               shift = record.numbers(offsetof(abi::TextureRecord, shift));
-  const Value isScaled = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ScalesCoordinates)), b.i32(0));
+  const Value isScaled = b.compare(Op::INe, b.bitAnd(record.stored(), b.i32(abi::ScalesCoordinates)), b.i32(0));
   std::vector<Value> result;
   for (unsigned i = 0; i < sample.coordinates.size(); ++i) {
     const Value x = sample.coordinates[i];
@@ -132,28 +132,44 @@ std::vector<Value> scaled(FunctionLowering& f, const TextureRecord& record, cons
 std::vector<Value> clamped(FunctionLowering& f, const TextureRecord& record, const TextureSample& sample) {
   ir::Builder& b = f.b;
   const Value x = sample.coordinates[0], bounds = record.numbers(offsetof(abi::TextureRecord, scale));
-  const Value isClamped = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::ClampsColumn)), b.i32(0));
+  const Value isClamped = b.compare(Op::INe, b.bitAnd(record.stored(), b.i32(abi::ClampsColumn)), b.i32(0));
   const Value atLeast = b.floating(Op::FMax, either, {x, b.extract(bounds, 0)});
   const Value within = b.floating(Op::FMin, either, {atLeast, b.extract(bounds, 1)});
   return {b.select(isClamped, within, x), sample.coordinates[1]};
 }
 
-// A channel as the texture's reader wants it: integers of 8 and 16 bits come as fractions of the largest one, those of
-// 32 bits as the numbers that have their bits.
-Value channelOf(FunctionLowering& f, const TextureRecord& record, Value sampled) {
+// Of integers of 8 and 16 bits.
+struct Integers {
+  Value largest;  // f32
+  Value sign;     // the one bit by which they are extended
+  Value areThere;
+};
+
+// `fits`: the record is of this shape, and of an object.
+Integers integersOf(FunctionLowering& f, const TextureRecord& record, ImageShape shape, Value fits) {
   ir::Builder& b = f.b;
+  const Value areThere =
+      b.bitAnd(fits, b.compare(Op::INe, b.bitAnd(record.stored(), b.i32(abi::IntegerTexels)), b.i32(0)));
+  if (shape == ImageShape::Plane) {  // in the record beside what clamped() reads
+    const Value numbers = record.numbers(offsetof(abi::TextureRecord, scale));
+    return {b.extract(numbers, 2), b.bitcast(ir::I32, b.extract(numbers, 3)), areThere};
+  }
   constexpr uint32_t shortest = 10;  // bits to be extended of an integer of 16 bits
   const Value bits =
-      b.emit(Op::BitExtractU, ir::I32, {record.sampling(), b.i32(abi::extendedShift), b.i32(abi::extendedBits)});
-  const Value largest = b.select(b.compare(Op::ULt, bits, b.i32(shortest)), b.f32(255), b.f32(65535));
+      b.emit(Op::BitExtractU, ir::I32, {record.stored(), b.i32(abi::extendedShift), b.i32(abi::extendedBits)});
+  return {b.select(b.compare(Op::ULt, bits, b.i32(shortest)), b.f32(255), b.f32(65535)),
+          b.binary(Op::LShr, b.shl(b.i32(1), bits), b.i32(1)), areThere};
+}
+
+// A channel as the texture's reader wants it: integers of 8 and 16 bits come as fractions of the largest one, those of
+// 32 bits as the numbers that have their bits.
+Value channelOf(ir::Builder& b, const Integers& integers, Value sampled) {
   // The sum's last bit counts ones. A number is extended in two steps, by turning its sign and taking it away again.
   constexpr uint32_t one = 0x4B000000;  // the bits of 2^23
-  const Value sign = b.binary(Op::LShr, b.shl(b.i32(1), bits), b.i32(1));
-  const Value sum = b.floating(Op::Fma, either, {sampled, largest, b.f32(0x1p23f)});
-  const Value turned = b.bitXor(b.bitcast(ir::I32, sum), sign);
-  const Value integer = b.sub(turned, b.add(sign, b.i32(one)));
-  const Value isInteger = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::IntegerTexels)), b.i32(0));
-  return b.select(isInteger, integer, b.bitcast(ir::I32, sampled));
+  const Value sum = b.floating(Op::Fma, either, {sampled, integers.largest, b.f32(0x1p23f)});
+  const Value turned = b.bitXor(b.bitcast(ir::I32, sum), integers.sign);
+  const Value integer = b.sub(turned, b.add(integers.sign, b.i32(one)));
+  return b.select(integers.areThere, integer, b.bitcast(ir::I32, sampled));
 }
 
 // By the device's own sampler that the record names, where it gives what CUDA's gives. The runtime sees to it that
@@ -163,16 +179,21 @@ Channels sampled(FunctionLowering& f, const TextureRecord& record, const Texture
                  const std::vector<Value>& gradients) {
   ir::Builder& b = f.b;
   const TextureGeometry& geometry = sample.geometry;
-  const Value zero = b.i32(0), key = b.bitAnd(record.sampling(), b.i32(abi::ShapeMask | abi::IsSampled));
-  const Value fits = b.compare(Op::IEq, key, b.i32(static_cast<uint32_t>(geometry.sampled()) | abi::IsSampled));
-  f.beginIf(b.bitAnd(b.bitNot(fits), b.bitNot(record.isKind(abi::TextureKind::None))));
+  const Value zero = b.i32(0), key = b.bitAnd(record.stored(), b.i32(abi::ShapeMask | abi::IsSampled));
+  const Value hasShape = b.compare(Op::IEq, key, b.i32(static_cast<uint32_t>(geometry.sampled()) | abi::IsSampled));
+  const Value fits = b.bitAnd(record.isLive(), hasShape);
+  f.beginIf(b.bitNot(fits));
+  constexpr auto none = static_cast<uint32_t>(abi::TextureKind::None);
+  const Value isObject = b.compare(Op::INe, record.word(offsetof(abi::TextureRecord, kind)), b.i32(none));
+  f.beginIf(b.bitAnd(record.isLive(), isObject));
   f.fail(KernelFault::Trap);  // an image of another geometry
+  f.endIf();
   f.endIf();
   std::vector<Value> operands = {b.select(fits, record.image(), zero), b.select(fits, record.sampler(), zero)};
   if (gradients.empty()) {
     Value level = b.f32(0);
     if (sample.level) {
-      const Value hasOne = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasOneLevel)), zero);
+      const Value hasOne = b.compare(Op::INe, b.bitAnd(record.stored(), b.i32(abi::HasOneLevel)), zero);
       level = b.select(hasOne, level, sample.level);
     }
     operands.push_back(level);
@@ -187,10 +208,11 @@ Channels sampled(FunctionLowering& f, const TextureRecord& record, const Texture
   Value all = b.emit(Op::ImageSample, ir::F32.withLanes(4), {}, static_cast<uint32_t>(geometry.sampled()));
   all->operands = std::move(operands);
   Channels result;
-  for (unsigned i = 0; i < 4; ++i) result[i] = channelOf(f, record, b.extract(all, i));
+  const Integers integers = integersOf(f, record, geometry.sampled(), fits);
+  for (unsigned i = 0; i < 4; ++i) result[i] = channelOf(b, integers, b.extract(all, i));
   // A fourth channel that the texture has not is one to Vulkan, and zero to CUDA.
-  const Value hasFourth = b.compare(Op::INe, b.bitAnd(record.sampling(), b.i32(abi::HasFourth)), zero);
-  result[3] = b.select(hasFourth, result[3], zero);
+  const Value hasFourth = b.compare(Op::INe, b.bitAnd(record.stored(), b.i32(abi::HasFourth)), zero);
+  result[3] = b.select(b.bitAnd(fits, hasFourth), result[3], zero);
   return result;
 }
 

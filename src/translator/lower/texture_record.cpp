@@ -10,6 +10,7 @@ Value readOnly(ir::Builder& b, ir::Type type, Value address) {
   access.space = ir::Space::Global;
   access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
   access.isReadOnly = true;  // records change only while nothing that knows their handle runs
+  access.mayComeEarly = true;
   return b.load(type, address, access);
 }
 
@@ -28,12 +29,13 @@ TextureRecord::TextureRecord(FunctionLowering& f, Value handle) : f_(f) {
   Value generation = b.convert(ir::Op::Trunc, ir::I32, b.lshr(handle, b.i32(32)));
   static_assert(offsetof(abi::TextureRecord, generation) == 0 && offsetof(abi::TextureRecord, sampler) == 12);
   Value first = field(ir::I32.withLanes(4), 0);
-  Value isLive = b.compare(ir::Op::IEq, b.extract(first, 0), generation);
-  sampling_ = b.select(isLive, b.extract(first, 1), b.i32(0));
+  isLive_ = b.compare(ir::Op::IEq, b.extract(first, 0), generation);
+  stored_ = b.extract(first, 1);
+  sampling_ = b.select(isLive_, stored_, b.i32(0));
   image_ = b.extract(first, 2);
   sampler_ = b.extract(first, 3);
   constexpr auto none = static_cast<uint32_t>(abi::TextureKind::None);
-  kind_ = b.select(isLive, word(offsetof(abi::TextureRecord, kind)), b.i32(none));
+  kind_ = b.select(isLive_, word(offsetof(abi::TextureRecord, kind)), b.i32(none));
   flags_ = word(offsetof(abi::TextureRecord, flags));
   if (!f.profile().checksTextures) return;
   f.beginIf(isKind(abi::TextureKind::None));

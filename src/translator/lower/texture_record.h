@@ -16,6 +16,8 @@ class TextureRecord {
   Value kind() const { return kind_; }
   // 0 where there is no object, else as the record has it; and the numbers beside it.
   Value sampling() const { return sampling_; }
+  Value stored() const { return stored_; }  // the same, whether there is an object or not
+  Value isLive() const { return isLive_; }  // the handle is the record's: that of no object may be
   Value image() const { return image_; }
   Value sampler() const { return sampler_; }
   Value numbers(size_t offset) const;  // <4 x f32>
@@ -31,7 +33,7 @@ class TextureRecord {
   Value field(ir::Type type, size_t offset) const;
 
   FunctionLowering& f_;
-  Value table_, record_, sampling_, image_, sampler_, kind_, flags_;
+  Value table_, record_, isLive_, stored_, sampling_, image_, sampler_, kind_, flags_;
 };
 
 }  // namespace mulciber::lower

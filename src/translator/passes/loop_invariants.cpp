@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "translator/ir/dominators.h"
 #include "translator/passes/hidden_values.h"
+#include "translator/passes/structured_loops.h"
 
 namespace mulciber::passes {
 namespace {
@@ -22,11 +22,10 @@ class Copies {
   explicit Copies(ir::Function& function)
       : function_(function),
         tree_(function),
-        loops_(function.blockIdBound()),
+        loops_(function, tree_),
         homes_(function.instructionIdBound()),
         isInvariant_(function.instructionIdBound()),
         hidden_(function) {
-    findLoops();
     for (Block* block : tree_.reversePostOrder())
       for (const Instruction* i : block->instructions) {
         homes_[i->id] = block;
@@ -46,33 +45,13 @@ class Copies {
   }
 
  private:
-  // The innermost loop of each block, by its header. A loop has no other way out than to its merge block.
-  void findLoops() {
-    for (Block* block : tree_.reversePostOrder()) {
-      const Block* before = tree_.immediateDominator(block);
-      Block* loop = before ? loops_[before->id] : nullptr;
-      while (loop && loop->merge.merge == block) loop = outer_.at(loop);
-      if (block->merge.kind == Merge::Kind::Loop) {
-        outer_[block] = loop;
-        loop = block;
-      }
-      loops_[block->id] = loop;
-    }
-  }
-
-  bool isWithin(const Block* block, const Block* loop) const {
-    const Block* inner = loops_[block->id];
-    while (inner && inner != loop) inner = outer_.at(inner);
-    return inner == loop;
-  }
-
   bool staysTheSame(const Instruction& i, const Block* block) const {
-    const Block* loop = loops_[block->id];
+    const Block* loop = loops_.around(block);
     if (!loop || i.isConstant()) return false;
     if (i.op == Op::Phi ? block == loop : !mayBeRepeated(i)) return false;
     return std::ranges::all_of(i.operands, [&](const Instruction* operand) {
       return operand->isConstant() || isInvariant_[operand->id] ||
-             (homes_[operand->id] && !isWithin(homes_[operand->id], loop));
+             (homes_[operand->id] && !loops_.isWithin(homes_[operand->id], loop));
     });
   }
   static bool mayBeRepeated(const Instruction& i) {
@@ -82,7 +61,7 @@ class Copies {
 
   void use(Instruction*& value, const Block* where) {
     if (value->id >= homes_.size() || !isInvariant_[value->id] || !tree_.isReachable(where)) return;
-    if (isWithin(where, loops_[homes_[value->id]->id])) return;
+    if (loops_.isWithin(where, loops_.around(homes_[value->id]))) return;
     Instruction*& copy = copies_[value];
     if (!copy) copy = copyOf(value);
     value = copy;
@@ -92,7 +71,7 @@ class Copies {
   // carries a zero.
   Instruction* copyOf(Instruction* value) {
     ir::Builder b = hidden_.after(value);
-    Block* loop = loops_[homes_[value->id]->id];
+    Block* loop = loops_.around(homes_[value->id]);
     const ir::Type type = value->type;
     if (!type.isVector()) return flip(b, value, zeroOf(loop, maskType(type)));
     std::vector<Instruction*> lanes;
@@ -107,14 +86,13 @@ class Copies {
     zero = function_.create(Op::Phi, type);
     Instruction *first = hidden_.zero(0, type.bits), *next = hidden_.hide(zero);
     for (const Block* predecessor : loop->predecessors)
-      zero->operands.push_back(tree_.isReachable(predecessor) && isWithin(predecessor, loop) ? next : first);
+      zero->operands.push_back(tree_.isReachable(predecessor) && loops_.isWithin(predecessor, loop) ? next : first);
     return zero;
   }
 
   ir::Function& function_;
   const ir::DominatorTree tree_;
-  std::vector<Block*> loops_;                                  // by block id
-  std::unordered_map<const Block*, Block*> outer_;             // by header: the loop around its loop
+  const StructuredLoops loops_;
   std::vector<Block*> homes_;                                  // by instruction id
   std::vector<bool> isInvariant_;                              // in the innermost loop around it, by instruction id
   std::map<std::pair<Block*, unsigned>, Instruction*> zeros_;  // by loop and bits

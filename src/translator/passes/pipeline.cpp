@@ -16,6 +16,7 @@
 #include "translator/passes/dce.h"
 #include "translator/passes/decided_branches.h"
 #include "translator/passes/divisions.h"
+#include "translator/passes/early_reads.h"
 #include "translator/passes/first_rounds.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/form.h"
@@ -96,6 +97,7 @@ constexpr Step steps[] = {
     pass<Cse>(structured),
     pass<DecidedBranches>(structured),
     pass<Dce>(structured),
+    pass<EarlyReads>(structured),
     // What hides values from drivers comes after all that would see through it.
     pass<ClampedConversions>(structured),
     pass<HalfRoundTrips>(structured),

@@ -48,6 +48,8 @@ Id descriptorPlace(Emitter& e, uint32_t binding, Id type, std::string_view name,
 }
 
 Id descriptor(Emitter& e, uint32_t binding, Id type, std::string_view name, Id number) {
+  if (const auto known = e.loadedDescriptors.find({number, type}); known != e.loadedDescriptors.end())
+    return known->second;
   Id at = descriptorPlace(e, binding, type, name, number);
   Id loaded = e.module.emit(spv::Op::OpLoad, type, {at});
   e.module.decorate(loaded, spv::Decoration::NonUniform);
@@ -64,6 +66,16 @@ Id together(Emitter& e, const ir::Instruction& i, size_t first, size_t count) {
 
 Id coordinates(Emitter& e, const ir::Instruction& i, size_t first) {
   return together(e, i, first, ir::coordinateCount(static_cast<ImageShape>(i.payload)));
+}
+
+Id sampledImage(Emitter& e, const ir::Instruction& i) {
+  e.module.capability(spv::Capability::SampledImageArrayNonUniformIndexing);
+  const Id type = imageType(e, static_cast<ImageShape>(i.payload), i.type.scalar());
+  return descriptor(e, abi::sampledImageBinding, type, "images", e.operand(i, 0));
+}
+
+Id samplerOf(Emitter& e, const ir::Instruction& i) {
+  return descriptor(e, abi::samplerBinding, e.module.samplerType(), "samplers", e.operand(i, 1));
 }
 
 // Of storage images, with the scope at which other threads see what is written.
@@ -137,14 +149,12 @@ Id Emitter::descriptors(uint32_t binding, Id elementType, std::string_view name)
 Id emitImage(Emitter& e, const ir::Instruction& i) {
   const auto shape = static_cast<ImageShape>(i.payload);
   if (isStorageImage(i.op)) return emitStorageImage(e, i, shape);
-  e.module.capability(spv::Capability::SampledImageArrayNonUniformIndexing);
-  const Id type = imageType(e, shape, i.type.scalar());
-  const Id image = descriptor(e, abi::sampledImageBinding, type, "images", e.operand(i, 0));
+  const Id image = sampledImage(e, i);
   constexpr auto lod = static_cast<uint32_t>(spv::ImageOperandsMask::Lod);
   if (i.op == Op::ImageFetch)
     return e.op(spv::Op::OpImageFetch, i.type, {image, coordinates(e, i, 2), lod, e.operand(i, 1)});
-  const Id sampler = descriptor(e, abi::samplerBinding, e.module.samplerType(), "samplers", e.operand(i, 1));
-  const Id both = e.module.emit(spv::Op::OpSampledImage, e.module.sampledImageType(type), {image, sampler});
+  const Id type = imageType(e, shape, i.type.scalar());
+  const Id both = e.module.emit(spv::Op::OpSampledImage, e.module.sampledImageType(type), {image, samplerOf(e, i)});
   e.module.decorate(both, spv::Decoration::NonUniform);
   const size_t first = i.operands.size() - ir::coordinateCount(shape), gradient = (first - 2) / 2;
   const Id place = coordinates(e, i, first);
@@ -152,6 +162,17 @@ Id emitImage(Emitter& e, const ir::Instruction& i) {
   return e.op(spv::Op::OpImageSampleExplicitLod, i.type,
               {both, place, static_cast<uint32_t>(spv::ImageOperandsMask::Grad), together(e, i, 2, gradient),
                together(e, i, 2 + gradient, gradient)});
+}
+
+// Drivers load a descriptor again after each store to memory where the instruction that samples says so.
+void loadDescriptors(Emitter& e, const ir::Instruction& number, const std::vector<const ir::Instruction*>& samples) {
+  for (const ir::Instruction* sample : samples) {
+    const bool isImage = sample->operands[0] == &number;
+    const Id type = isImage ? imageType(e, static_cast<ImageShape>(sample->payload), sample->type.scalar())
+                            : e.module.samplerType();
+    const Id loaded = isImage ? sampledImage(e, *sample) : samplerOf(e, *sample);
+    e.loadedDescriptors.emplace(std::pair(e.value(&number), type), loaded);
+  }
 }
 
 }  // namespace mulciber::spirv

@@ -76,7 +76,12 @@ std::optional<std::vector<uint32_t>> Emitter::run(Refusal& refusal) {
 }
 
 void Emitter::emitFunction() {
-  for (const ir::Block* block : function.blocks) labels_[block] = module.newId();
+  for (const ir::Block* block : function.blocks) {
+    labels_[block] = module.newId();
+    for (const ir::Instruction* i : block->instructions)
+      if (i->op == ir::Op::ImageSample)
+        for (const size_t number : {0, 1}) samples_[i->operands[number]].push_back(i);
+  }
   module.branch(labels_.at(function.blocks.front()));
   for (const ir::Block* block : function.blocks) emitBlock(*block);
   patchPhis();
@@ -129,6 +134,8 @@ void Emitter::emitInstruction(const ir::Instruction& instruction) {
   if (instruction.type.isVoid()) return;
   values_[&instruction] = result;
   nameValue(instruction);
+  if (const auto found = samples_.find(&instruction); found != samples_.end())
+    loadDescriptors(*this, instruction, found->second);
 }
 
 void Emitter::emitLine(uint32_t source) {

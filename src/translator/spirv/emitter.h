@@ -5,6 +5,7 @@
 // Vectors of 8, which shaders lack, are arrays.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -97,6 +98,8 @@ class Emitter {
 
   // The array of descriptors at that binding (texture_abi.h), as one of that type.
   Id descriptors(uint32_t binding, Id type, std::string_view name);
+  // Descriptors that were loaded where their number is known, by it and their type.
+  std::map<std::pair<Id, Id>, Id> loadedDescriptors;
 
  private:
   void emitFunction();
@@ -121,6 +124,7 @@ class Emitter {
   std::unordered_map<const ir::Block*, Id> labels_, lastLabels_;
   std::unordered_map<uint8_t, Id> inputs_;
   std::unordered_map<Id, Id> descriptors_;  // arrays, by the type of their elements
+  std::unordered_map<const ir::Instruction*, std::vector<const ir::Instruction*>> samples_;  // by their two numbers
   std::vector<PendingPhi> phis_;
   const analyses::BarrierHazards barrierHazards_;
   const bool writesImages_;
@@ -138,6 +142,7 @@ Id emitComparison(Emitter& e, const ir::Instruction& i);
 Id emitFloat(Emitter& e, const ir::Instruction& i);
 Id emitConversion(Emitter& e, const ir::Instruction& i);
 Id emitImage(Emitter& e, const ir::Instruction& i);
+void loadDescriptors(Emitter& e, const ir::Instruction& number, const std::vector<const ir::Instruction*>& samples);
 Id emitMemory(Emitter& e, const ir::Instruction& i);
 Id emitAtomic(Emitter& e, const ir::Instruction& i);
 Id emitSubgroup(Emitter& e, const ir::Instruction& i);
