@@ -214,5 +214,69 @@ TEST_F(ArrayTextures, QueriesOfArrays) {  // TEXD-15
   check(cube, "txq.normalized_coords.b32 %i, [%h];" + asFloat, {{0, 0, 0, 0, 1}});
 }
 
+// As an H200 has it: of a mode that there is not, only those of its coordinates that a texture has say so.
+TEST_F(ArrayTextures, AddressModesOfCoordinatesThatTheyHave) {
+  const auto create = [&](size_t height, size_t depth, unsigned flags, int coordinate, CUfilter_mode filter) {
+    const CUDA_ARRAY3D_DESCRIPTOR shape{4, height, depth, CU_AD_FORMAT_FLOAT, 1, flags};
+    CUarray array = nullptr;
+    EXPECT_EQ(cuArray3DCreate(&array, &shape), CUDA_SUCCESS);
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    CUDA_TEXTURE_DESC how{};
+    how.filterMode = filter;
+    how.addressMode[coordinate] = static_cast<CUaddress_mode>(4);
+    CUtexObject made = 0;
+    const CUresult result = cuTexObjectCreate(&made, &resource, &how, nullptr);
+    if (result == CUDA_SUCCESS) {
+      CUDA_TEXTURE_DESC seen{};
+      EXPECT_EQ(cuTexObjectGetTextureDesc(&seen, made), CUDA_SUCCESS);
+      EXPECT_EQ(seen.addressMode[coordinate], 4);
+      EXPECT_EQ(cuTexObjectDestroy(made), CUDA_SUCCESS);
+    }
+    EXPECT_EQ(cuArrayDestroy(array), CUDA_SUCCESS);
+    return result;
+  };
+  constexpr CUfilter_mode point = CU_TR_FILTER_MODE_POINT, linear = CU_TR_FILTER_MODE_LINEAR;
+  EXPECT_EQ(create(0, 0, 0, 0, point), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(0, 0, 0, 1, point), CUDA_SUCCESS);
+  EXPECT_EQ(create(0, 0, 0, 2, linear), CUDA_SUCCESS);
+  EXPECT_EQ(create(4, 0, 0, 1, point), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(4, 0, 0, 2, linear), CUDA_SUCCESS);
+  EXPECT_EQ(create(4, 2, CUDA_ARRAY3D_LAYERED, 2, linear), CUDA_SUCCESS);
+  EXPECT_EQ(create(4, 2, 0, 2, point), CUDA_ERROR_INVALID_VALUE);
+}
+
+// The driver API makes such textures, and no manual says what they read.
+TEST_F(ArrayTextures, WhatIsNotKnownIsRefused) {
+  const CUDA_ARRAY3D_DESCRIPTOR shape{4, 4, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0};
+  CUmipmappedArray levels = nullptr;
+  ASSERT_EQ(cuMipmappedArrayCreate(&levels, &shape, 2), CUDA_SUCCESS);
+  CUarray array = nullptr;
+  ASSERT_EQ(cuMipmappedArrayGetLevel(&array, levels, 0), CUDA_SUCCESS);
+  CUDA_RESOURCE_DESC one{}, all{};
+  one.resType = CU_RESOURCE_TYPE_ARRAY;
+  one.res.array.hArray = array;
+  all.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  all.res.mipmap.hMipmappedArray = levels;
+  CUDA_TEXTURE_DESC integers{};
+  const CUDA_TEXTURE_DESC texelCoordinates{};
+  integers.flags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES;
+  integers.filterMode = CU_TR_FILTER_MODE_LINEAR;
+  CUtexObject made = 0;
+  EXPECT_EQ(cuTexObjectCreate(&made, &one, &integers, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuTexObjectCreate(&made, &all, &texelCoordinates, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuMipmappedArrayDestroy(levels), CUDA_SUCCESS);
+}
+
+TEST_F(ArrayTextures, LongestLines) {
+  size_t most = 0;
+  EXPECT_EQ(cuDeviceGetTexture1DLinearMaxWidth(&most, CU_AD_FORMAT_FLOAT, 4, device), CUDA_SUCCESS);
+  EXPECT_EQ(most, static_cast<size_t>(attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH)));
+  EXPECT_EQ(cuDeviceGetTexture1DLinearMaxWidth(&most, CU_AD_FORMAT_FLOAT, 3, device), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuDeviceGetTexture1DLinearMaxWidth(nullptr, CU_AD_FORMAT_FLOAT, 1, device), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuDeviceGetTexture1DLinearMaxWidth(&most, CU_AD_FORMAT_FLOAT, 1, 77), CUDA_ERROR_INVALID_DEVICE);
+}
+
 }  // namespace
 }  // namespace mulciber::test

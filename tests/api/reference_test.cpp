@@ -139,6 +139,18 @@ TEST_F(References, StandForWhatIsBound) {             // TEXD-10, TEXH-08
   EXPECT_EQ(firstOf<float>("sample", 5), (Floats{1008, 1008, 1008, 1008, 1009}));
 }
 
+TEST_F(References, OfAnotherSizeThanTheirArrayEndLaunches) {
+  ASSERT_EQ(cuTexRefSetArray(texture, arrays[0], CU_TRSA_OVERRIDE_FORMAT), CUDA_SUCCESS);
+  ASSERT_EQ(cuTexRefSetFormat(texture, CU_AD_FORMAT_FLOAT, 4), CUDA_SUCCESS);
+  CUfunction function = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&function, module, "sample"), CUDA_SUCCESS);
+  void* parameters[] = {&out};
+  EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuTexRefSetFormat(texture, CU_AD_FORMAT_FLOAT, 1), CUDA_SUCCESS);
+  EXPECT_EQ(firstOf<float>("sample", 6), (Floats{8, 8, 8, 8, 9, 9}));
+}
+
 TEST_F(References, SurfacesAreWritten) {  // TEXH-09, CS-027
   ASSERT_EQ(cuSurfRefSetArray(surface, arrays[0], 0), CUDA_SUCCESS);
   launch("store", 0);

@@ -154,6 +154,7 @@ GraphNode* ExecutableGraph::nodeOf(const GraphNode& original) const {
 Error ExecutableGraph::plan(const GraphNode*& failed) {
   GraphPlan fresh;
   isPlannedToFilter_ = context_ && context_->textures().needsFilter();
+  blockCopies_ = context_ ? context_->vulkan().blockCopies() : 0;
   TRY(fresh.make(*graph_, context_.get(), failed));
   for (const GraphNode* node : disabled_) fresh.enable(*node, false);
   plan_ = std::move(fresh);
@@ -162,7 +163,8 @@ Error ExecutableGraph::plan(const GraphNode*& failed) {
 
 Error ExecutableGraph::prepare() {
   if (!context_) return Error::Success;
-  if (!isPlannedToFilter_ && context_->textures().needsFilter()) {
+  const bool missesCopies = blockCopies_ != context_->vulkan().blockCopies();
+  if (missesCopies || (!isPlannedToFilter_ && context_->textures().needsFilter())) {
     const GraphNode* failed = nullptr;
     TRY(plan(failed));
   }
@@ -335,7 +337,8 @@ Error ExecutableGraph::launch(Stream& stream) {
 }
 
 Error ExecutableGraph::shouldRecordInPieces(Stream& stream, bool& out) {
-  out = context_ && isPlannedToFilter_ == context_->textures().needsFilter() && plan_.canRecordInPieces();
+  out = context_ && isPlannedToFilter_ == context_->textures().needsFilter() &&
+        blockCopies_ == context_->vulkan().blockCopies() && plan_.canRecordInPieces();
   return out ? stream.isFree(out) : Error::Success;
 }
 

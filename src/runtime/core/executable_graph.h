@@ -109,6 +109,7 @@ class ExecutableGraph {
   mutable std::mutex mutex_;
   GraphPlan plan_;
   bool isPlannedToFilter_ = false;  // its kernels are translated for all textures
+  uint64_t blockCopies_ = 0;        // of the device, as it was planned
   MarkerRef last_;                  // the end of the last launch
   GraphMemoryUse memory_;
   std::weak_ptr<Stream> lastStream_;

@@ -60,6 +60,11 @@ Error SurfaceObject::describe(abi::TextureRecord& record) {
   shape.layers = image.shape().layers;
   VkImageView view = VK_NULL_HANDLE;
   if (const auto status = array_->image()->view(shape, view); status != vk::Status::Ok) return errorFrom(status);
+  use_ = array_->image()->blockCopies().takeSurface();
+  if (!use_) {
+    util::log().warn("surfaces of an array are not supported beside textures that view it as compressed texels");
+    return Error::NotSupported;
+  }
   const auto status = context_.vulkan().descriptors()->number(vk::Descriptors::Kind::Storage, view, number_);
   hasNumber_ = status == vk::Status::Ok;
   record.storageImage = record.image = number_;
@@ -82,7 +87,8 @@ Error createSurface(Context& context, const ArrayRef& array, uint64_t& handle) {
 
 Error destroySurface(Context& context, uint64_t handle) {
   std::shared_ptr<const SurfaceObject> object;
-  if (findSurface(context, handle, object) == Error::Success) (void)context.textures().remove(handle);
+  if (findSurface(context, handle, object) == Error::Success && context.textures().remove(handle) == Error::Success)
+    object->release();
   return Error::Success;  // whatever the handle is, as natively
 }
 

@@ -18,12 +18,14 @@ class SurfaceObject : public TableObject {
   // Finds the image, and says what kernels are to know.
   Error describe(abi::TextureRecord& record);
   const ArrayRef& array() const { return array_; }
+  void release() const { use_ = nullptr; }  // the program has destroyed it
 
  private:
   Context& context_;
   const ArrayRef array_;
   bool hasNumber_ = false;
   uint32_t number_ = 0;  // of the view
+  mutable vk::BlockCopies::Use use_;
 };
 
 // InvalidValue for an array of a compressed format. The flag that arrays have for surfaces does not matter, as

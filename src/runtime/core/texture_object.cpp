@@ -47,6 +47,15 @@ VkFormat numberFormat(uint32_t bits, uint32_t channels) {
   return formats[bits / 16][channels / 2];
 }
 
+// Those that arrays of words can be viewed as, from CU_RES_VIEW_FORMAT_UNSIGNED_BC1 on.
+const ArrayFormat* blockFormat(uint32_t place) {
+  constexpr struct {
+    uint32_t code, channels;  // of ArrayFormat
+  } formats[] = {{0x91, 4}, {0x93, 4}, {0x95, 4}, {0x97, 1}, {0x98, 1},
+                 {0x99, 2}, {0x9a, 2}, {0x9b, 3}, {0x9c, 3}, {0x9d, 4}};
+  return place < std::size(formats) ? findArrayFormat(formats[place].code, formats[place].channels) : nullptr;
+}
+
 VkSamplerAddressMode addressMode(uint32_t mode) {
   switch (static_cast<abi::AddressMode>(mode)) {
     case abi::AddressMode::Wrap: return VK_SAMPLER_ADDRESS_MODE_REPEAT;
@@ -94,14 +103,18 @@ Error TextureObject::texelsOf(Texels& out) const {
                                 {16, 0, ChannelType::Unsigned}, {16, 0, ChannelType::Signed},
                                 {32, 0, ChannelType::Unsigned}, {32, 0, ChannelType::Signed},
                                 {16, 0, ChannelType::Float},    {32, 0, ChannelType::Float}};
-    constexpr uint32_t firstCompressed = 3 * std::size(kinds), compressed = 14;
+    constexpr uint32_t plainFormats = 3 * std::size(kinds);
     const uint32_t place = description_.view.format - 1;
-    const bool isCompressed = place >= firstCompressed && place < firstCompressed + compressed;
-    if (isCompressed && format->kind == Unsigned && format->bits == 32 && format->channels > 1) {
-      util::log().warn("views of textures as compressed formats are not supported");
+    if (place >= plainFormats) {
+      out.viewed = blockFormat(place - plainFormats);
+      const bool isWords = format->kind == Unsigned && format->bits == 32;
+      if (!out.viewed || !isWords || out.viewed->bytes != format->bytes) return Error::InvalidValue;
+      return decodedBy(*out.viewed, out);
+    }
+    if (format->isCompressed()) {
+      util::log().warn("views of compressed arrays as other formats are not supported");
       return Error::NotSupported;
     }
-    if (place >= firstCompressed) return Error::InvalidValue;
     out = kinds[place / 3];
     out.channels = 1u << place % 3;
     return out.bits * out.channels / 8 == format->bytes ? Error::Success : Error::InvalidValue;
@@ -111,9 +124,7 @@ Error TextureObject::texelsOf(Texels& out) const {
   const bool isNormalized = format->kind >= FirstUnorm && format->kind <= LastSnorm;
   if (format->isCompressed() || (format->kind > Float && !isNormalized)) {  // or packed
     if (description_.isMemory()) return Error::InvalidValue;
-    out = {32, 4, ChannelType::Float, false, format->element};
-    if (format->hasSrgb()) return chooseSrgb(out.decoded);
-    return Error::Success;
+    return decodedBy(*format, out);
   }
   out.isNormalized = isNormalized;
   out.type = format->kind == Float                                ? ChannelType::Float
@@ -122,11 +133,29 @@ Error TextureObject::texelsOf(Texels& out) const {
   return Error::Success;
 }
 
-// Each of these formats is followed by the same as sRGB. Arrays of the latter are not read otherwise, as natively.
-Error TextureObject::chooseSrgb(VkFormat& format) const {
-  const bool isSrgb = description_.format->isSrgb();
-  if (isSrgb && !description_.isSrgb) return Error::InvalidValue;
-  if (description_.isSrgb && !isSrgb) format = static_cast<VkFormat>(format + 1);
+// How many address modes mean something. A line is a plane of one row, which linear filters may leave.
+int TextureObject::axes() const {
+  switch (description_.resource) {
+    case TextureDescription::Resource::Linear: return 1;
+    case TextureDescription::Resource::Pitched: return 2;
+    default: break;
+  }
+  const bool isMipmapped = description_.resource == TextureDescription::Resource::Mipmapped;
+  const ArrayDescription& array =
+      isMipmapped ? description_.mipmapped->description() : description_.array->description();
+  return array.dimensions() == 1 && description_.filtersLinear ? 2 : array.dimensions();
+}
+
+Error TextureObject::decodedBy(const ArrayFormat& format, Texels& out) const {
+  out.bits = 32;
+  out.channels = 4;
+  out.type = ChannelType::Float;
+  out.decoded = format.element;
+  out.isOpaque = format.channels != 4;
+  if (!format.hasSrgb()) return Error::Success;
+  // Each of these formats is followed by the same as sRGB. Arrays of the latter are not read otherwise, as natively.
+  if (format.isSrgb() && !description_.isSrgb) return Error::InvalidValue;
+  if (description_.isSrgb && !format.isSrgb()) out.decoded = static_cast<VkFormat>(out.decoded + 1);
   return Error::Success;
 }
 
@@ -140,28 +169,34 @@ Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) 
   const bool isInteger = texels.type != ChannelType::Float;
   const bool isNormalized = texels.isNormalized || (isInteger && texels.bits < 32 && !asked.readsIntegers);
   if (isNormalized) record.flags |= abi::ReadsNormalized;
-  if (texels.decoded != VK_FORMAT_UNDEFINED)
-    record.flags |= abi::Decoded | (asked.format->channels == 4 ? 0u : abi::Opaque);
+  if (texels.decoded != VK_FORMAT_UNDEFINED) record.flags |= abi::Decoded | (texels.isOpaque ? abi::Opaque : 0u);
   if (asked.isSrgb && isNormalized && texels.bits == 8 && texels.type == ChannelType::Unsigned)
     record.flags |= abi::Srgb;
   const bool filters = asked.filtersLinear && asked.resource != TextureDescription::Resource::Linear;
-  if (filters && isInteger && !isNormalized) return Error::InvalidValue;
+  if (filters && isInteger && !isNormalized) {  // the driver API makes them, and no manual says what they read
+    util::log().warn("linear filters of textures that are read as integers are not supported");
+    return Error::NotSupported;
+  }
   if (filters) record.flags |= abi::LinearFilter;
   if (asked.filtersLevels && asked.resource == TextureDescription::Resource::Mipmapped)
     record.flags |= abi::LinearMipFilter;
   if (asked.hasNormalizedCoordinates) record.flags |= abi::NormalizedCoordinates;
   for (int i = 0; i < 3; ++i) {
-    if (asked.addressModes[i] > 3) return Error::InvalidValue;
+    auto mode = static_cast<abi::AddressMode>(asked.addressModes[i]);
+    if (mode > abi::AddressMode::Border) {
+      if (i < axes()) return Error::InvalidValue;
+      mode = abi::AddressMode::Clamp;
+    }
     // Only normalised coordinates have a period.
-    const auto mode = static_cast<abi::AddressMode>(asked.addressModes[i]);
     const bool hasPeriod = mode == abi::AddressMode::Wrap || mode == abi::AddressMode::Mirror;
     record.addressModes[i] =
         static_cast<uint32_t>(hasPeriod && !asked.hasNormalizedCoordinates ? abi::AddressMode::Clamp : mode);
   }
   for (int i = 0; i < 4; ++i) record.border[i] = borderBits(record, asked.border[i]);
-  record.levelBias = asked.levelBias;
-  record.minLevel = asked.minLevel;
-  record.maxLevel = asked.maxLevel;
+  const auto numberOf = [](float level) { return std::isnan(level) ? 0.f : level; };
+  record.levelBias = numberOf(asked.levelBias);
+  record.minLevel = numberOf(asked.minLevel);
+  record.maxLevel = numberOf(asked.maxLevel);
   return Error::Success;
 }
 
@@ -246,13 +281,22 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   const ArrayDescription& array =
       isMipmapped ? description_.mipmapped->description() : description_.array->description();
   image_ = isMipmapped ? description_.mipmapped->image() : description_.array->image();
-  if (isMipmapped && !description_.hasNormalizedCoordinates) return Error::InvalidValue;
+  if (isMipmapped && !description_.hasNormalizedCoordinates) {  // as above
+    util::log().warn("mipmapped arrays whose textures have texel coordinates are not supported");
+    return Error::NotSupported;
+  }
+  // A reference's format may have been set after its array.
+  const ArrayFormat& format = *description_.format;
+  if (format.bytes != array.format->bytes || format.isCompressed() != array.format->isCompressed())
+    return Error::InvalidValue;
   uint32_t firstLevel = isMipmapped ? 0 : description_.array->level();
   uint32_t levels = isMipmapped ? description_.mipmapped->levels() : 1;
   uint32_t firstLayer = 0, layers = image_->shape().layers;
   if (description_.hasView) {
     const TextureDescription::View& view = description_.view;
-    if (view.width != array.width || view.height != array.height || (!array.hasLayers() && view.depth != array.depth))
+    const uint64_t texelsOfElement = texels.viewed ? texels.viewed->block : 1;  // in either direction
+    if (view.width != texelsOfElement * array.width || view.height != texelsOfElement * array.height ||
+        (!array.hasLayers() && view.depth != array.depth))
       return Error::InvalidValue;
     if (view.lastLevel < view.firstLevel || view.lastLevel >= levels || view.lastLayer < view.firstLayer ||
         view.lastLayer >= layers)
@@ -265,8 +309,9 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
     }
     if (array.isCube() && layers % 6 != 0) return Error::InvalidValue;
   }
+  if (texels.viewed) TRY(takeBlocks(*texels.viewed));
   const bool isDecoded = texels.decoded != VK_FORMAT_UNDEFINED;
-  const uint32_t stored = isDecoded ? description_.format->bytes : record.texelBytes;
+  const uint32_t stored = isDecoded ? format.bytes : record.texelBytes;
   if (!readsTexels(context_.vulkan(), stored)) return Error::NotSupported;
   record.kind = abi::TextureKind::Image;
   const auto sizeAt = [&](uint32_t size) { return std::max(size >> firstLevel, 1u); };
@@ -289,6 +334,21 @@ Error TextureObject::describeImage(abi::TextureRecord& record, const Texels& tex
   view.format = isDecoded ? texels.decoded : rawFormat(texels.bits, texels.channels);
   TRY(number(view, record.rawImage));
   return chooseSampler(record, texels, view);
+}
+
+// Kernels that write the array, or copies that are under way, write nothing to the image of its blocks.
+Error TextureObject::takeBlocks(const ArrayFormat& format) {
+  TRY(context_.waitIdle());
+  vk::BlockCopies& copies = image_->blockCopies();
+  std::shared_ptr<vk::Image> blocks;
+  const vk::Status status = copies.take(format.element, blocks, blocks_);
+  if (status == vk::Status::Unsupported)
+    util::log().warn(copies.haveSurfaces()
+                         ? "views of an array as compressed texels are not supported beside its surfaces"
+                         : "such an array cannot be viewed as compressed texels");
+  if (status != vk::Status::Ok) return errorFrom(status);
+  image_ = std::move(blocks);
+  return Error::Success;
 }
 
 // What samplers convert texels from.
@@ -337,7 +397,7 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
                       record.addressModes[1] == static_cast<uint32_t>(abi::AddressMode::Clamp);
   const bool hasSeams = isCube && (filters || !clamps) && !description_.isSeamless;
   if (hasSeams && !vk::Descriptors::haveSeams(physical)) return Error::Success;
-  if (description_.hasView && description_.view.format != 0) return Error::Success;
+  if (description_.hasView && !texels.viewed) return Error::Success;
   const bool hasTexelCoordinates = !description_.hasNormalizedCoordinates;
   if (hasTexelCoordinates && !isPlain && !scaleCoordinates(record)) return Error::Success;
   view.type = viewType(record.shape);
@@ -367,8 +427,9 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
     sampler.maxLevel = std::max(record.minLevel, record.maxLevel);
     sampler.anisotropy = static_cast<float>(std::clamp(description_.anisotropy, 1u, mostAnisotropy));
   }
-  if (const auto status = context_.vulkan().descriptors()->sampler(sampler, record.sampler); status != vk::Status::Ok)
-    return errorFrom(status);
+  const auto status = context_.vulkan().descriptors()->sampler(sampler, record.sampler);
+  if (status == vk::Status::OutOfMemory) return Error::Success;  // the device has all samplers that it can have
+  if (status != vk::Status::Ok) return errorFrom(status);
   record.sampling = static_cast<uint32_t>(record.shape) | abi::IsSampled;
   if (texels.channels == 4) record.sampling |= abi::HasFourth;
   if (isSmall) {
@@ -422,7 +483,8 @@ Error createTexture(Context& context, const TextureDescription& description, uin
 
 Error destroyTexture(Context& context, uint64_t handle) {
   std::shared_ptr<const TextureObject> object;
-  if (findTexture(context, handle, object) == Error::Success) (void)context.textures().remove(handle);
+  if (findTexture(context, handle, object) == Error::Success && context.textures().remove(handle) == Error::Success)
+    object->release();
   return Error::Success;  // whatever the handle is, as natively
 }
 

@@ -44,6 +44,7 @@ class TextureObject : public TableObject {
   // Finds the images and the sampler, and says what kernels are to know.
   Error describe(abi::TextureRecord& record);
   const TextureDescription& description() const { return description_; }
+  void release() const { blocks_ = nullptr; }  // the program has destroyed it
 
  private:
   struct Texels {
@@ -51,9 +52,13 @@ class TextureObject : public TableObject {
     abi::ChannelType type{};
     bool isNormalized = false;               // by itself
     VkFormat decoded = VK_FORMAT_UNDEFINED;  // of compressed and packed ones, of which the driver makes floats
+    bool isOpaque = false;                   // they have no fourth channel
+    const ArrayFormat* viewed = nullptr;     // compressed, as which an array of words is viewed
   };
+  Error decodedBy(const ArrayFormat& format, Texels& out) const;
+  int axes() const;
   Error texelsOf(Texels& out) const;
-  Error chooseSrgb(VkFormat& format) const;
+  Error takeBlocks(const ArrayFormat& format);
   Error describeTexels(abi::TextureRecord& record, Texels& texels) const;
   Error describeMemory(abi::TextureRecord& record, const Texels& texels);
   Error describePlane(abi::TextureRecord& record, const Texels& texels);
@@ -68,6 +73,7 @@ class TextureObject : public TableObject {
   const TextureDescription description_;
   std::shared_ptr<vk::Image> image_;  // null for memory that no sampler reaches
   std::vector<uint32_t> numbers_;     // of views
+  mutable vk::BlockCopies::Use blocks_;
 };
 
 Error createTexture(Context& context, const TextureDescription& description, uint64_t& handle);

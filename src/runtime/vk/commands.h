@@ -117,6 +117,8 @@ class Commands {
   VkCommandBuffer beginCompute();
   void bindTextures();
   VkCommandBuffer beginTransfer();
+  Status writeImage(const ImageBox& destination, const MemoryBox& source);
+  Status copyToBlocks(const ImageBox& changed);
   Status packedCopyOf(const ImageBox& whole, MemoryBox& out);  // in memory that lasts until reset()
   void recordBarrier(const VkImageMemoryBarrier2& barrier);
   void finishWrites(VkPipelineStageFlags2 before);

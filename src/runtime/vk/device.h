@@ -97,6 +97,9 @@ class Device {
   void destroyWhenIdle(std::function<void()> destroy);
   // Nothing is submitted while they are held.
   std::vector<std::unique_lock<std::mutex>> lockQueues();
+  // Counts the copies that images got to show their blocks: copies to these images that were recorded before miss them.
+  void noteBlockCopy() { blockCopies_.fetch_add(1, std::memory_order_acq_rel); }
+  uint64_t blockCopies() const { return blockCopies_.load(std::memory_order_acquire); }
   void queueHasWork() { queuesWithoutWork_.fetch_sub(1, std::memory_order_acq_rel); }
 
   // Whether the host may read what kernels write: before it has memory that they reach, batches need not make their
@@ -147,6 +150,7 @@ class Device {
   std::vector<std::function<void()>> delayed_;  // by destroyWhenIdle()
   std::atomic<bool> hostReads_{true}, hostSeesAll_{true};
   std::atomic<int> hostQuestions_{0};
+  std::atomic<uint64_t> blockCopies_{0};
   ProbeResults probes_;
   TargetProfile profile_;
   std::atomic<bool> lost_{false};

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/vk/block_copies.h"
 #include "runtime/vk/external.h"
 #include "runtime/vk/memory.h"
 #include "runtime/vk/status.h"
@@ -27,7 +28,7 @@ struct ImageShape {
   bool isAttachment = false;             // somebody else renders to it
 };
 
-class Image {
+class Image : public std::enable_shared_from_this<Image> {
  public:
   // Waits until the image can be used. Unsupported when the device has no image of that shape.
   static Status create(Device& device, const ImageShape& shape, std::shared_ptr<Image>& out);
@@ -56,6 +57,8 @@ class Image {
   VkImage handle() const { return handle_; }
   const ImageShape& shape() const { return shape_; }
   Device& device() const { return device_; }
+  bool isShared() const { return isForeign_ || imported_ != VK_NULL_HANDLE; }  // somebody else may write it
+  BlockCopies& blockCopies() { return blockCopies_; }
   uint64_t alignment() const { return alignment_; }
 
  private:
@@ -80,6 +83,7 @@ class Image {
   std::mutex mutex_;
   std::vector<View> views_;
   std::vector<std::pair<uint32_t, uint32_t>> storageNumbers_;  // by level
+  BlockCopies blockCopies_{*this};
 };
 
 // The format that shows a texel as one unsigned number, or as words of 32 bits.

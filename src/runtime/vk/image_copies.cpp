@@ -113,6 +113,23 @@ Status Commands::packedCopyOf(const ImageBox& whole, MemoryBox& out) {
 }
 
 Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& source) {
+  TRY(writeImage(destination, source));
+  return copyToBlocks(destination);
+}
+
+// To the copies that show the elements as compressed blocks.
+Status Commands::copyToBlocks(const ImageBox& changed) {
+  for (std::shared_ptr<Image>& copy : changed.image->blockCopies().inUse()) {
+    const ImageBox from = wholeOf(changed);
+    ImageBox to = from;
+    to.image = std::move(copy);
+    barrier();
+    TRY(copyImage(to, from));
+  }
+  return Status::Ok;
+}
+
+Status Commands::writeImage(const ImageBox& destination, const MemoryBox& source) {
   keep(destination.image);
   VkBufferImageCopy region{};
   if (!destination.isWhole()) {  // the rest of the elements stays
@@ -124,7 +141,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
     part.address += destination.skippedBytes;
     copy(regionOf(part, source, destination));
     barrier();
-    return copyToImage(whole, packed);
+    return writeImage(whole, packed);
   }
   if (isFasterByKernel(device_, source) && copyByKernel(destination, source, true) == Status::Ok) return Status::Ok;
   if (regionOf(source, destination, region)) {
@@ -137,7 +154,7 @@ Status Commands::copyToImage(const ImageBox& destination, const MemoryBox& sourc
   const MemoryBox packed = withoutGaps(memory, destination);
   copy(regionOf(packed, source, destination));
   barrier();
-  return copyToImage(destination, packed);
+  return writeImage(destination, packed);
 }
 
 Status Commands::copyFromImage(const MemoryBox& destination, const ImageBox& source) {
@@ -176,7 +193,7 @@ Status Commands::copyImage(const ImageBox& destination, const ImageBox& source) 
   region.extent = extentOf(source);
   device_.api().vkCmdCopyImage(beginTransfer(), source.image->handle(), VK_IMAGE_LAYOUT_GENERAL,
                                destination.image->handle(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
-  return Status::Ok;
+  return copyToBlocks(destination);
 }
 
 }  // namespace mulciber::vk

@@ -95,7 +95,9 @@ void writeTexture(const TextureDescription& from, cudaTextureDesc& to) {
 }
 
 // What the runtime refuses by itself: linear filters of integers, and integers of 32 bits and floats as fractions.
+// Words that are viewed as compressed blocks are none of these.
 cudaError_t checkReading(const TextureDescription& texture, cudaTextureReadMode mode) {
+  if (texture.hasView && texture.view.format >= cudaResViewFormatUnsignedBlockCompressed1) return cudaSuccess;
   const auto kind = static_cast<cudaChannelFormatKind>(texture.format->kind);
   const bool isPlain = kind == cudaChannelFormatKindSigned || kind == cudaChannelFormatKindUnsigned;
   const bool isWide = texture.format->bits == 32;
@@ -117,9 +119,9 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource, c
     TextureDescription description;
     TRY(readResource(*resource, description));
     const Error invalid = readTexture(asked, description);
+    readView(view, description);
     TRY(checkReading(description, asked.readMode));
     TRY(codeOf(invalid));
-    readView(view, description);
     uint64_t handle = 0;
     const Error error = core::createTexture(context, description, handle);
     if (error == Error::Success) *out = handle;
