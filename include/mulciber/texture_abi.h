@@ -71,10 +71,13 @@ inline constexpr uint32_t channelMask = 7;
 // bit more than they have.
 inline constexpr uint32_t extendedShift = 8, extendedBits = 5;
 
+// Of records that are no object's. No handle has it, and hardly a number that is no handle.
+inline constexpr uint32_t noGeneration = 0x9D2C5681;
+
 struct alignas(16) TextureRecord {
-  uint32_t generation;      // of the handle that is good for this record
-  uint32_t sampling;        // Sampling
-  uint32_t image, sampler;  // in the arrays of descriptors
+  uint32_t generation = noGeneration;  // of the handle that is good for this record
+  uint32_t sampling;                   // Sampling
+  uint32_t image, sampler;             // in the arrays of descriptors
   // A texel coordinate x becomes floor(x * fine + half) * scale + shift. A plane that has IntegerTexels has their
   // largest number as scale[2], and as the bits of `fine` the one bit by which they are extended.
   float scale[3], fine, shift[3], half;

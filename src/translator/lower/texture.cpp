@@ -182,12 +182,8 @@ Channels sampled(FunctionLowering& f, const TextureRecord& record, const Texture
   const Value zero = b.i32(0), key = b.bitAnd(record.stored(), b.i32(abi::ShapeMask | abi::IsSampled));
   const Value hasShape = b.compare(Op::IEq, key, b.i32(static_cast<uint32_t>(geometry.sampled()) | abi::IsSampled));
   const Value fits = b.bitAnd(record.isLive(), hasShape);
-  f.beginIf(b.bitNot(fits));
-  constexpr auto none = static_cast<uint32_t>(abi::TextureKind::None);
-  const Value isObject = b.compare(Op::INe, record.word(offsetof(abi::TextureRecord, kind)), b.i32(none));
-  f.beginIf(b.bitAnd(record.isLive(), isObject));
+  f.beginIf(b.bitAnd(record.isLive(), b.bitNot(hasShape)));
   f.fail(KernelFault::Trap);  // an image of another geometry
-  f.endIf();
   f.endIf();
   std::vector<Value> operands = {b.select(fits, record.image(), zero), b.select(fits, record.sampler(), zero)};
   if (gradients.empty()) {

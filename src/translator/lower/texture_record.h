@@ -17,7 +17,7 @@ class TextureRecord {
   // 0 where there is no object, else as the record has it; and the numbers beside it.
   Value sampling() const { return sampling_; }
   Value stored() const { return stored_; }  // the same, whether there is an object or not
-  Value isLive() const { return isLive_; }  // the handle is the record's: that of no object may be
+  Value isLive() const { return isLive_; }  // the handle is the record's
   Value image() const { return image_; }
   Value sampler() const { return sampler_; }
   Value numbers(size_t offset) const;  // <4 x f32>
