@@ -231,7 +231,7 @@ TEST_F(ArrayTextures, AddressModesOfCoordinatesThatTheyHave) {
     if (result == CUDA_SUCCESS) {
       CUDA_TEXTURE_DESC seen{};
       EXPECT_EQ(cuTexObjectGetTextureDesc(&seen, made), CUDA_SUCCESS);
-      EXPECT_EQ(seen.addressMode[coordinate], 4);
+      EXPECT_EQ(seen.addressMode[coordinate], CU_TR_ADDRESS_MODE_CLAMP);
       EXPECT_EQ(cuTexObjectDestroy(made), CUDA_SUCCESS);
     }
     EXPECT_EQ(cuArrayDestroy(array), CUDA_SUCCESS);

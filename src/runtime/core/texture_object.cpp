@@ -159,7 +159,7 @@ Error TextureObject::decodedBy(const ArrayFormat& format, Texels& out) const {
   return Error::Success;
 }
 
-Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) const {
+Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) {
   const TextureDescription& asked = description_;
   TRY(texelsOf(texels));
   record.texelBytes = texels.bits * texels.channels / 8;
@@ -185,7 +185,8 @@ Error TextureObject::describeTexels(abi::TextureRecord& record, Texels& texels) 
     auto mode = static_cast<abi::AddressMode>(asked.addressModes[i]);
     if (mode > abi::AddressMode::Border) {
       if (i < axes()) return Error::InvalidValue;
-      mode = abi::AddressMode::Clamp;
+      mode = abi::AddressMode::Clamp;  // as the driver tells it back
+      description_.addressModes[i] = static_cast<uint32_t>(mode);
     }
     // Only normalised coordinates have a period.
     const bool hasPeriod = mode == abi::AddressMode::Wrap || mode == abi::AddressMode::Mirror;

@@ -59,7 +59,7 @@ class TextureObject : public TableObject {
   int axes() const;
   Error texelsOf(Texels& out) const;
   Error takeBlocks(const ArrayFormat& format);
-  Error describeTexels(abi::TextureRecord& record, Texels& texels) const;
+  Error describeTexels(abi::TextureRecord& record, Texels& texels);
   Error describeMemory(abi::TextureRecord& record, const Texels& texels);
   Error describePlane(abi::TextureRecord& record, const Texels& texels);
   Error describeImage(abi::TextureRecord& record, const Texels& texels);
@@ -70,7 +70,7 @@ class TextureObject : public TableObject {
   Error number(const vk::Image::ViewShape& view, uint32_t& out);
 
   Context& context_;
-  const TextureDescription description_;
+  TextureDescription description_;
   std::shared_ptr<vk::Image> image_;  // null for memory that no sampler reaches
   std::vector<uint32_t> numbers_;     // of views
   mutable vk::BlockCopies::Use blocks_;
