@@ -14,15 +14,15 @@ b0:
   %2 = const i64 4
   br b1
 b1:
-  %3 = phi i64 [%1, b0], [%4, b6]
-  loop b7 continue b6
+  %3 = phi i64 [%1, b0], [%4, b11]
+  loop b12 continue b11
   br b2
 b2:
   %4 = sub i64 %3, %2
   br b3
 b3:
-  %5 = phi i64 [%1, b2], [%6, b4]
-  loop b5 continue b4
+  %5 = phi i64 [%1, b2], [%6, b7]
+  loop b8 continue b7
   br b4
 b4:
   %6 = sub i64 %5, %2
@@ -32,13 +32,25 @@ b4:
          access + R"( align 8]
   store %8, %6 [global align 8]
   %9 = eq bool %6, %2
-  br %9, b5, b3
+  merge b6
+  br %9, b5, b6
 b5:
-  %10 = eq bool %4, %2
-  br b6
+  br b8
 b6:
-  br %10, b7, b1
+  br b7
 b7:
+  br b3
+b8:
+  %10 = eq bool %4, %2
+  merge b10
+  br %10, b9, b10
+b9:
+  br b12
+b10:
+  br b11
+b11:
+  br b1
+b12:
   ret
 }
 )";
