@@ -183,7 +183,7 @@ TargetProfile nvidia() {
   p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = p.crashesOnLoopFlags = true;
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;
-  p.foldsHalfRoundTrips = p.saturatesToInteger = p.packsBfloats = true;
+  p.foldsHalfRoundTrips = p.saturatesToInteger = true;
   p.matricesF16F32 = p.matricesF16F16 = p.matricesBF16 = p.matricesS8 = p.matricesU8 = true;
   p.textures = p.surfaces = p.samplesLikeCuda = true;
   p.exitedThreadsArrive = p.warpsProgress = p.barrierYields = p.barrierOrdersGlobal = true;

@@ -61,25 +61,6 @@ Value roundInPlace(ir::Builder& b, Value x, const FloatFormat& format, Narrowing
   return b.select(isNan(b, x), b.i32(static_cast<uint32_t>(format.nan()) << dropped), rounded);
 }
 
-// The bits of the number of a narrower range that is nearest to a magnitude, infinity being beyond the largest. A power
-// of two is added that has as many times the number's own exponent, or that of the smallest normal number, as makes the
-// sum's last bit the format's: the hardware rounds, and what the sum has grown by counts the steps.
-Value nearestFinite(ir::Builder& b, Value magnitude, const FloatFormat& format) {
-  const unsigned dropped = single.mantissa - format.mantissa;
-  const uint32_t rebias = static_cast<uint32_t>(single.bias() - format.bias()) << format.mantissa;
-  const uint32_t largest = (static_cast<uint32_t>(format.largestFinite()) + rebias) << dropped;
-  const uint32_t smallest = std::bit_cast<uint32_t>(std::ldexp(1.0f, 1 - format.bias()));
-  Value clamped = b.binary(Op::UMin, magnitude, b.i32(largest));
-  Value exponent = b.bitAnd(b.binary(Op::UMax, clamped, b.i32(smallest)), b.i32(0x7F800000));
-  Value power = b.add(exponent, b.i32(dropped << single.mantissa));
-  ir::FloatControl flushing;  // a denormal is no step
-  flushing.flush = true;
-  Value sum = b.floating(Op::FAdd, flushing, {b.bitcast(ir::F32, clamped), b.bitcast(ir::F32, power)});
-  Value steps = b.sub(bitsOf(b, sum), power);
-  Value below = b.sub(b.lshr(exponent, b.i32(dropped)), b.i32(smallest >> dropped));
-  return b.add(steps, below);
-}
-
 }  // namespace
 
 std::vector<Value> unpackFloats(FunctionLowering& f, const ptx::Operand& operand, Type type) {
@@ -156,13 +137,6 @@ Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing 
   bool sameRange = format.exponentBits() == single.exponentBits();
   if (sameRange && !how.saturateFinite) return b.lshr(roundInPlace(b, x, format, how), b.i32(dropped));
   Value magnitude = b.bitAnd(bits, b.i32(0x7FFFFFFF));
-  Value sign = b.bitAnd(b.lshr(bits, b.i32(32 - format.bits)), b.i32(static_cast<uint32_t>(format.signBit())));
-  auto withSign = [&](Value rounded) {  // a format without NaN takes its largest number instead
-    Value isNan = b.compare(Op::ULt, b.i32(0x7F800000), magnitude);
-    return b.select(isNan, b.i32(static_cast<uint32_t>(format.nan())), b.bitOr(rounded, sign));
-  };
-  const bool isToNearest = how.rounding == Rounding::NearestEven && !how.tiesAway;
-  if (!sameRange && how.saturateFinite && isToNearest) return withSign(nearestFinite(b, magnitude, format));
   uint32_t below = (1u << dropped) - 1;
   Value rounded = b.lshr(b.add(magnitude, increment(b, bits, dropped, how)), b.i32(dropped));
   uint32_t limit = static_cast<uint32_t>(format.largestFinite());
@@ -182,7 +156,11 @@ Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing 
     rounded = b.select(beyond, b.i32(limit + 1), rounded);
   }
   if (how.saturateFinite) rounded = b.binary(Op::UMin, rounded, b.i32(limit));
-  return withSign(rounded);
+  Value sign = b.bitAnd(b.lshr(bits, b.i32(32 - format.bits)), b.i32(static_cast<uint32_t>(format.signBit())));
+  Value result = b.bitOr(rounded, sign);
+  // A format without NaN takes its largest number instead.
+  uint32_t nan = static_cast<uint32_t>(format.nan());
+  return b.select(b.compare(Op::ULt, b.i32(0x7F800000), magnitude), b.i32(nan), result);
 }
 
 Value widenFloat(ir::Builder& b, Value bits, const FloatFormat& format) {
