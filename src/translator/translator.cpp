@@ -105,14 +105,17 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
   return info;
 }
 
-// Answers what shows when all calls are inlined: how lanes of one warp wait for each other at different places.
+// Answers what shows when all calls are inlined: how lanes of one warp wait for each other at different places. Both
+// sides of a branch may come to a body that calls share, behind which it does not show on which side they are. Only a
+// kernel too large without such bodies is asked with them.
 bool showsInlined(bool (*question)(ir::Function&), const ptx::ModuleHolder& holder, const ptx::Function& kernel,
                   const lower::ModuleLayout& layout, const TargetProfile& profile, const TranslateOptions& options) {
   Diagnostics ignored;
   auto program = lower::lowerKernel(holder, kernel, layout, profile, ignored);
   if (!program) return false;
   passes::removeRecursion(*program);
-  if (!passes::inlineCalls(*program, options.inlineLimit).empty()) return false;
+  if (!passes::inlineCalls(*program, UINT32_MAX).empty() && !passes::inlineCalls(*program, options.inlineLimit).empty())
+    return false;
   return question(*program->functions.front());
 }
 

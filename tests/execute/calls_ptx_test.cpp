@@ -164,6 +164,33 @@ TEST_F(CallsPtx, BarriersBetweenCalls) {
           6, steps + ".shared .align 4 .b8 together[256];");
 }
 
+// Bodies that some calls share lead to what follows others: with two bodies the vote of the second warp would be in a
+// loop that its lanes leave in different rounds.
+TEST_F(CallsPtx, VotesBetweenCallsOfTwoWarps) {
+  compare(R"(
+    and.b32 %r2, %t, 1; setp.eq.u32 %p1, %r2, 0;
+    mov.u32 %r1, %t; setp.lt.u32 %p3, %t, 32; @!%p3 bra second;
+    call (%r1), steps, (%r1);
+    vote.sync.ballot.b32 %r4, %p1, 0xffffffff; shr.u32 %r4, %r4, 25; add.u32 %r1, %r1, %r4;
+    bra last;
+  ofSecond:
+    call (%r1), steps, (%r1);
+    bra done;
+  second:
+    @%p1 bra even;
+    call (%r1), steps, (%r1);
+  even:
+    call (%r1), steps, (%r1);
+    and.b32 %r5, %r1, 2; setp.ne.u32 %p4, %r5, 0;
+    vote.sync.ballot.b32 %r4, %p4, 0xffffffff; st.global.u32 [%out+4], %r4; shr.u32 %r4, %r4, 25; add.u32 %r1, %r1, %r4;
+    bra ofSecond;
+  last:
+    call (%r1), steps, (%r1);
+  done:
+    st.global.u32 [%out], %r1;)",
+          2, steps);
+}
+
 TEST_F(CallsPtx, PrivateMemoryInScratch) {
   compare(R"(
     call (%r1), spread, (%t);

@@ -189,6 +189,20 @@ TEST(ShareCalls, CallsOfOneRoundShareABodyAlthoughRoundsEndWithABarrier) {
   EXPECT_EQ(bodies("br b2 b2: call @f call @f br %2, b2, b4 b4: call @f barrier " + again), 1u);
 }
 
+// The first two calls share a body, and then the last may share none with the third and the fourth: a way would lead
+// from the barrier behind the fourth call to what follows the first, over the last to what follows the fourth, and
+// back.
+TEST(ShareCalls, ASharedBodyLeadsToWhatFollowsItsOtherCalls) {
+  auto program = test::parseIr(
+      "kernel @k { b0: %0 = input i32 LocalIndex %1 = const i32 7 %2 = lt.u bool %0, %1 br %2, b1, b3 "
+      "b1: call @f barrier br b6 b2: call @f br b7 "
+      "b3: br %2, b4, b5 b4: call @f br b5 b5: call @f barrier br b2 b6: call @f br b7 b7: ret } "
+      "function @f { b0: fence fence fence ret }");
+  passes::shareCalls(*program->functions[0], *program->functions[1]);
+  EXPECT_EQ(ir::verify(*program->functions[0]), "");
+  EXPECT_EQ(countOf(ir::print(*program->functions[0]), "fence"), 9u);
+}
+
 std::unique_ptr<ir::Program> callingTwice(const std::string& body) {
   return test::parseIr("kernel @k { b0: call @f call @f ret } function @f { b0: call @g call @g ret } function @g { " +
                        body + " }");

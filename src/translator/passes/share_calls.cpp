@@ -170,7 +170,7 @@ std::vector<CallSite> prepare(Function& caller, const Function& callee) {
 //
 // Calls that share a body make a loop of the ways from one to the other. No meeting may be in it, or some threads would
 // wait there while others have yet to come round. Ways through the header of a loop around all of these calls are not
-// in it: the new loop is inside that one.
+// in it: the new loop is inside that one. A shared body also leads from each of its calls to what follows the others.
 class Ways {
  public:
   explicit Ways(Function& caller) : caller_(caller), meetingBlocks_(blocksWithMeetings(caller)) {}
@@ -178,30 +178,43 @@ class Ways {
   std::vector<std::vector<CallSite>> group(const std::vector<CallSite>& sites) {
     if (meetingBlocks_.empty()) return {sites};
     findMeetingLoops();
-    struct Group {
-      std::vector<CallSite> sites;
-      const Block* header;
-      std::vector<bool> apart;  // by block id: calls that threads reach from these through a meeting
-    };
-    std::vector<Group> groups;
-    for (const CallSite& site : sites) {
-      const Block* header = meetingLoopHeader(site.block);
-      const std::vector<bool> apart = beyondMeetings(site, header);
-      auto fits = std::ranges::find_if(groups, [&](const Group& group) {
-        return group.header == header && !group.apart[site.block->id] &&
-               std::ranges::none_of(group.sites, [&](const CallSite& other) { return apart[other.block->id]; });
-      });
-      if (fits == groups.end()) fits = groups.insert(fits, {{}, header, std::vector<bool>(meets_.size())});
-      fits->sites.push_back(site);
-      for (size_t i = 0; i < apart.size(); ++i)
-        if (apart[i]) fits->apart[i] = true;
+    callAt_.assign(meets_.size(), none);
+    groupOf_.assign(sites.size(), none);
+    std::vector<Call> rest;
+    for (uint32_t i = 0; i < sites.size(); ++i) callAt_[sites[i].block->id] = i;
+    for (uint32_t i = 0; i < sites.size(); ++i) {
+      rest.push_back({sites[i], i, meetingLoopHeader(sites[i].block), {}});
+      rest.back().reach = reachOf(rest.back());
     }
-    std::vector<std::vector<CallSite>> found;
-    for (Group& group : groups) found.push_back(std::move(group.sites));
-    return found;
+    while (!rest.empty()) {
+      std::vector<Call> members, others;
+      for (Call& call : rest)
+        (std::ranges::all_of(members, [&](const Call& member) { return mayShare(member, call); }) ? members : others)
+            .push_back(std::move(call));
+      share(members, others);
+      rest = std::move(others);
+    }
+    return std::move(groups_);
   }
 
  private:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  // By number of the call: to which calls ways lead, and to which over a meeting.
+  struct Reach {
+    std::vector<bool> all, apart;
+  };
+  struct Call {
+    CallSite site;
+    uint32_t number;
+    const Block* header;  // of the innermost loop around it in which threads meet, or null
+    Reach reach;
+  };
+
+  static bool mayShare(const Call& a, const Call& b) {
+    return a.header == b.header && !a.reach.apart[b.number] && !b.reach.apart[a.number];
+  }
+
   void findMeetingLoops() {
     forest_ = findLoops(caller_);
     meets_.resize(caller_.blockIdBound());
@@ -220,28 +233,51 @@ class Ways {
     return loop == LoopForest::none ? nullptr : forest_.loops[loop].header;
   }
 
-  // Blocks to whose end a way leads from the call, over a meeting and not over `header`.
-  std::vector<bool> beyondMeetings(const CallSite& site, const Block* header) const {
-    std::vector<bool> seen(meets_.size()), beyond(meets_.size());
-    std::vector<std::pair<const Block*, bool>> work{{site.after, false}};
+  // The members will share a body. Other calls that lead to one of them lead to what follows all of them.
+  void share(const std::vector<Call>& members, std::vector<Call>& others) {
+    std::vector<CallSite>& group = groups_.emplace_back();
+    for (const Call& member : members) {
+      group.push_back(member.site);
+      groupOf_[member.number] = static_cast<uint32_t>(groups_.size() - 1);
+    }
+    if (members.size() == 1) return;
+    for (Call& other : others)
+      if (std::ranges::any_of(members, [&](const Call& member) { return other.reach.all[member.number]; }))
+        other.reach = reachOf(other);
+  }
+
+  // Not over the header of the call's loop.
+  Reach reachOf(const Call& call) const {
+    Reach reach{std::vector<bool>(groupOf_.size()), std::vector<bool>(groupOf_.size())};
+    std::vector<bool> seen(meets_.size()), beyond(meets_.size());  // blocks to whose end a way leads
+    std::vector<std::pair<const Block*, bool>> work{{call.site.after, false}};
     while (!work.empty()) {
       auto [block, hasMet] = work.back();
       work.pop_back();
-      if (block == header) continue;
+      if (block == call.header) continue;
       hasMet |= meets_[block->id];
       std::vector<bool>& done = hasMet ? beyond : seen;
       if (done[block->id] || beyond[block->id]) continue;
       done[block->id] = true;
       for (const Block* target : block->terminator.targets) work.emplace_back(target, hasMet);
+      const uint32_t other = callAt_[block->id];
+      if (other == none) continue;
+      reach.all[other] = true;
+      if (hasMet) reach.apart[other] = true;
+      if (groupOf_[other] != none)
+        for (const CallSite& site : groups_[groupOf_[other]]) work.emplace_back(site.after, hasMet);
     }
-    return beyond;
+    return reach;
   }
 
   Function& caller_;
   LoopForest forest_;
   std::vector<const Block*> meetingBlocks_;
-  std::vector<bool> meets_;      // by block id
-  std::vector<bool> loopMeets_;  // by loop
+  std::vector<bool> meets_;       // by block id
+  std::vector<bool> loopMeets_;   // by loop
+  std::vector<uint32_t> callAt_;  // by block id
+  std::vector<std::vector<CallSite>> groups_;
+  std::vector<uint32_t> groupOf_;  // by number of the call
 };
 
 void replace(Function& caller, const Function& callee, const std::vector<CallSite>& sites) {
@@ -293,6 +329,7 @@ std::vector<Function*> functionsToShare(const ir::Program& program, uint32_t lim
 void shareCalls(Function& caller, const Function& callee) {
   if (!blocksWithMeetings(caller).empty()) {
     // Every loop gets one header now: no edge may be led elsewhere once the calls are noted.
+    caller.removeUnreachableBlocks();
     separateEntry(caller);
     splitCrossBlockValues(caller);
     findLoops(caller);
