@@ -200,6 +200,57 @@ TEST_F(ApartPtx, ALaneWaitsByWhatAFunctionSays) {
   }
 }
 
+// As programs write that look at memory by atomic operations which change nothing.
+TEST_F(ApartPtx, LanesWaitByAtomicOperationsThatChangeNothing) {
+  for (const char* look :
+       {"atom.global.add.u32 %r1, [{0}], 0", "atom.global.cas.b32 %r1, [{0}], 7, 7", "atom.global.or.b32 %r1, [{0}], 0",
+        "atom.global.and.b32 %r1, [{0}], -1", "atom.global.max.u32 %r1, [{0}], 0"}) {
+    const std::string body =
+        fmt::format(R"(
+      mov.u64 %rd1, flags; mov.u32 %r4, 0; mov.u32 %r5, 0;
+      setp.eq.u32 %p1, %t, 3; @%p1 bra FIRST; setp.eq.u32 %p1, %t, 20; @%p1 bra SECOND; bra DONE;
+    FIRST: add.u32 %r4, %r4, 1; atom.global.exch.b32 %r2, [%rd1], %r4;
+    ANSWER: {}; setp.ne.u32 %p2, %r1, %r4; @%p2 bra ANSWER;
+      add.u32 %r5, %r5, %r4; setp.lt.u32 %p2, %r4, 5; @%p2 bra FIRST; bra DONE;
+    SECOND: add.u32 %r4, %r4, 1;
+    QUESTION: {}; setp.ne.u32 %p2, %r1, %r4; @%p2 bra QUESTION;
+      mad.lo.u32 %r5, %r4, 10, %r5; atom.global.exch.b32 %r2, [%rd1+4], %r4; setp.lt.u32 %p2, %r4, 5; @%p2 bra SECOND;
+    DONE: st.global.u32 [%out], %r5;)",
+                    fmt::format(fmt::runtime(look), "%rd1+4"), fmt::format(fmt::runtime(look), "%rd1"));
+    auto words = wordsOf(body, 1, 32, ".global .align 4 .u32 flags[2];");
+    for (uint32_t t = 0; t < 32; t++)
+      EXPECT_EQ(words[t], t == 3 ? 15u : t == 20 ? 150u : 0u) << look << " thread " << t;
+  }
+}
+
+// Both sides of the branch come to one body, before the flag is set and after it has been waited for.
+TEST_F(ApartPtx, ALaneWaitsForAnotherBetweenCallsThatShareABody) {
+  inlineLimit = 0;
+  auto words = wordsOf(R"(
+      mov.u64 %rd1, flag; setp.eq.u32 %p1, %t, 3; @%p1 bra SET;
+    WAIT: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p2, %r1, 0; @%p2 bra WAIT;
+      call (%r2), sum, (%r1); bra MET;
+    SET: call (%r2), sum, (5); st.volatile.global.u32 [%rd1], %r2;
+    MET: st.global.u32 [%out], %r2;)",
+                       1, 32, R"(.global .align 4 .u32 flag;
+    .func (.reg .b32 s) sum(.reg .b32 n) { .reg .b32 %n; .reg .pred %p; mov.u32 s, 0; mov.u32 %n, n;
+      again: add.u32 s, s, %n; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again; ret; })");
+  for (uint32_t t = 0; t < 32; t++) EXPECT_EQ(words[t], t == 3 ? 15u : 120u) << "thread " << t;
+}
+
+// The block meets right behind the release, which the loop has to take in all the same.
+TEST_F(ApartPtx, LanesLeaveALockAtABarrier) {
+  for (const char* release : {"atom.shared.exch.b32 %r2, [lock], 0;", "st.volatile.shared.u32 [lock], 0;"}) {
+    auto words = wordsOf(std::string(R"(
+      setp.eq.u32 %p1, %t, 0; mov.u32 %r1, 0; @%p1 st.shared.v2.u32 [lock], {%r1, %r1}; bar.sync 0;
+    TAKE: atom.shared.cas.b32 %r1, [lock], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra TAKE;
+      ld.volatile.shared.u32 %r3, [lock+4]; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [lock+4], %r3; membar.cta; )") +
+                             release + " bar.sync 0; ld.shared.u32 %r4, [lock+4]; st.global.u32 [%out], %r4;",
+                         1, 64, ".shared .align 8 .u32 lock[2];");
+    for (uint32_t t = 0; t < 64; t++) EXPECT_EQ(words[t], 64u) << release << " thread " << t;
+  }
+}
+
 // All take a number of one lock; odd and even lanes have a wait and a release of their own.
 TEST_F(ApartPtx, LanesWaitForTheirTurnInTwoBranches) {
   auto words = wordsOf(R"(

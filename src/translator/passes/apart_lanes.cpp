@@ -127,7 +127,7 @@ bool waitForEachOther(ir::Function& function) {
   std::vector<bool> hasWaits(function.blockIdBound());
   for (const Block* block : function.blocks)
     hasWaits[block->id] = std::ranges::any_of(
-        block->instructions, [&](const Instruction* i) { return i->op == Op::Load && waits.contains(i); });
+        block->instructions, [&](const Instruction* i) { return isOrderedLoad(*i) && waits.contains(i); });
   if (std::ranges::none_of(hasWaits, std::identity())) return false;
   const analyses::Divergence divergence(function, analyses::Divergence::Among::Warp);
   const std::vector<const Block*> all(function.blocks.begin(), function.blocks.end());
@@ -140,7 +140,7 @@ bool waitForEachOther(ir::Function& function) {
         side.blocks[block->id] = true;
         if (!hasWaits[block->id]) continue;
         for (const Instruction* i : block->instructions)
-          if (i->op == Op::Load && waits.contains(i)) side.waits.push_back(i);
+          if (isOrderedLoad(*i) && waits.contains(i)) side.waits.push_back(i);
       }
     }
     for (const Side& side : sides)

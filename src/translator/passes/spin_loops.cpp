@@ -37,12 +37,12 @@ std::optional<Place> placeOf(const Instruction& access) {
 
 // Compare-and-swap, exchange, or a load that waits for others, such as that of a ticket lock.
 bool takesLock(const Instruction& instruction) {
-  if (instruction.op == Op::Load) return isOrderedLoad(instruction);
-  return instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
+  return isOrderedLoad(instruction) || instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
 }
 
 bool mayReleaseLock(const Instruction& instruction) {
-  return instruction.op == Op::Store || (ir::isAtomic(instruction.op) && !instruction.type.isFloat());
+  if (instruction.op == Op::Store) return true;
+  return ir::isAtomic(instruction.op) && !instruction.type.isFloat() && !isOrderedLoad(instruction);
 }
 
 // The blocks of each loop, those of loops inside it too.
@@ -129,8 +129,8 @@ std::vector<const Instruction*> waitingLoads(const std::vector<Block*>& body) {
   std::vector<const Instruction*> loads;
   for (const Block* block : body)
     for (const Instruction* instruction : block->instructions) {
-      if (instruction->op == Op::AtomicCas || instruction->op == Op::AtomicExchange) return {};
-      if (takesLock(*instruction)) loads.push_back(instruction);
+      if (isOrderedLoad(*instruction)) loads.push_back(instruction);
+      else if (takesLock(*instruction)) return {};
     }
   return loads;
 }
@@ -291,6 +291,25 @@ void joinLoops(ir::Function& function, Block* earlier, Block* later) {
 
 }  // namespace
 
+void endBlocksAfterReleases(ir::Function& function) {
+  const bool hasLocks = std::ranges::any_of(function.blocks, [](const Block* block) {
+    return std::ranges::any_of(block->instructions, [](const Instruction* i) { return takesLock(*i); });
+  });
+  if (!hasLocks) return;
+  for (size_t at = 0; at < function.blocks.size(); ++at) {
+    Block* block = function.blocks[at];
+    const auto meeting =
+        std::ranges::find_if(block->instructions, [](const Instruction* i) { return ir::isConvergent(i->op); });
+    const auto isRelease = [](const Instruction* i) { return mayReleaseLock(*i); };
+    if (meeting == block->instructions.end() || std::none_of(block->instructions.begin(), meeting, isRelease)) continue;
+    Block* rest = function.addBlock();
+    rest->instructions.assign(meeting, block->instructions.end());
+    rest->terminator = std::move(block->terminator);
+    block->instructions.erase(meeting, block->instructions.end());
+    block->terminator = {ir::Terminator::Kind::Branch, nullptr, {rest}, {}};
+  }
+}
+
 bool joinWaits(ir::Function& function, const LoopForest& forest) {
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
   std::vector<uint32_t> waits;
@@ -339,7 +358,24 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
 }
 
 bool isOrderedLoad(const Instruction& instruction) {
-  return instruction.op == Op::Load && (instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak);
+  if (instruction.op == Op::Load) return instruction.memory.isVolatile || instruction.memory.order != ir::Order::Weak;
+  const auto isAlways = [&](uint64_t value) {
+    const Instruction& operand = *instruction.operands[1];
+    return operand.isConstant() && operand.payload == value;
+  };
+  switch (instruction.op) {
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AtomicUMax: return !instruction.type.isFloat() && isAlways(0);
+    case Op::AtomicAnd:
+    case Op::AtomicUMin: return isAlways(instruction.type.bits == 64 ? UINT64_MAX : UINT32_MAX);
+    case Op::AtomicCas:
+      return instruction.operands[1] == instruction.operands[2] ||
+             (instruction.operands[2]->isConstant() && isAlways(instruction.operands[2]->payload));
+    default: return false;
+  }
 }
 
 bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads) {

@@ -21,6 +21,11 @@ namespace mulciber::passes {
 // the threads that leave such a loop through its end.
 void extendSpinLoops(ir::Function& function, LoopForest& forest);
 
+// atomicExch(lock, 0); __syncthreads();
+//
+// Ends blocks between a release and what all threads are meant to be at: a loop takes in whole blocks.
+void endBlocksAfterReleases(ir::Function& function);
+
 // while (atomicExch(lock, 1) != 0) nanosleep(8);
 //
 // Compilers turn such a loop round: the first try stands before it, and who succeeds there never comes by the loop.
@@ -41,7 +46,8 @@ std::unordered_set<const ir::Instruction*> accessesThatWait(ir::Function& functi
 // The compare-and-swaps that are tried again with what they found: they wait for nobody.
 std::unordered_set<const ir::Instruction*> retriedSwaps(ir::Function& function);
 
-// A load that others' writes may be waited for with: volatile, or ordered.
+// What others' writes may be waited for with: a volatile or ordered load, or an atomic operation that leaves what it
+// finds, such as the addition of 0.
 bool isOrderedLoad(const ir::Instruction& instruction);
 
 // Whether the block may write what one of the loads waits for: a store that others are to see, or an atomic operation,

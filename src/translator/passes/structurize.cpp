@@ -297,6 +297,7 @@ struct Step {
 constexpr Step steps[] = {
     {"raise_switches", [](Structure& s) { raiseSwitches(s.function); }},
     {"tidy", [](Structure& s) { tidyGraph(s.function); }},
+    {"releases", [](Structure& s) { endBlocksAfterReleases(s.function); }},
     // No value crosses blocks from here on, and each loop has one header.
     {"loops", findLocalLoops},
     {"waits", gatherWaits},

@@ -52,13 +52,13 @@ bool hasYields(const ir::Program& program) {
 
 bool yieldInWaits(ir::Program& program, bool lanesWait) {
   yieldBefore(program, lanesWait, [&](const Instruction& access) {
-    return access.op == Op::Load && (lanesWait || mayBeOfBlock(access, program));
+    return isOrderedLoad(access) && (lanesWait || mayBeOfBlock(access, program));
   });
   return hasYields(program);
 }
 
 void yieldInLocks(ir::Program& program) {
-  yieldBefore(program, false, [](const Instruction& access) { return access.op != Op::Load; });
+  yieldBefore(program, false, [](const Instruction& access) { return !isOrderedLoad(access); });
 }
 
 }  // namespace mulciber::passes
