@@ -227,6 +227,19 @@ TEST_F(Driver, SyntaxErrorReachesTheLog) {  // DRV-10
   EXPECT_EQ(reinterpret_cast<size_t>(values[1]), std::strlen(log)) << "the length is written back";
 }
 
+TEST_F(Driver, PtxMayBeginWithAByteOrderMark) {
+  const std::string text = "\xEF\xBB\xBF.version 7.0\n.target sm_70\n.address_size 64\n.entry k() { ret; }\n";
+  CUmodule module = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, text.c_str()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  CUlinkState link = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "part", 0, nullptr,
+                          nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
 TEST_F(Driver, NewerPtxHasAnErrorOfItsOwn) {  // DRV-10
   const char* const known = ".version 9.5\n.target sm_120\n.address_size 64\n.entry k() { ret; }\n";
   CUmodule taken = nullptr;

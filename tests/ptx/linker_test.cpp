@@ -215,6 +215,20 @@ TEST(Linker, RefusesDeclarationsThatDoNotFit) {
       << linked.messages;
 }
 
+// nvlink does not look at them. What the link makes can be read again.
+TEST(Linker, TakesDeclarationsWithOtherAlignments) {
+  for (const auto& [declared, defined] : {std::pair("16", "8"), std::pair("4", "16")}) {
+    const std::string of = std::string(".param .align ") + declared, p = " .b8 p[16]";
+    auto linked =
+        linkTexts({".extern .func f(" + of + p + "); .visible .entry k() { " + of + p + "; call f, (p); ret; }",
+                   std::string(".visible .func f(.param .align ") + defined + p + ") { ret; }"});
+    ASSERT_TRUE(linked) << linked.messages;
+    Diagnostics diagnostics;
+    const auto again = parse(print(linked.holder->module), "linked.ptx", diagnostics);
+    EXPECT_TRUE(again && verify(again->module, again->source, diagnostics)) << diagnostics.toString();
+  }
+}
+
 TEST(Linker, TakesTheHighestVersionAndTarget) {
   auto linked = linkTexts(
       {".version 8.7\n.target sm_75\n.address_size 64\n", ".version 8.3\n.target sm_90a\n.address_size 64\n"});

@@ -51,6 +51,13 @@ TEST(Parser, ReadsTheModuleHeader) {
   EXPECT_EQ(module.files[0].size, 34u);
 }
 
+TEST(Parser, PassesOverAByteOrderMarkAtTheBegin) {
+  auto holder = parseGood("\xEF\xBB\xBF" + kHead);
+  EXPECT_EQ(holder->module.target, "sm_90");
+  Diagnostics diagnostics;
+  EXPECT_FALSE(parse(kHead + "\xEF\xBB\xBF", "test.ptx", diagnostics));
+}
+
 TEST(Parser, ResolvesRegistersAndOnlyListsTheUsedOnes) {
   auto holder = parseGood(body("add.s32 %r42, %r7, %r42;"));
   const Function& function = *holder->module.functions[0];

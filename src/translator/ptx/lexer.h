@@ -63,7 +63,9 @@ struct Token {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : begin_(text.data()), next_(begin_), end_(begin_ + text.size()) {}
+  // A byte-order mark, as editors leave it at the begin of a file, is passed over.
+  explicit Lexer(std::string_view text)
+      : begin_(text.data()), next_(begin_ + (text.starts_with("\xEF\xBB\xBF") ? 3 : 0)), end_(begin_ + text.size()) {}
 
   Token next();
   const char* error() const { return error_; }  // of the last Error token

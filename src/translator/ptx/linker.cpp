@@ -35,6 +35,12 @@ bool sameInterface(const Function& a, const Function& b) {
   };
   return a.isEntry == b.isEntry && sameSizes(a.parameters, b.parameters) && sameSizes(a.results, b.results);
 }
+bool sameAlignments(const Function& a, const Function& b) {
+  auto same = [](std::span<Variable* const> x, std::span<Variable* const> y) {
+    return std::ranges::equal(x, y, {}, &Variable::alignment, &Variable::alignment);
+  };
+  return same(a.parameters, b.parameters) && same(a.results, b.results);
+}
 bool sameInterface(const Variable& a, const Variable& b) {
   const bool sameSize = a.size == b.size || a.size == 0 || b.size == 0 || a.isCommon || b.isCommon;
   return a.space == b.space && sameSize;
@@ -85,6 +91,15 @@ class Resolution {
     }
   }
 
+  // Whether all declarations agree with what was chosen.
+  template <class Agree>
+  bool doAll(const Agree& agree) const {
+    return std::ranges::all_of(candidates_, [&](const Candidates& candidates) {
+      return std::ranges::all_of(candidates.all,
+                                 [&](const Place& place) { return agree(*place.node, *candidates.best.node); });
+    });
+  }
+
   const Place* find(std::string_view name) const {
     auto found = byName_.find(name);
     return found == byName_.end() ? nullptr : &candidates_[found->second].best;
@@ -118,6 +133,7 @@ class Linker {
 
  private:
   bool mergeHeaders();
+  void markMixed();
   void resolve();
   void chooseSuffix();
   std::string_view ownName(std::string_view name, size_t module);
@@ -211,12 +227,18 @@ bool Linker::mergeHeaders() {
     holder_->linked.push_back(part.arena);
     holder_->linked.insert(holder_->linked.end(), part.linked.begin(), part.linked.end());
   }
-  if (isMixed && std::find(pragmas.begin(), pragmas.end(), kMixedPragma) == pragmas.end())
-    pragmas.push_back(kMixedPragma);
   result.files = holder_->arena->copy(files);
   result.targetOptions = holder_->arena->copy(options);
   result.pragmas = holder_->arena->copy(pragmas);
+  if (isMixed) markMixed();
   return true;
+}
+
+void Linker::markMixed() {
+  if (isMixedModule(holder_->module)) return;
+  std::vector<std::string_view> pragmas(holder_->module.pragmas.begin(), holder_->module.pragmas.end());
+  pragmas.push_back(kMixedPragma);
+  holder_->module.pragmas = holder_->arena->copy(pragmas);
 }
 
 void Linker::resolve() {
@@ -234,6 +256,7 @@ void Linker::resolve() {
     note(definition.module, definition.node->where, "the other declaration is here");
   };
   functions_.choose(conflict, mismatch);
+  if (!functions_.doAll(sameAlignments)) markMixed();
   variables_.choose(conflict, mismatch);
   for (size_t i = 0; i < modules_.size(); ++i) {
     for (const Variable* variable : modules_[i]->module.variables) {

@@ -3,7 +3,8 @@
 // .extern names find their definition in another module; of several .weak definitions the first is kept, and none
 // beside a .visible one; .common variables are merged, the largest counts. Names without linkage belong to their
 // module: when two modules have the same one, the later is renamed. The result has the highest version and target of
-// its parts; where these differ it carries a .pragma that says so. Debug sections are dropped, .loc lines are kept.
+// its parts; where these or alignments differ it carries a .pragma that says so. Debug sections are dropped, .loc lines
+// are kept.
 #pragma once
 
 #include <memory>
@@ -13,8 +14,9 @@
 
 namespace mulciber::ptx {
 
-// True of a module linked from parts of different versions or targets. Each part was to be verified by its own: those
-// of the whole say nothing of what its instructions need.
+// True of a module linked from parts of different versions or targets, or that declare a function's parameters with
+// different alignments, as nvlink allows. Each part was to be verified by its own: those of the whole say nothing of
+// what its instructions need.
 bool isMixedModule(const Module& module);
 
 // Whether a module that is linked with no other has what it needs, as ptxas sees it: an error for each function that it

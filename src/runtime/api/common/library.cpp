@@ -40,6 +40,7 @@ Error report(const fatbin::Error& error, core::JitLog* log) {
 }  // namespace
 
 bool isPtx(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte-order mark
   while (!text.empty()) {
     if (std::isspace(static_cast<unsigned char>(text.front()))) {
       text.remove_prefix(1);
