@@ -105,6 +105,23 @@ def check_kept(run, at, expected):
     os.utime(large, (1, 1))
     result = run(*command)
     check("a large library that was touched", result.stdout == expected and record.read_text() != kept, result)
+    record.unlink()
+    folder.chmod(0o777)
+    result = run(*command)
+    check("a folder that others can write into", result.stdout == expected and not list(folder.iterdir()), result)
+    folder.rename(at / "elsewhere")
+    (at / "elsewhere").chmod(0o700)
+    folder.symlink_to(at / "elsewhere")
+    result = run(*command)
+    check("a folder that is a link", result.stdout == expected and not list(folder.iterdir()), result)
+    folder.unlink()
+    (at / "elsewhere").rename(folder)
+    run(*command)
+    record.rename(at / "record")
+    record.symlink_to(at / "record")
+    record.write_text("".join(lines[:3]) + "problem of another\nhash cbf29ce484222325\nend\n")
+    result = run(*command)
+    check("a record that is a link", result.stdout == expected and not result.stderr and not record.is_symlink(), result)
 
 
 def main():

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "runtime_names.h"
+#include "util/private_folder.h"
 
 namespace mulciber::redirect {
 
@@ -65,12 +67,25 @@ std::string headOf(const char* path) {
 
 std::string recordOf(const char* path) {
   struct stat status;
-  const std::string in = folder();
-  if (in.empty() || stat(path, &status) != 0) return {};
+  if (stat(path, &status) != 0) return {};
   char name[64];
-  snprintf(name, sizeof(name), "/%jx-%jx", static_cast<uintmax_t>(status.st_dev),
-           static_cast<uintmax_t>(status.st_ino));
-  return in + name;
+  snprintf(name, sizeof(name), "%jx-%jx", static_cast<uintmax_t>(status.st_dev), static_cast<uintmax_t>(status.st_ino));
+  return name;
+}
+
+// The folder's descriptor; -1 where there is none, or another user could have put something into it.
+int openFolder(const std::string& path) {
+  const char* problem;
+  return path.empty() ? -1 : util::openPrivateFolder(path.c_str(), problem);
+}
+
+std::FILE* openRecord(int in, const char* name) {
+  const int file = openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  struct stat status;
+  std::FILE* record = fstat(file, &status) == 0 && util::isOwnFile(status) ? fdopen(file, "r") : nullptr;
+  if (!record) close(file);
+  return record;
 }
 
 // FNV-1a over the code of all functions; 0 when one lies outside the file's code.
@@ -95,7 +110,10 @@ bool isKept(Bytes file) { return file.size() >= smallestFile; }
 
 std::optional<RuntimeInside> knownRuntime(const char* path, const Elf& elf, Bytes file) {
   if (!isKept(file)) return std::nullopt;
-  std::FILE* record = std::fopen(recordOf(path).c_str(), "re");
+  const int in = openFolder(folder());
+  if (in < 0) return std::nullopt;
+  std::FILE* record = openRecord(in, recordOf(path).c_str());
+  close(in);
   if (!record) return std::nullopt;
   std::string text;
   char part[16384];
@@ -132,12 +150,19 @@ std::optional<RuntimeInside> knownRuntime(const char* path, const Elf& elf, Byte
 
 void rememberRuntime(const char* path, const Elf& elf, Bytes file, const RuntimeInside& inside) {
   if (!isKept(file) || inside.problem.find('\n') != std::string::npos) return;
-  const std::string head = headOf(path), name = recordOf(path), in = folder();
+  const std::string head = headOf(path), name = recordOf(path), where = folder();
   const uint64_t hash = hashOf(elf, inside.functions);
-  if (head.empty() || name.empty() || hash == 0 || !makeFolder(in)) return;
+  if (head.empty() || name.empty() || hash == 0 || where.empty() || !makeFolder(where)) return;
+  const int in = openFolder(where);
+  if (in < 0) return;
   const std::string unfinished = name + "." + std::to_string(getpid());
-  std::FILE* record = std::fopen(unfinished.c_str(), "we");
-  if (!record) return;
+  const int written = openat(in, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::FILE* record = written < 0 ? nullptr : fdopen(written, "w");
+  if (!record) {
+    if (written >= 0) close(written);
+    close(in);
+    return;
+  }
   (void)std::fputs(head.c_str(), record);
   if (!inside.problem.empty()) (void)std::fprintf(record, "problem %s\n", inside.problem.c_str());
   for (const RuntimeFunction& function : inside.functions)
@@ -145,8 +170,9 @@ void rememberRuntime(const char* path, const Elf& elf, Bytes file, const Runtime
                        static_cast<int>(function.name.size()), function.name.data());
   (void)std::fprintf(record, "hash %" PRIx64 "\nend\n", hash);
   const bool isWritten = std::ferror(record) == 0;
-  if (std::fclose(record) != 0 || !isWritten || std::rename(unfinished.c_str(), name.c_str()) != 0)
-    (void)unlink(unfinished.c_str());
+  if (std::fclose(record) != 0 || !isWritten || renameat(in, unfinished.c_str(), in, name.c_str()) != 0)
+    (void)unlinkat(in, unfinished.c_str(), 0);
+  close(in);
 }
 
 }  // namespace mulciber::redirect

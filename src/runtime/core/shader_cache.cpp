@@ -17,6 +17,7 @@
 
 #include "util/environment.h"
 #include "util/log.h"
+#include "util/private_folder.h"
 
 namespace mulciber::core {
 
@@ -65,34 +66,17 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   operator int() const { return descriptor_; }
-  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_;
 };
 
-// Opens the folder if it is a real one, this user's, and nobody else can write into it; else -1 and `problem` says why.
 int openFolder(const fs::path& path, std::string& problem) {
-  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status;
-  if (folder < 0 || fstat(folder, &status) != 0) {
-    problem = std::strerror(errno);
-    std::error_code error;
-    if (fs::is_symlink(path, error)) problem = "it is a symbolic link";
-    return -1;
-  }
-  if (status.st_uid != geteuid()) {
-    problem = "it belongs to another user";
-    return -1;
-  }
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    problem = "other users can write into it";
-    return -1;
-  }
-  return folder.release();
+  const char* reason = "";
+  const int folder = util::openPrivateFolder(path.c_str(), reason);
+  problem = reason;
+  return folder;
 }
-
-bool isOurs(const struct stat& status) { return S_ISREG(status.st_mode) && status.st_uid == geteuid(); }
 
 bool writeAll(int descriptor, const void* data, size_t bytes) {
   const char* next = static_cast<const char*>(data);
@@ -173,7 +157,7 @@ std::optional<std::vector<uint8_t>> ShaderCache::load(std::string_view key) {
   const Descriptor file(openat(folder, fileFor(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;
   Header header;
-  if (file < 0 || fstat(file, &status) != 0 || !isOurs(status) || !readAll(file, &header, sizeof(header)))
+  if (file < 0 || fstat(file, &status) != 0 || !util::isOwnFile(status) || !readAll(file, &header, sizeof(header)))
     return std::nullopt;
   if (std::memcmp(header.magic, magic, sizeof(magic)) != 0 ||
       static_cast<uint64_t>(status.st_size) != sizeof(header) + header.bytes ||
@@ -233,7 +217,8 @@ void ShaderCache::evict(int folder) {
     const std::string name = entry->path().filename().string();
     const Name kind = kindOf(name);
     struct stat status;
-    if (kind == Name::Foreign || fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !isOurs(status))
+    if (kind == Name::Foreign || fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !util::isOwnFile(status))
       continue;
     const auto time = std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec);
     // Left behind by a process that was killed while it wrote.
