@@ -186,6 +186,9 @@ def main():
     check("unknown command", run("fly"), 2, err="'fly' is no command; the commands are run, precompile, translate, check, info, doctor", lines=1)
     check("misspelt command", run("translat", "x.ptx"), 2, err="'translat' is no command; did you mean 'translate'", lines=1)
 
+    check("an option that is none", run("--bogus"), 2, err="'--bogus' is no option", lines=1)
+    check("a dash for a command", run("-"), 2, err="'-' is no option", lines=1)
+
     check("run: nothing to run", run("run"), 2)
     check("run: not there", run("run", "/no/such/program"), 127, err="/no/such/program", lines=1)
     check("run: exit status", run("run", "--", "sh", "-c", "exit 7"), 7)
@@ -245,6 +248,10 @@ def main():
         check("translate: a library into no folder", run("translate", at / "k.ptx", "--library", at / "no/lib"), 1, err="cannot write '.*no/lib.kernels'", lines=1)
         check("translate: a folder as profile", run("translate", at / "k.ptx", "-p", at), 1, err="readable", lines=1)
         check("translate: standard input", run("translate", "-", "-k", "one", "--text", input=KERNEL), 0, out="OpEntryPoint")
+        whole = subprocess.run([MULCIBER, "translate", "-", "-k", "one", "-o", "-"], input=KERNEL.encode(), capture_output=True)
+        check("translate: standard output", run("--version"), 0 if whole.stdout == (at / "one.spv").read_bytes() else -1)
+        check("translate: a variable that is none", run("translate", at / "k.ptx", "--json", MULCIBER_LGO="debug"), 0,
+              err="MULCIBER_LGO is no variable of Mulciber's; did you mean 'MULCIBER_LOG'", lines=1)
         check("translate: wrong standard input", run("translate", "-", input="hello"), 1, err="neither PTX", lines=1)
         long = ["_Z" + "x" * 400 + end for end in ("a", "b")]
         (at / "long.ptx").write_text(KERNEL.replace("one", long[0]).replace("two", long[1]))

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "mulciber/version.h"
 #include "terminal.h"
+#include "util/environment.h"
 #include "util/suggestion.h"
 
 namespace {
@@ -32,7 +33,8 @@ std::string problemWithCommand(const CLI::App& app, const std::string& word) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
-  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return {};
+  if (std::ranges::find(names, word) != names.end()) return {};
+  if (word.starts_with('-')) return app.get_option_no_throw(word) ? "" : fmt::format("'{}' is no option", word);
   return fmt::format("'{}' is no command{}; the commands are {}", word, mulciber::util::suggest(word, names),
                      fmt::join(names, ", "));
 }
@@ -81,8 +83,9 @@ int main(int argc, char** argv) {
       ->add_option("input", translateOptions.input,
                    "PTX text, a fat binary, or a program, object or library with CUDA code; - for standard input")
       ->required();
-  translateCommand->add_option("-o,--output", translateOptions.output,
-                               "File for the kernel, or folder for several (default: KERNEL.spv here)");
+  translateCommand->add_option(
+      "-o,--output", translateOptions.output,
+      "File for the kernel, - for standard output, or folder for several (default: KERNEL.spv here)");
   translateCommand->add_option("-k,--kernel", translateOptions.kernel, "Only this kernel");
   translateCommand
       ->add_option("-p,--profile", translateOptions.profiles,
@@ -138,6 +141,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? ExitSuccess : ExitUsage;
   }
   if (*runCommand) return run(runOptions);
+  mulciber::util::environment();  // reports variables that nobody knows
   try {
     const int status = *translateCommand    ? translate(translateOptions)
                        : *precompileCommand ? precompile(precompileOptions)

@@ -4,9 +4,11 @@
 #include <spirv-tools/libspirv.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "commands.h"
 #include "input.h"
@@ -28,6 +30,10 @@ bool report(const Diagnostics& diagnostics) {
 }
 
 bool write(const std::string& path, const void* data, size_t bytes) {
+  if (path == "-") {
+    if (std::fwrite(data, 1, bytes, stdout) == bytes) return true;
+    throw std::system_error(errno, std::generic_category());
+  }
   std::ofstream stream(path, std::ios::binary);
   stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   stream.close();
