@@ -40,6 +40,13 @@ TEST_F(Contexts, HandlesAreTheSameInBothApis) {  // DRV-02, DRV-07
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
 }
 
+TEST_F(Contexts, NoStreamBelongsToAPartOfADevice) {
+  CUgreenCtx green = reinterpret_cast<CUgreenCtx>(1);
+  EXPECT_EQ(cuStreamGetGreenCtx(nullptr, &green), CUDA_SUCCESS);
+  EXPECT_EQ(green, nullptr);
+  EXPECT_EQ(cuStreamGetGreenCtx(nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Contexts, AreCounted) {  // DRV-05
   CUcontext made = nullptr, attached = nullptr, current = nullptr;
   ASSERT_EQ(cuCtxCreate(&made, nullptr, 0, device), CUDA_SUCCESS);

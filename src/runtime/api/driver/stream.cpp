@@ -19,6 +19,11 @@ CUDA_API(CUresult, cuStreamDestroy_v2)(CUstream stream) {
   return guarded([&] { return destroyStream(stream); });
 }
 
+// Contexts with a part of a device's multiprocessors are not offered: no stream belongs to one. cuBLAS asks.
+CUDA_API(CUresult, cuStreamGetGreenCtx)(CUstream stream, CUgreenCtx* green) {
+  return withStream(stream, [&](core::Stream&) { return give(green, nullptr); });
+}
+
 CUDA_API(CUresult, cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode* mode) {
   return guarded([&] { return exchangeCaptureMode(reinterpret_cast<int*>(mode)); });
 }
