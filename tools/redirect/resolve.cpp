@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "redirect.h"
 
@@ -69,14 +70,26 @@ int copyInMemory(const std::string& path) {
   return copy;
 }
 
+// Libraries that have kernels as machine code alone for the compute capabilities that they know, and others as PTX.
+bool choosesByCapability(const char* object) {
+  const char* slash = std::strrchr(object, '/');
+  const std::string_view file = slash ? slash + 1 : object;
+  return file.starts_with("libcublas.so") || file.starts_with("libcublasLt.so");
+}
+
 // A static runtime has state of its own: the last error of each thread, the kernels registered with it, the launch
 // being prepared. So each has a libcudart of its own in its place, and not just the jump to one that all share.
-void* loadCopy(uint32_t major) {
+void* loadCopy(uint32_t major, const char* object) {
   const std::string path = runtimePath(major);
   load(path, path);  // counted: it stays, and so does what the dynamic linker finds beside it
   const int file = copyInMemory(path);
   void* library = load(copyFolder + std::to_string(file), path);
   close(file);
+  if (choosesByCapability(object)) {
+    auto* tell = reinterpret_cast<void (*)(const char*)>(dlsym(library, "mulciberTellUnknownCapability"));
+    if (!tell) fail("%s has no mulciberTellUnknownCapability", path.c_str());
+    tell(object);
+  }
   return library;
 }
 
@@ -95,7 +108,7 @@ void* libraryFor(Runtime& runtime) {
     known = find();
   }
   if (known) return known;
-  void* made = loadCopy(runtime.major);
+  void* made = loadCopy(runtime.major, runtime.object);
   {
     const std::lock_guard lock(mutex);
     known = find();

@@ -90,7 +90,8 @@ def stubs(soname, out_cpp, out_script):
             out.write(f'CUDA_API(int, {name})() {{ return mulciber::api::refuse("{name}"); }}\n')
     with open(out_script, "w") as out:
         node = f"{soname} " if soname in RUNTIMES else ""
-        out.write(node + "{\n  global:\n" + "".join(f"    {name};\n" for name in names) + "  local: *;\n};\n")
+        ours = ["mulciberTellUnknownCapability"] if soname in RUNTIMES else []
+        out.write(node + "{\n  global:\n" + "".join(f"    {name};\n" for name in names + ours) + "  local: *;\n};\n")
 
 
 def table(out_cpp):

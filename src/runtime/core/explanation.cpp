@@ -95,6 +95,11 @@ void Explanation::addKernel(const Kernel& kernel, const std::string& name, const
   kernels_.push_back(std::move(text));
 }
 
+void Explanation::addNote(const std::string& note) {
+  std::lock_guard lock(mutex_);
+  notes_.push_back(note);
+}
+
 void Explanation::addRefusedCall(const std::string& name) {
   std::lock_guard lock(mutex_);
   refusedCalls_.insert(name);
@@ -104,6 +109,7 @@ void Explanation::print() {
   std::lock_guard lock(mutex_);
   std::string text = "mulciber explains:\n";
   for (const std::string& device : devices_) text += device;
+  for (const std::string& note : notes_) text += note + "\n";
   for (const std::string& kernel : kernels_) text += kernel;
   for (const std::string& call : refusedCalls_) text += fmt::format("call {}: not offered\n", call);
   std::fputs(text.c_str(), stderr);

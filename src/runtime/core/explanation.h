@@ -23,6 +23,7 @@ class Explanation {
   // `messages` of a kernel that cannot be translated; else empty.
   void addKernel(const Kernel& kernel, const std::string& name, const TargetProfile& profile, double seconds,
                  bool isCached, const std::string& messages);
+  void addNote(const std::string& note);
   void addRefusedCall(const std::string& name);
 
  private:
@@ -30,7 +31,7 @@ class Explanation {
   void print();
 
   std::mutex mutex_;
-  std::vector<std::string> devices_, kernels_;
+  std::vector<std::string> devices_, notes_, kernels_;
   std::set<std::string> refusedCalls_;
 };
 

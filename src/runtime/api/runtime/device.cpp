@@ -71,8 +71,9 @@ CUDA_API(cudaError_t, cudaGetDeviceFlags)(unsigned int* flags) {
 }
 
 CUDA_API(cudaError_t, cudaDeviceGetAttribute)(int* value, cudaDeviceAttr attribute, int ordinal) {
-  return withDevice(
-      ordinal, [&](core::Device& device) { return value ? device.attribute(attribute, *value) : Error::InvalidValue; });
+  return withDevice(ordinal, [&](core::Device& device) {
+    return value ? attributeOf(device, attribute, *value) : Error::InvalidValue;
+  });
 }
 
 // The same of every format, as the attribute says it.

@@ -20,6 +20,9 @@ using core::Error;
 // Remembers an error for cudaGetLastError (HOST-10) and gives it back. NotReady is an answer, not an error.
 cudaError_t record(cudaError_t error);
 
+// An attribute of a device as this library tells it: its callers may be told another compute capability than others.
+Error attributeOf(const core::Device& device, int attribute, int& value);
+
 // The runtime API's codes are the driver API's but for a few.
 inline cudaError_t codeOf(Error error) { return static_cast<cudaError_t>(error); }
 

@@ -75,7 +75,7 @@ Error fillProperties(core::Device& device, Properties& p) {
   Error failed = Error::Success;
   auto get = [&](cudaDeviceAttr attribute) {
     int value = 0;
-    if (Error error = device.attribute(attribute, value); error != Error::Success) failed = error;
+    if (Error error = attributeOf(device, attribute, value); error != Error::Success) failed = error;
     return value;
   };
   auto getSize = [&](cudaDeviceAttr attribute) { return static_cast<size_t>(get(attribute)); };
@@ -91,8 +91,8 @@ Error fillProperties(core::Device& device, Properties& p) {
   p.maxGridSize[1] = get(cudaDevAttrMaxGridDimY);
   p.maxGridSize[2] = get(cudaDevAttrMaxGridDimZ);
   p.totalConstMem = getSize(cudaDevAttrTotalConstantMemory);
-  p.major = static_cast<int>(device.computeCapability() / 10);
-  p.minor = static_cast<int>(device.computeCapability() % 10);
+  p.major = get(cudaDevAttrComputeCapabilityMajor);
+  p.minor = get(cudaDevAttrComputeCapabilityMinor);
   p.textureAlignment = getSize(cudaDevAttrTextureAlignment);
   p.texturePitchAlignment = getSize(cudaDevAttrTexturePitchAlignment);
   p.maxTexture1D = get(cudaDevAttrMaxTexture1DWidth);
