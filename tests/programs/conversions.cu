@@ -6,9 +6,11 @@ __global__ void fromFloat(const float* in, long long* out) {
   long long* r = out + threadIdx.x * 20;
   *r++ = __float2int_rn(x), *r++ = __float2int_rz(x), *r++ = __float2int_ru(x), *r++ = __float2int_rd(x);
   *r++ = __float2uint_rn(x), *r++ = __float2uint_rd(x), *r++ = __float2ll_rn(x), *r++ = __float2ll_ru(x);
-  *r++ = __float2ull_rz(x), *r++ = __float_as_int(static_cast<float>(static_cast<short>(x))),
-  *r++ = static_cast<signed char>(x);
-  *r++ = static_cast<unsigned short>(x), *r++ = lrintf(x), *r++ = llroundf(x), *r++ = __float_as_int(truncf(x));
+  // Out of their range narrow types have no conversion from float that is defined: through int they have.
+  const int i = __float2int_rz(x);
+  *r++ = __float2ull_rz(x), *r++ = __float_as_int(static_cast<float>(static_cast<short>(i)));
+  *r++ = static_cast<signed char>(i), *r++ = static_cast<unsigned short>(__float2uint_rz(x)), *r++ = lrintf(x),
+  *r++ = llroundf(x), *r++ = __float_as_int(truncf(x));
   *r++ = __float_as_int(__saturatef(x)), *r++ = isfinite(x), *r++ = signbit(x), *r++ = ilogbf(x), *r = isnan(x);
 }
 __global__ void fromDouble(const double* in, long long* out) {
@@ -53,13 +55,21 @@ int main() {
   std::vector<float> f(1026);
   std::vector<double> d(1026);
   std::vector<long long> l(1026);
+  // One number a statement: compilers order calls within one as they like.
   for (int i = 0; i < 1026; ++i) {
-    l[i] = static_cast<long long>((static_cast<unsigned long long>(random.next()) << 32 | random.next()) >>
-                                  (random.next() % 64));
+    const unsigned long long high = random.next(), low = random.next();
+    l[i] = static_cast<long long>((high << 32 | low) >> random.next() % 64);
     const unsigned bits = random.next();
     std::memcpy(&f[i], &bits, 4);
-    if (i % 2) f[i] = (random.unit() - 0.5f) * static_cast<float>(1ull << (random.next() % 63));
-    d[i] = i % 3 ? f[i] * 1.000000001 : std::ldexp(random.unit() - 0.5, static_cast<int>(random.next() % 2000) - 1000);
+    if (i % 2) {
+      const float unit = random.unit() - 0.5f;
+      f[i] = unit * static_cast<float>(1ull << (random.next() % 63));
+    }
+    d[i] = f[i] * 1.000000001;
+    if (i % 3 == 0) {
+      const int exponent = static_cast<int>(random.next() % 2000) - 1000;
+      d[i] = std::ldexp(random.unit() - 0.5, exponent);
+    }
     if (i % 16 == 0) f[i] = static_cast<float>(static_cast<int>(random.next() % 512) - 256) * 0.5f, d[i] = f[i];
   }
   DeviceArray<float> df(f);

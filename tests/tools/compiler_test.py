@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-SET = """async_copies atomics big_tiles block_votes cooperative dynamic_shared exits fft geometry graph_search group_tiles half_functions halfs
-integers math_functions math_intrinsics matrices narrow_floats recursion reduction simd_functions structs texture_images vector_types volumes
-warps""".split()
+SET = """async_copies atomics big_tiles block_votes conversions cooperative dynamic_shared exits fft floats geometry
+graph_search group_tiles half_functions halfs integers math_functions math_intrinsics matrices narrow_floats
+recursion reduction simd_functions simd_intrinsics structs texture_images vector_types volumes warps""".split()
 
 # Near their zeros the error of these is absolute. So is CUDA's.
 ABSOLUTE = {"jn", "yn", "ynf"}
@@ -135,6 +135,22 @@ def check_command_line():
         made = run(COMPILER, *CLANG, tiles, "-o", at / "tiles")
         ran = run(at / "tiles") if made.returncode == 0 else made
         check("tiles are parts of tiles, and have a type without what is around them", ran.stdout == "6402 6412\n", ran.stdout, ran.stderr)
+        wide = at / "wide.cu"
+        wide.write_text("#include <cstdio>\n"
+                        "__host__ __device__ unsigned mix(__int128 x, __int128 y) {\n"
+                        "  const unsigned __int128 u = x, v = y, parts = u / v * 3 + u % v * 5 + (unsigned __int128)(x / y) * 7 +\n"
+                        "                                        (unsigned __int128)(x % y) * 11;\n"
+                        "  return (unsigned)(parts >> 96) ^ (unsigned)(parts >> 64) ^ (unsigned)(parts >> 32) ^ (unsigned)parts; }\n"
+                        "__host__ __device__ __int128 number(unsigned i) {\n"
+                        "  const unsigned long long a = (i + 1) * 0x9E3779B97F4A7C15ull, b = (a ^ a >> 29) * 0xBF58476D1CE4E5B9ull;\n"
+                        "  const __int128 x = (__int128)((unsigned __int128)a << 64 | b) >> (i * 7 % 128); return x ? x : 1; }\n"
+                        "__global__ void k(unsigned* out) { out[threadIdx.x] = mix(number(threadIdx.x), number(threadIdx.x * 5 + 3)); }\n"
+                        "int main() { unsigned* p; cudaMallocManaged(&p, 1024); k<<<1, 256>>>(p); cudaDeviceSynchronize(); int wrong = 0;\n"
+                        "  for (unsigned i = 0; i < 256; ++i) wrong += p[i] != mix(number(i), number(i * 5 + 3));\n"
+                        '  std::printf("%d wrong\\n", wrong); }\n')
+        made = run(COMPILER, *CLANG, wide, "-o", at / "wide")
+        ran = run(at / "wide") if made.returncode == 0 else made
+        check("numbers of 128 bits are divided", ran.stdout == "0 wrong\n", ran.stdout, ran.stderr)
         for what, words, status, said in (
                 ("separate device code is refused", ["-rdc=true", source], 2, "not linked"),
                 ("so is no source", ["-O2", "-c"], 2, "no CUDA source"),

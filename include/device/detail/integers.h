@@ -118,4 +118,44 @@ MULCIBER_DEVICE long long llabs(long long x) {
 }
 MULCIBER_DEVICE long labs(long x) { return static_cast<long>(llabs(x)); }
 
+// Clang before 19 calls divisions of 128 bits by these names, after it has dropped what nobody calls: they are kept.
+#if __clang_major__ < 19
+struct MulciberDivision {
+  unsigned __int128 quotient, remainder;
+};
+static __device__ __attribute__((noinline)) MulciberDivision mulciberDivide(unsigned __int128 value,
+                                                                            unsigned __int128 divisor) {
+  const auto zeros = [](unsigned __int128 x) {
+    const auto high = static_cast<long long>(x >> 64);
+    return high ? __clzll(high) : 64 + __clzll(static_cast<long long>(x));
+  };
+  MulciberDivision result = {0, value};
+  if (value < divisor) return result;
+  const int first = zeros(divisor) - zeros(value);
+  divisor <<= first;
+  for (int bit = first; bit >= 0; --bit, divisor >>= 1) {
+    result.quotient <<= 1;
+    if (result.remainder < divisor) continue;
+    result.remainder -= divisor, result.quotient |= 1;
+  }
+  return result;
+}
+#define MULCIBER_WIDE extern "C" __device__ __attribute__((used)) inline
+MULCIBER_WIDE unsigned __int128 __udivti3(unsigned __int128 x, unsigned __int128 y) {
+  return mulciberDivide(x, y).quotient;
+}
+MULCIBER_WIDE unsigned __int128 __umodti3(unsigned __int128 x, unsigned __int128 y) {
+  return mulciberDivide(x, y).remainder;
+}
+static __device__ unsigned __int128 mulciberSigned(unsigned __int128 x, bool isNegative) { return isNegative ? -x : x; }
+MULCIBER_WIDE __int128 __divti3(__int128 x, __int128 y) {
+  const auto parts = mulciberDivide(mulciberSigned(x, x < 0), mulciberSigned(y, y < 0));
+  return mulciberSigned(parts.quotient, (x < 0) != (y < 0));
+}
+MULCIBER_WIDE __int128 __modti3(__int128 x, __int128 y) {
+  return mulciberSigned(mulciberDivide(mulciberSigned(x, x < 0), mulciberSigned(y, y < 0)).remainder, x < 0);
+}
+#undef MULCIBER_WIDE
+#endif
+
 #endif
