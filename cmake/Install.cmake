@@ -29,6 +29,8 @@ target_include_directories(mulciber_engine_interface INTERFACE $<BUILD_INTERFACE
 # What mulciber_add_kernels() runs.
 add_executable(Mulciber::command ALIAS mulciber_tool)
 set_target_properties(mulciber_tool PROPERTIES EXPORT_NAME command)
+add_executable(Mulciber::compiler ALIAS mulciber_compiler)
+set_target_properties(mulciber_compiler PROPERTIES EXPORT_NAME compiler)
 add_library(mulciber_cuda INTERFACE)
 set_target_properties(mulciber_cuda PROPERTIES EXPORT_NAME cuda)
 target_link_libraries(mulciber_cuda INTERFACE cuda cudart13)
@@ -49,7 +51,7 @@ endforeach()
 
 install(DIRECTORY include/mulciber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(DIRECTORY include/cuda include/device DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mulciber COMPONENT development)
-install(TARGETS mulciber_compiler RUNTIME COMPONENT development)
+install(TARGETS mulciber_compiler EXPORT Mulciber RUNTIME COMPONENT development)
 install(TARGETS mulciber_cuda mulciber_engine_interface EXPORT Mulciber)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Mulciber)
 install(EXPORT Mulciber NAMESPACE Mulciber:: FILE MulciberTargets.cmake DESTINATION ${package_folder}
@@ -59,6 +61,8 @@ configure_package_config_file(packaging/MulciberConfig.cmake.in MulciberConfig.c
 write_basic_package_version_file(MulciberConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/MulciberKernels.cmake ${PROJECT_BINARY_DIR}/MulciberConfig.cmake ${PROJECT_BINARY_DIR}/MulciberConfigVersion.cmake
   DESTINATION ${package_folder} COMPONENT development)
+# On Debian the libraries of a package are a folder deeper than others.
+file(RELATIVE_PATH from_packages /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(name mulciber mulciber-cuda)
   configure_file(packaging/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

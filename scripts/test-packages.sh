@@ -58,7 +58,7 @@ build_packages() {
   git -C "$root" archive HEAD | tar -x -C "$folder/source"
   inside apt-get update -qq >>"$log" 2>&1
   inside /source/scripts/package.sh /packages >>"$log" 2>&1 || { tail -5 "$log" >&2; fail "$1: the packages could not be built; the log is $log"; }
-  cp "$folder"/packages/*.deb "$out/"
+  cp "$folder"/packages/*.deb "$folder"/packages/*.tar.gz "$out/"
 }
 
 step() {  # WHAT COMMAND...
@@ -67,15 +67,28 @@ step() {  # WHAT COMMAND...
   if "$@" >>"$log" 2>&1; then say "$release: $what"; else tail -15 "$log" >&2; fail "$release: not so: $what; the log is $log"; fi
 }
 
+# use_project PREFIX-OF-MESSAGES FOLDER: a project of CMake and programs built by hand use the installation in FOLDER.
+use_project() {
+  step "$1a project finds the package and builds" \
+    inside sh -c "rm -rf /work/built && cmake -S /work/consumer -B /work/built -DCMAKE_PREFIX_PATH=$2 && cmake --build /work/built"
+  step "$1its translator works" inside /work/built/use_translator
+  step "$1its CUDA libraries work" inside /work/built/use_cuda
+  step "$1its engine works" inside /work/built/use_kernels
+  local flags="PKG_CONFIG_PATH=\$(dirname \$(find $2/lib* -name mulciber.pc)) pkg-config --cflags --libs"
+  step "$1pkg-config knows it" inside sh -c "cd /work && c++ -std=c++20 consumer/use_translator.cpp -o by_hand \$($flags mulciber) &&
+    c++ consumer/use_cuda.cpp -o by_hand_cuda \$($flags mulciber-cuda)"
+  step "$1and what it says works" inside sh -c "LD_LIBRARY_PATH=\$(dirname \$(find $2/lib* -name libmulciber.so)) /work/by_hand && /work/by_hand_cuda"
+}
+
 for release in "$@"; do
   out=$root/packages/$release log=$root/packages/$release/log
   mkdir -p "$out"
   : >"$log"
-  rm -f "$out"/*.deb
-  if [ -n "$given" ]; then cp "$given"/*.deb "$out/"; else build_packages "$release"; fi
+  rm -f "$out"/*.deb "$out"/*.tar.gz
+  if [ -n "$given" ]; then cp "$given"/*.deb "$given"/*.tar.gz "$out/"; else build_packages "$release"; fi
   enter "$release"
   mkdir "$folder/work"
-  cp "$out"/*.deb "$folder/work/"
+  cp "$out"/*.deb "$out"/*.tar.gz "$folder/work/"
   cp -r "$root/tests/package/consumer" "$root/examples/vector_add" "$folder/work/"
   from=()
   if [ "$release" = bookworm ]; then  # whose own Mesa is known to compute wrong results
@@ -85,16 +98,17 @@ for release in "$@"; do
   step "package lists" inside apt-get update -qq
   step "the package installs" install "${from[@]}" "/work/mulciber_*.deb" mesa-vulkan-drivers
   step "the command finds the release's Vulkan driver" inside sh -c 'mulciber info | tee /dev/stderr | grep -i llvmpipe'
-  step "the development package installs" install "/work/libmulciber-dev_*.deb" g++ cmake make pkg-config clang
+  step "the development package installs" install "/work/libmulciber-dev_*.deb" g++ cmake make pkg-config clang libvulkan-dev man-db
   step "mulciberc++ builds a CUDA program" inside sh -c 'cd /work && mulciberc++ -O2 vector_add/vector_add.cu -o vector_add_program'
   step "it runs" inside sh -c '/work/vector_add_program | tee /dev/stderr | grep -v -i wrong'
   step "and under mulciber run" inside mulciber run --explain /work/vector_add_program
-  step "a project finds the package and builds" inside sh -c 'cmake -S /work/consumer -B /work/built && cmake --build /work/built'
-  step "its translator works" inside /work/built/use_translator
-  step "its CUDA libraries work" inside /work/built/use_cuda
-  step "pkg-config knows it" inside pkg-config --cflags --libs mulciber mulciber-cuda
+  use_project "" /usr
+  step "its manual page is read" inside sh -c 'man mulciber | grep precompile'
   step "the packages are removed" inside apt-get purge -qqy mulciber libmulciber-dev
   step "and leave nothing" inside sh -c '! find / -xdev -path /root -prune -o -path /work -prune -o -path /proc -prune -o -iname "*mulciber*" -print | grep -v /var/cache | grep .'
+  step "the tarball is unpacked" inside sh -c 'mkdir /opt/some && tar -xzf /work/mulciber-*.tar.gz -C /opt/some --strip-components=1'
+  step "its command runs a program" inside /opt/some/bin/mulciber run /work/vector_add_program
+  use_project "the tarball: " /opt/some
   leave
 done
 say "all is well: $*"

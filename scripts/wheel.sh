@@ -22,4 +22,10 @@ wheel=$(ls -t "$out"/*.whl | head -1)
 python3 -m venv "$work/user"
 "$work/user/bin/pip" install -q "$wheel"
 "$work/user/bin/mulciber" --version >/dev/null || fail "the command of $wheel does not run"
+"$work/user/bin/mulciber" run "$work/user/bin/python" - <<EOT || fail "CUDA's libraries of $wheel are not found"
+import ctypes
+version = ctypes.c_int()
+assert ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)) == 0 and version.value >= 13000
+assert ctypes.CDLL("libcudart.so.13").cudaRuntimeGetVersion(ctypes.byref(version)) == 0 and version.value >= 13000
+EOT
 say "$wheel"
