@@ -1,33 +1,23 @@
 # mulciber_add_kernels(TARGET SOURCES sources... [PROFILES profiles...] [ARCHITECTURE architecture] [OPTIONS options...])
 # Translates CUDA kernels ahead of time into the target, which may include NAME.h for each NAME.cu or NAME.ptx: that declares
 # a function that loads its kernels, and functions that launch or record each.
-#   SOURCES       PTX, or CUDA sources. Those are compiled by nvcc, or by clang where it finds a CUDA toolkit; without
+#   SOURCES       PTX, or CUDA sources. Those are compiled by nvcc, or else by mulciberc++ where Clang is; without
 #                 either, the PTX of the same name beside the source is taken.
 #   PROFILES      the devices it is for, best first: JSON files, or names that `mulciber translate` knows; without it
 #                 nvidia, lavapipe, and portable for all others
 #   ARCHITECTURE  of CUDA sources; 75 without it
 #   OPTIONS       of `mulciber translate`, such as --flush-denormals
 
-# The compiler of CUDA sources and what it makes PTX with; empty where there is none.
+# What makes PTX of CUDA sources, and what it depends on; empty where there is nothing.
 function(mulciber_find_cuda_compiler architecture)
-  if(NOT DEFINED MULCIBER_CUDA_COMPILER)
-    find_program(MULCIBER_CUDA_COMPILER nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_PATH}/bin)
-    if(NOT MULCIBER_CUDA_COMPILER)
-      find_program(clang NAMES clang++ NO_CACHE)
-      if(clang)
-        execute_process(COMMAND ${clang} -x cuda --cuda-device-only --cuda-gpu-arch=sm_${architecture} -S /dev/null -o -
-          RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-        if(NOT failed)
-          set(MULCIBER_CUDA_COMPILER ${clang} CACHE FILEPATH "What compiles CUDA kernels" FORCE)
-        endif()
-      endif()
-    endif()
-  endif()
+  find_program(MULCIBER_CUDA_COMPILER nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_PATH}/bin)
+  find_program(MULCIBER_CLANG NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
+  mark_as_advanced(MULCIBER_CUDA_COMPILER MULCIBER_CLANG)
   set(command "")
-  if(MULCIBER_CUDA_COMPILER MATCHES "clang")
-    set(command ${MULCIBER_CUDA_COMPILER} -x cuda --cuda-device-only --cuda-gpu-arch=sm_${architecture} -O2 -S)
-  elseif(MULCIBER_CUDA_COMPILER)
+  if(MULCIBER_CUDA_COMPILER)
     set(command ${MULCIBER_CUDA_COMPILER} -ptx -arch=compute_${architecture})
+  elseif(MULCIBER_CLANG)
+    set(command Mulciber::compiler --clang=${MULCIBER_CLANG} -ptx -arch=sm_${architecture})
   endif()
   set(mulciber_cuda_command ${command} PARENT_SCOPE)
 endfunction()
@@ -67,7 +57,7 @@ function(mulciber_add_kernels target)
       else()
         string(REGEX REPLACE "\\.cu$" ".ptx" ptx ${source})
         if(NOT EXISTS ${ptx})
-          message(FATAL_ERROR "neither nvcc nor clang with a CUDA toolkit is here to compile ${source}, nor is there ${ptx}")
+          message(FATAL_ERROR "neither nvcc nor Clang is here to compile ${source}, nor is there ${ptx}")
         endif()
       endif()
     endif()

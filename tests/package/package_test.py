@@ -80,6 +80,14 @@ def main():
         check("kernels translated ahead of time are there", run(built / "use_kernels"), r"^$" if EXAMPLE else "",
               status=0 if EXAMPLE else None)
         check("its CUDA libraries work", run(built / "use_cuda"), r"runtime 130\d\d")
+        if shutil.which("clang++"):
+            without = at / "without_nvcc"
+            run("cmake", "-S", CONSUMER, "-B", without, f"-DCMAKE_PREFIX_PATH={place}", "-DMULCIBER_CUDA_COMPILER=")
+            made = run("cmake", "--build", without, "--target", "use_kernels")
+            check("without nvcc its kernels are compiled by mulciberc++", made, "Built target use_kernels")
+            waves = without / "mulciber/use_kernels/waves.ptx"
+            same("and not taken from the PTX beside them", set(re.findall("LLVM NVPTX|NVIDIA NVVM", waves.read_text() if waves.exists() else "")), {"LLVM NVPTX"})
+            check("and are there", run(without / "use_kernels"), r"^$" if EXAMPLE else "", status=0 if EXAMPLE else None)
 
         packages = {"PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
         for name, source, out in (("mulciber", "use_translator", "translated store"),
