@@ -44,8 +44,9 @@ void Frames::finish(const std::string& what) {
   gpu_.wait(before());
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start_;
   picture_.save(output_, exposure_);
-  const std::string one = number_ > 1 ? std::to_string(time.count() / (number_ - 1)) + " ms a frame" : "one frame";
-  std::printf("%s on %s: %s; %s\n", what.c_str(), gpu_.name().c_str(), one.c_str(), output_.c_str());
+  char one[64] = "one frame";
+  if (number_ > 1) std::snprintf(one, sizeof(one), "%.3f ms a frame", time.count() / (number_ - 1));
+  std::printf("%s on %s: %s; %s\n", what.c_str(), gpu_.name().c_str(), one, output_.c_str());
 }
 
 }  // namespace example

@@ -88,6 +88,12 @@ std::string Gpu::name() const {
   return properties.deviceName;
 }
 
+uint32_t Gpu::largestImage() const {
+  VkPhysicalDeviceProperties properties;
+  vkGetPhysicalDeviceProperties(physical_, &properties);
+  return properties.limits.maxImageDimension2D;
+}
+
 VkCommandBuffer Gpu::begin(uint32_t slot) {
   while (commands_.size() <= slot) {
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};

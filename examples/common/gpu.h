@@ -16,10 +16,6 @@ namespace example {
 
 namespace cuda = mulciber::engine;
 
-inline void check(VkResult result, const char* what) {
-  if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + " failed: " + std::to_string(result));
-}
-
 // A place in the timeline of somebody's work. Binary semaphores have no value.
 struct TimelinePoint {
   VkSemaphore semaphore = VK_NULL_HANDLE;
@@ -47,6 +43,7 @@ class Gpu {
   uint32_t family() const { return family_; }  // of its queue
   const cuda::Context& context() const { return *context_; }
   std::string name() const;
+  uint32_t largestImage() const;  // width and height
 
   // A command buffer of `slot`, whose last submission must have been waited for.
   VkCommandBuffer begin(uint32_t slot);

@@ -23,6 +23,9 @@ VkImageCreateInfo ImageInfo::forVulkan() const {
 }
 
 Image::Image(const Gpu& gpu, const ImageInfo& info) : gpu_(gpu), aspect_(info.aspect) {
+  if (const uint32_t most = gpu.largestImage(); info.width > most || info.height > most)
+    throw std::runtime_error("the device's images have at most " + std::to_string(most) + " x " + std::to_string(most) +
+                             " pixels");
   const VkImageCreateInfo create = info.forVulkan();
   check(vkCreateImage(gpu_.device(), &create, nullptr, &image_), "making an image");
   VkMemoryRequirements needs;

@@ -182,10 +182,7 @@ int main(int argc, char** argv) {
   const Options options(
       argc, argv, "fluid [--frames 400] [--width 1280] [--height 720] [--output fluid.png] [--window]",
       {{"frames", "400"}, {"width", "1280"}, {"height", "720"}, {"output", "fluid.png"}, {"window", "off"}});
-  if (options.width() < 32 || options.height() < 32) {
-    std::fprintf(stderr, "fluid: the picture must have 32 x 32 pixels at least\n");
-    return 2;
-  }
+  if (options.width() < 32 || options.height() < 32) options.refuse("the picture must have 32 x 32 pixels at least");
   try {
     run(options);
   } catch (const std::exception& error) {

@@ -154,10 +154,8 @@ int main(int argc, char** argv) {
                          {"output", "ocean.png"},
                          {"window", "off"}});
   const uint32_t points = options.number("points");
-  if (points < 16 || points > 1024 || (points & (points - 1)) != 0) {
-    std::fprintf(stderr, "ocean: --points must be a power of two from 16 to 1024\n");
-    return 2;
-  }
+  if (points < 16 || points > 1024 || (points & (points - 1)) != 0)
+    options.refuse("--points must be a power of two from 16 to 1024");
   try {
     run(options);
   } catch (const std::exception& error) {

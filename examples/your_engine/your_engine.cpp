@@ -17,9 +17,7 @@ namespace cuda = mulciber::engine;  // *
 
 constexpr uint32_t width = 480, height = 270;
 
-void check(VkResult result) {
-  if (result != VK_SUCCESS) throw std::runtime_error("Vulkan gave " + std::to_string(result));
-}
+void check(VkResult result) { example::check(result, "a call of Vulkan"); }
 
 // ---- What an engine has anyway: an instance, a device, a queue, command buffers, memory that the host reads ----
 
@@ -143,6 +141,10 @@ void run(const char* output) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+    std::fprintf(stderr, "usage: your_engine [your_engine.png]\n");
+    return 2;
+  }
   try {
     run(argc > 1 ? argv[1] : "your_engine.png");
   } catch (const std::exception& error) {
