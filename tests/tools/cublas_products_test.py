@@ -3,8 +3,8 @@
 
 usage: cublas_products_test.py MULCIBER NVCC [KIND...]
 
-The kinds are those of cublas_products.cu; `all` for all of them. By default those whose kernels a CPU driver compiles
-within a minute.
+The kinds are those of cublas_products.cu; `all` for all of them, which takes a GPU: a CPU driver compiles some kernels of
+cuBLAS for minutes. By default those that it compiles fast.
 """
 import os
 import pathlib
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 SOURCE = str(pathlib.Path(__file__).with_name("cublas_products.cu"))
-KINDS = ["sgemm", "dgemm", "sgemm_batched", "sgemv", "captured", "arguments"]
+KINDS = ["sgemm", "sgemv", "captured"]
 
 
 def main():
@@ -33,7 +33,7 @@ def main():
                                   env={**os.environ, "MULCIBER_CUBLAS_CAPABILITY": capability})
 
         result = run("999", kinds)
-        switched_off = run("0", ["arguments"])
+        switched_off = run("0", ["sgemv"])
     print(result.stdout + result.stderr)
     faults = []
     if result.returncode != 0:

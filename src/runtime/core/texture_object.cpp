@@ -10,6 +10,7 @@
 #include "runtime/vk/aliased_plane.h"
 #include "runtime/vk/descriptors.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/formats.h"
 #include "util/log.h"
 
 namespace mulciber::core {
@@ -366,15 +367,6 @@ VkFormat TextureObject::sampledFormat(const abi::TextureRecord& record, const Te
                                            : plain;
 }
 
-bool TextureObject::isFiltered(VkFormat format) const {
-  const vk::PhysicalDevice& physical = context_.vulkan().physical();
-  VkFormatProperties properties{};
-  physical.functions.vkGetPhysicalDeviceFormatProperties(physical.handle, format, &properties);
-  constexpr VkFormatFeatureFlags wanted =
-      VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
-  return (properties.optimalTilingFeatures & wanted) == wanted;
-}
-
 // Where a sampler of the device gives what CUDA gives.
 Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& texels, vk::Image::ViewShape view) {
   const bool isPlain = record.shape == ImageShape::Line || record.shape == ImageShape::Plane;
@@ -404,7 +396,8 @@ Error TextureObject::chooseSampler(abi::TextureRecord& record, const Texels& tex
   view.type = viewType(record.shape);
   view.format = sampledFormat(record, texels);
   const bool isSrgb = view.format == VK_FORMAT_R8G8B8A8_SRGB || view.format == VK_FORMAT_R8_SRGB;
-  if ((record.flags & abi::Srgb) != 0 && (!isSrgb || !isFiltered(view.format))) return Error::Success;
+  if ((record.flags & abi::Srgb) != 0 && (!isSrgb || !vk::isFiltered(context_.vulkan().physical(), view.format)))
+    return Error::Success;
   TRY(number(view, record.image));
   vk::SamplerDescription sampler;
   sampler.filter = filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;

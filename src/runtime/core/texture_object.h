@@ -64,7 +64,6 @@ class TextureObject : public TableObject {
   Error describePlane(abi::TextureRecord& record, const Texels& texels);
   Error describeImage(abi::TextureRecord& record, const Texels& texels);
   Error chooseSampler(abi::TextureRecord& record, const Texels& texels, vk::Image::ViewShape view);
-  bool isFiltered(VkFormat format) const;  // by samplers of the device
   VkFormat sampledFormat(const abi::TextureRecord& record, const Texels& texels) const;
   static bool scaleCoordinates(abi::TextureRecord& record);
   Error number(const vk::Image::ViewShape& view, uint32_t& out);

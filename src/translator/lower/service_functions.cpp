@@ -148,7 +148,8 @@ counted:
   add.u32 %record, %record, 23;         // with the header, rounded up
   and.b32 %record, %record, -8;
   ld.global.u32 %capacity, [%buffer];
-  atom.relaxed.gpu.global.or.b32 %used, [%buffer+4], 0;  // no load: a loop left by one waits for its writer
+  // It changes nothing, and is no load: a loop that is left by one, or by the addition of 0, waits for its writer.
+  atom.relaxed.gpu.global.max.s32 %used, [%buffer+4], -2147483648;
   setp.gt.u32 %p, %used, %capacity;     // full: the counter must not wrap
   @%p bra done;
   atom.global.add.u32 %used, [%buffer+4], %record;
