@@ -95,12 +95,14 @@ void writeTexture(const TextureDescription& from, cudaTextureDesc& to) {
 }
 
 // What the runtime refuses by itself: linear filters of integers, and integers of 32 bits and floats as fractions.
-// Words that are viewed as compressed blocks are none of these.
+// Arrays of words that are viewed as compressed blocks are none of these.
 cudaError_t checkReading(const TextureDescription& texture, cudaTextureReadMode mode) {
-  if (texture.hasView && texture.view.format >= cudaResViewFormatUnsignedBlockCompressed1) return cudaSuccess;
   const auto kind = static_cast<cudaChannelFormatKind>(texture.format->kind);
   const bool isPlain = kind == cudaChannelFormatKindSigned || kind == cudaChannelFormatKindUnsigned;
   const bool isWide = texture.format->bits == 32;
+  const bool isOfWords = kind == cudaChannelFormatKindUnsigned && isWide && !texture.isMemory();
+  if (isOfWords && texture.hasView && texture.view.format >= cudaResViewFormatUnsignedBlockCompressed1)
+    return cudaSuccess;
   if (texture.filtersLinear && isPlain && (isWide || mode == cudaReadModeElementType))
     return cudaErrorInvalidFilterSetting;
   if (mode == cudaReadModeNormalizedFloat && (kind == cudaChannelFormatKindFloat || (isPlain && isWide)))
