@@ -73,6 +73,27 @@ TEST(FastRegions, DividesFactorsThatCanBeInTwoGroups) {
   EXPECT_EQ(divided(three + two), 3u);
 }
 
+// A sample can be repeated. One whose image is chosen by a sum waits until it is known that the sum is right; one whose
+// coordinates are made of sums does not.
+TEST(FastRegions, ReachAcrossSamples) {
+  const auto ofSamples = [](const std::string& image, const std::string& x) {
+    return repaired(kernelOfFloats(R"(  %3 = const i32 5
+  %4 = fma f32 %0, %1, %2
+  %5 = bitcast i32 %4
+  %6 = image.sample <4 x f32> line, )" +
+                                   image + ", %3, %0, " + x + R"(
+  %7 = extract f32 %6, 0
+  %8 = fma f32 %7, %1, %4
+  write v3, %8
+)"));
+  };
+  const std::string plain = ofSamples("%3", "%0"), moved = ofSamples("%3", "%4"), chosen = ofSamples("%5", "%0");
+  EXPECT_EQ(count(plain, "image.sample"), 2u) << plain;  // in the region, and in its copy
+  EXPECT_EQ(count(moved, "image.sample"), 2u) << moved;
+  EXPECT_EQ(count(chosen, "image.sample"), 2u) << chosen;
+  EXPECT_EQ(count(chosen, "br %"), count(moved, "br %") + 1) << chosen;
+}
+
 TEST(FastRegions, NothingIsDoneTwiceThatMustNotBe) {
   const std::string text = repaired(kernelOfFloats(R"(  %3 = const i64 64
   %4 = fma f32 %0, %1, %2

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "translator/ir/dominators.h"
+#include "translator/passes/expressions.h"
 #include "translator/passes/rewrite.h"
 
 namespace mulciber::passes {
@@ -14,33 +15,7 @@ using ir::Op;
 
 // Two shuffles alike bring the same number where the same lanes run both: in one block, and nothing that joins or
 // parts lanes between them.
-bool isRepeatable(const Instruction& instruction) {
-  if (instruction.op == Op::Shuffle) return true;
-  if (instruction.op != Op::Load) return ir::isPure(instruction.op) && instruction.op != Op::Undef;
-  const ir::MemoryAccess& memory = instruction.memory;
-  if (memory.isVolatile || memory.order != ir::Order::Weak) return false;
-  return memory.space == ir::Space::Param || memory.isReadOnly;
-}
-
-struct ExpressionHash {
-  size_t operator()(const Instruction* instruction) const {
-    size_t hash = static_cast<size_t>(instruction->op) * 31 + instruction->type.bits;
-    auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15ull; };
-    mix(instruction->payload);
-    for (const Instruction* operand : instruction->operands) mix(operand->id);
-    return hash ^ hash >> 29;
-  }
-};
-
-struct SameExpression {
-  bool operator()(const Instruction* a, const Instruction* b) const {
-    return a->op == b->op && a->type == b->type && a->payload == b->payload && a->fp == b->fp &&
-           a->operands == b->operands && (a->op != Op::Load || sameAccess(a->memory, b->memory));
-  }
-  static bool sameAccess(const ir::MemoryAccess& a, const ir::MemoryAccess& b) {
-    return a.space == b.space && a.alignment == b.alignment;
-  }
-};
+bool isRepeatable(const Instruction& instruction) { return instruction.op == Op::Shuffle || isExpression(instruction); }
 
 }  // namespace
 

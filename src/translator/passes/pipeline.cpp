@@ -29,6 +29,7 @@
 #include "translator/passes/narrow_counts.h"
 #include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
+#include "translator/passes/repeated_checks.h"
 #include "translator/passes/scratch.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
@@ -77,6 +78,7 @@ constexpr Forms resolved = structured | Form::KnownSpaces;
 constexpr Step steps[] = {
     {[]() -> std::string_view { return "recursion"; }, endRecursion, Form::Variables, Form::NoRecursion, {}},
     {[]() -> std::string_view { return "inline"; }, inlineAll, Form::Variables | Form::NoRecursion, Form::NoCalls, {}},
+    pass<RepeatedChecks>(unstructured),
     pass<Contraction>(unstructured, Form::Contracted),
     pass<LegalizeFloats>(unstructured | Form::Contracted, Form::Nearest),
     pass<BlockRounds>(unstructured),

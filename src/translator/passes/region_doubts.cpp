@@ -30,7 +30,7 @@ class Finder {
     }
     for (const Block* block : region_.blocks)
       for (const Instruction* i : block->instructions)
-        if (i->op == Op::Load && values_.count(i->operands[0]) != 0) doubts_.loads.insert(i);
+        if (readsWhereDoubtful(*i)) doubts_.loads.insert(i);
     return std::move(doubts_);
   }
 
@@ -39,6 +39,11 @@ class Finder {
     if (sums_.count(&i) != 0) return true;
     if (i.op == Op::ReadVar) return variables_.count(static_cast<VariableId>(i.payload)) != 0;
     return std::ranges::any_of(i.operands, [&](const Instruction* x) { return values_.count(x) != 0; });
+  }
+  // A sample needs an image and a sampler that exist, and takes any coordinates.
+  bool readsWhereDoubtful(const Instruction& i) const {
+    const auto isOf = [&](size_t operand) { return values_.count(i.operands[operand]) != 0; };
+    return (i.op == Op::Load && isOf(0)) || (i.op == Op::ImageSample && (isOf(0) || isOf(1)));
   }
   bool add(const Instruction& i) {
     if (i.op == Op::WriteVar) return variables_.insert(static_cast<VariableId>(i.payload)).second;

@@ -19,7 +19,8 @@ constexpr size_t mostBesideEach = 48, mostBeside = 400;  // instructions that ar
 
 bool isRepeatable(const Instruction& i) {
   if (i.op == Op::Load) return i.memory.order == ir::Order::Weak && !i.memory.isVolatile;
-  return ir::isPure(i.op) || i.op == Op::ReadVar || i.op == Op::WriteVar;
+  // What an image gives to samplers does not change while a kernel runs.
+  return ir::isPure(i.op) || i.op == Op::ImageSample || i.op == Op::ReadVar || i.op == Op::WriteVar;
 }
 
 class Finder {
