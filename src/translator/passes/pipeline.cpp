@@ -35,6 +35,7 @@
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
 #include "translator/passes/wide_differences.h"
+#include "translator/passes/wide_shifts.h"
 
 namespace mulciber::passes {
 namespace {
@@ -107,6 +108,7 @@ constexpr Step steps[] = {
     pass<NegatedSigns>(structured),
     pass<NarrowCounts>(structured),
     pass<WideDifferences>(structured),
+    pass<WideShifts>(structured),
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),
     pass<LoopFlags>(structured),

@@ -1,0 +1,91 @@
+#include "translator/passes/wide_shifts.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "translator/passes/hidden_values.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Instruction;
+using ir::Op;
+
+constexpr unsigned wrong = 31;  // the logarithm of the factor
+
+class Finder {
+ public:
+  explicit Finder(const ir::Function& function) : users_(function.instructionIdBound()) {
+    for (const ir::Block* block : function.blocks)
+      for (Instruction* i : block->instructions)
+        for (const Instruction* operand : i->operands) users_[operand->id].push_back(i);
+  }
+
+  const std::vector<Instruction*>& usersOf(const Instruction& value) const { return users_[value.id]; }
+
+  // Whether a use of a number that has been multiplied by 2^scale leads to its product by 2^31.
+  bool leads(const Instruction& use, const Instruction& value, unsigned scale) {
+    const std::optional<unsigned> now = scaleAt(use, value, scale);
+    if (!now || *now > wrong) return false;
+    if (*now == wrong) return true;
+    if (!seen_.emplace(&use, *now).second) return false;  // asked before, and it does not, or is being asked
+    return std::ranges::any_of(users_[use.id], [&](const Instruction* next) { return leads(*next, use, *now); });
+  }
+  void forget() { seen_.clear(); }
+
+ private:
+  // Drivers multiply the parts of a sum one by one.
+  static std::optional<unsigned> scaleAt(const Instruction& use, const Instruction& value, unsigned scale) {
+    if (use.type != ir::I64) return std::nullopt;
+    switch (use.op) {
+      case Op::Add: return use.operands[0] == use.operands[1] ? scale + 1 : scale;
+      case Op::Sub:
+      case Op::Neg: return scale;
+      case Op::Shl:
+        if (use.operands[0] != &value || !use.operands[1]->isConstant()) return std::nullopt;
+        return scale + static_cast<unsigned>(use.operands[1]->payload);
+      case Op::Mul:
+        for (const Instruction* factor : use.operands)
+          if (factor->isConstant() && factor->payload != 0)
+            return scale + static_cast<unsigned>(std::countr_zero(factor->payload));
+        return std::nullopt;
+      default: return std::nullopt;
+    }
+  }
+
+  std::vector<std::vector<Instruction*>> users_;  // by instruction id
+  std::set<std::pair<const Instruction*, unsigned>> seen_;
+};
+
+// Has the value of a signed number of 32 bits.
+bool isExtended(const Instruction& i) {
+  if (i.type != ir::I64) return false;
+  if (i.op == Op::SExt) return true;
+  return i.op == Op::AShr && i.operands[1]->isConstant() && i.operands[1]->payload >= 32;
+}
+
+}  // namespace
+
+bool hideWideShifts(ir::Function& function) {
+  Finder finder(function);
+  HiddenValues hidden(function);
+  for (const ir::Block* block : function.blocks)
+    for (Instruction* number : block->instructions) {
+      if (!isExtended(*number)) continue;
+      for (Instruction* use : finder.usersOf(*number)) {
+        finder.forget();
+        if (finder.leads(*use, *number, 0)) std::ranges::replace(use->operands, number, hidden.hide(number));
+      }
+    }
+  return hidden.apply();
+}
+
+bool WideShifts::run(ir::Function& function, PassContext& context) {
+  return context.profile.negatesWideShifts && hideWideShifts(function);
+}
+
+}  // namespace mulciber::passes
