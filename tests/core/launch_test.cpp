@@ -280,6 +280,30 @@ TEST_P(LaunchTest, AttributesAreAnswered) {  // HOST-20
   EXPECT_GT(blocks, 0);
 }
 
+// A driver takes seconds to compile a large kernel: it is not asked how many registers one uses.
+TEST_P(LaunchTest, LargeKernelsUseAllRegisters) {
+  const auto registersOf = [&](int additions, const char* limit) {
+    std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) " +
+                       std::string(limit) + "\n{\n.reg .b32 %r<3>; .reg .b64 %rd1; ld.param.u64 %rd1, [out];\n" +
+                       "mov.u32 %r1, %tid.x; mov.u32 %r2, 0;\n";
+    for (int i = 0; i < additions; ++i)
+      text += "mad.lo.u32 %r2, %r2, %r1, " + std::to_string(i * 7) + "; st.global.u32 [%rd1], %r2;\n";
+    Module* loaded = nullptr;
+    Function* kernel = nullptr;
+    int value = 0;
+    EXPECT_OK(context->loadModule({{text + "ret;\n}\n", "large.ptx"}}, nullptr, loaded));
+    EXPECT_OK(loaded->function("k", kernel));
+    EXPECT_OK(kernel->attribute(4, value));
+    EXPECT_OK(context->unloadModule(loaded));
+    return value;
+  };
+  if (context->vulkan().physical().executableProperties.pipelineExecutableInfo != VK_TRUE)
+    GTEST_SKIP() << "the driver tells nothing of pipelines, so no kernel is measured";
+  EXPECT_LT(registersOf(10, ""), 64);
+  EXPECT_EQ(registersOf(10'000, ""), 255);
+  EXPECT_EQ(registersOf(10'000, ".maxntid 512, 1, 1"), 128);
+}
+
 // Counting threads at a barrier takes shared memory that CUDA does not need (bar.red, and warps where there are none).
 TEST_P(LaunchTest, AllSharedMemoryIsForTheKernel) {
   constexpr std::string_view text = R"(.version 8.0

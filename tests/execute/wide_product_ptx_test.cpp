@@ -56,15 +56,16 @@ class WideProductPtx : public PtxTest {
   void expectProducts(const TargetProfile& profile) {
     std::mt19937 random(31);
     Buffer in(*device, threads * 4);
-    constexpr uint32_t special[] = {0, 1, 2, ~0u, ~1u, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFF8000, 0x7FFF, 0x80, 0x7F};
+    constexpr uint32_t special[] = {0,          1,          2,          ~0u,    ~1u,  0x7FFFFFFF,
+                                    0x80000000, 0x80000001, 0xFFFF8000, 0x7FFF, 0x80, 0x7F};
     for (uint32_t i = 0; i < threads; ++i)
-      in.as<uint32_t>()[i] =
-          i < std::size(special) ? special[i] : static_cast<uint32_t>(random()) >> random() % 32;
+      in.as<uint32_t>()[i] = i < std::size(special) ? special[i] : static_cast<uint32_t>(random()) >> random() % 32;
     for (const Extension& extension : extensions) {
       std::string body;
       for (const Form& form : forms)
         for (unsigned k = 0; k < 64; ++k)
-          body += form.text(k) + " st.global.u64 [%rd2], %rd9; add.u64 %rd2, %rd2, " + std::to_string(8 * threads) + ";\n";
+          body +=
+              form.text(k) + " st.global.u64 [%rd2], %rd9; add.u64 %rd2, %rd2, " + std::to_string(8 * threads) + ";\n";
       Buffer out(*device, std::size(forms) * 64 * threads * 8);
       Launch launch;
       launch.block[0] = threads;
@@ -85,7 +86,8 @@ class WideProductPtx : public PtxTest {
         for (unsigned k = 0; k < 64; ++k)
           for (uint32_t i = 0; i < threads; ++i, ++result) {
             const uint32_t x = in.as<uint32_t>()[i];
-            ASSERT_EQ(*result, form.value(extension.value(x), k)) << extension.text << " " << form.text(k) << " of " << x;
+            ASSERT_EQ(*result, form.value(extension.value(x), k))
+                << extension.text << " " << form.text(k) << " of " << x;
           }
     }
   }

@@ -46,6 +46,9 @@ enum Attribute : int {  // CUfunction_attribute
 // the largest block can have twice over.
 constexpr uint32_t estimatedRegisters = 32;
 constexpr uint32_t usualBlockThreads = 256;
+// Words of SPIR-V. A driver compiles larger kernels for seconds, once for the question how many registers they use and
+// once more if they are launched with other blocks. They use as many as there can be.
+constexpr size_t mostMeasuredWords = 100'000;
 
 }  // namespace
 
@@ -176,7 +179,7 @@ Error Function::makePipeline(const PipelineVariant& variant, bool isMeasured,
 Error Function::registers(uint32_t& out) {
   out = registers_.load(std::memory_order_acquire);
   if (out != 0) return Error::Success;
-  const Translation& translation = translateOnce({});
+  Translation& translation = translateOnce({});
   if (translation.error != Error::Success) return translation.error;
   std::unique_lock lock(mutex_);
   out = registers_.load(std::memory_order_acquire);
@@ -196,10 +199,15 @@ Error Function::registers(uint32_t& out) {
     if (const auto known = cache.load(key); known && known->size() == sizeof(out)) {
       std::memcpy(&out, known->data(), sizeof(out));
     } else {
-      std::shared_ptr<const vk::Pipeline> pipeline;
-      TRY(makePipeline(variant, true, pipeline));
-      out = pipeline->registers().value_or(out);
-      codes_.try_emplace(variant, LaunchCode{variant, &kernel, std::move(pipeline)});
+      TRY(loadCode(translation, {}));
+      if (translation.kernel.spirv.size() > mostMeasuredWords) {
+        out = mostRegisters(variant.block[0] * variant.block[1] * variant.block[2]);
+      } else {
+        std::shared_ptr<const vk::Pipeline> pipeline;
+        TRY(makePipeline(variant, true, pipeline));
+        out = pipeline->registers().value_or(out);
+        codes_.try_emplace(variant, LaunchCode{variant, &kernel, std::move(pipeline)});
+      }
       uint8_t bytes[sizeof(out)];
       std::memcpy(bytes, &out, sizeof(out));
       cache.store(key, bytes);

@@ -1,7 +1,8 @@
 // Keeps drivers from recognising sign-extended numbers of 32 bits that are multiplied by 2^31 in 64 bits.
 //
 // NVIDIA's compiler (580.159.04) makes a product of two signed numbers of 32 bits of int64_t(x) << 31, where 2^31 is
-// -2^31: the result has the wrong sign. The same comes of shifts, sums and products of constants that make 2^31 together.
+// -2^31: the result has the wrong sign. The same comes of shifts, sums and products of constants that make 2^31
+// together.
 #pragma once
 
 #include "translator/passes/pass.h"
