@@ -10,10 +10,12 @@
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/apart_lanes.h"
 #include "translator/passes/block_rounds.h"
+#include "translator/passes/constant_registers.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/lockstep.h"
 #include "translator/passes/pipeline.h"
 #include "translator/passes/recursion.h"
+#include "translator/passes/spin_loops.h"
 #include "translator/passes/waits.h"
 #include "translator/ptx/assembler_options.h"
 #include "translator/ptx/linker.h"
@@ -116,6 +118,7 @@ bool showsInlined(bool (*question)(ir::Function&), const ptx::ModuleHolder& hold
   passes::removeRecursion(*program);
   if (!passes::inlineCalls(*program, UINT32_MAX).empty() && !passes::inlineCalls(*program, options.inlineLimit).empty())
     return false;
+  passes::useConstantRegisters(*program->functions.front());
   return question(*program->functions.front());
 }
 
@@ -212,13 +215,15 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   const auto shows = [&](bool (*question)(ir::Function&)) {
     return showsInlined(question, holder, *function, module.layout, target, options);
   };
-  const bool lanesWait = passes::hasOrderedLoads(*program) && shows(passes::waitForEachOther);
+  const bool holdsLocks = passes::hasPartBarriers(*program) && shows(passes::holdLocksAtPartBarriers);
+  const bool lanesWait = holdsLocks || (passes::hasOrderedLoads(*program) && shows(passes::waitForEachOther));
   if (lanesWait) {
     target.subgroupSize = 1;
     target.warpsProgress = false;
   }
   auto takeTurns = [&] {
-    const bool inStep = !target.hasWarps() && passes::keepVolatileInStep(*program);
+    // Code that says which lanes meet where a lock is held counts on no others to keep step.
+    const bool inStep = !target.hasWarps() && !holdsLocks && passes::keepVolatileInStep(*program);
     const bool waits = !target.warpsProgress && passes::yieldInWaits(*program, lanesWait);
     if (!target.hasWarps() && passes::usesWarps(*program)) passes::yieldInLocks(*program);
     return inStep || waits;

@@ -313,6 +313,85 @@ TEST_F(ApartPtx, EachLaneCountsAtABarrierBesideAWaitAndManyOperationsOfAWarp) {
   EXPECT_EQ(wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[1];"), expected);
 }
 
+// A lock in cells[0] that guards the count in cells[1], taken and let go in the ways in which compilers write it: with
+// the address in one register or in another for each access, in functions, and through functions that have every
+// operand as an argument, as code without optimisation has it.
+struct LockText {
+  const char *name, *functions, *take, *release;
+};
+const LockText lockTexts[] = {
+    {"in the kernel", "", "TAKE: atom.shared.cas.b32 %r2, [%r8], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra TAKE;",
+     "atom.shared.exch.b32 %r2, [%r8], 0;"},
+    {"each access with its own register", "",
+     "TAKE: mov.u32 %r10, cells; atom.shared.cas.b32 %r2, [%r10], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra TAKE;",
+     "mov.u32 %r11, cells; atom.shared.exch.b32 %r2, [%r11], 0;"},
+    {"in functions", R"(
+     .func take() { .reg .pred %p1; .reg .b32 %r<4>; mov.u32 %r1, cells;
+     TAKE: mov.u32 %r2, 0; mov.u32 %r3, 1; atom.shared.cas.b32 %r2, [%r1], %r2, %r3; setp.ne.u32 %p1, %r2, 0;
+       @%p1 bra TAKE; membar.cta; ret; }
+     .func release() { .reg .b32 %r<3>; mov.u32 %r1, cells; membar.cta; atom.shared.exch.b32 %r2, [%r1], 0; ret; })",
+     "call take;", "call release;"},
+    {"with functions that have every operand as an argument", R"(
+     .func (.reg .b32 %old) swap(.reg .b64 %at, .reg .b32 %is, .reg .b32 %new) {
+       .reg .b64 %rd1; .reg .b32 %r<3>; mov.b64 %rd1, %at; mov.b32 %r1, %is; mov.b32 %r2, %new;
+       atom.cas.b32 %old, [%rd1], %r1, %r2; ret; }
+     .func (.reg .b32 %old) exchange(.reg .b64 %at, .reg .b32 %new) { .reg .b64 %rd1; mov.b64 %rd1, %at;
+       atom.exch.b32 %old, [%rd1], %new; ret; }
+     .func take() { .reg .pred %p1; .reg .b32 %r<4>; .reg .b64 %rd<3>;
+     TAKE: mov.u64 %rd1, cells; cvta.shared.u64 %rd2, %rd1; mov.u32 %r2, 0; mov.u32 %r3, 1;
+       call (%r1), swap, (%rd2, %r2, %r3); setp.ne.u32 %p1, %r1, 0; @%p1 bra TAKE; membar.cta; ret; }
+     .func release() { .reg .b32 %r<3>; .reg .b64 %rd<3>; membar.cta; mov.u64 %rd1, cells; cvta.shared.u64 %rd2, %rd1;
+       mov.u32 %r2, 0; call (%r1), exchange, (%rd2, %r2); ret; })",
+     "call take;", "call release;"},
+};
+
+TEST_F(ApartPtx, EachLaneHasALockInItsTurn) {
+  for (const LockText& lock : lockTexts) {
+    const auto words = wordsOf(
+        std::string("mov.u32 %r8, cells; mov.u32 %r1, 0; st.shared.u32 [%r8], %r1; st.shared.u32 [%r8+4], %r1;"
+                    "bar.sync 0;\n") +
+            lock.take +
+            "\nld.volatile.shared.u32 %r3, [%r8+4]; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [%r8+4], %r3;\n" +
+            lock.release + "\nbar.sync 0; ld.shared.u32 %r3, [%r8+4]; st.global.u32 [%out], %r3;",
+        1, 64, std::string(".shared .align 8 .u32 cells[2];") + lock.functions);
+    for (const uint32_t word : words) ASSERT_EQ(word, 64u) << lock.name;
+  }
+}
+
+// The first lane of each eight has the lock while the eight meet.
+TEST_F(ApartPtx, SomeLanesOfAWarpMeetWhileOneHasALock) {
+  for (const LockText& lock : lockTexts) {
+    const auto words = wordsOf(
+        std::string("mov.u32 %r8, cells; mov.u32 %r1, 0; st.shared.u32 [%r8], %r1; st.shared.u32 [%r8+4], %r1;"
+                    "bar.sync 0; and.b32 %r4, %t, 7; and.b32 %r5, %t, 24; mov.u32 %r6, 255;"
+                    "shl.b32 %r6, %r6, %r5; setp.ne.u32 %p3, %r4, 0; setp.ne.u32 %p4, %r4, 3;\n@%p3 bra HELD;\n") +
+            lock.take +
+            "\nHELD: bar.warp.sync %r6; @%p4 bra ADDED;\n"
+            "ld.volatile.shared.u32 %r3, [%r8+4]; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [%r8+4], %r3;\n"
+            "ADDED: bar.warp.sync %r6; @%p3 bra FREE;\n" +
+            lock.release + "\nFREE: bar.sync 0; ld.shared.u32 %r3, [%r8+4]; st.global.u32 [%out], %r3;",
+        1, 64, std::string(".shared .align 8 .u32 cells[2];") + lock.functions);
+    for (const uint32_t word : words) ASSERT_EQ(word, 8u) << lock.name;
+  }
+}
+
+// A lane looks by an addition of zero, in a function that has the zero as an argument, and keeps what it has seen in
+// private memory; another lane of its warp ends the wait on the other side of a branch.
+TEST_F(ApartPtx, LanesLookThroughFunctionsAndPrivateMemory) {
+  const auto words = wordsOf(R"(
+      .local .align 4 .b32 seen[1];
+      mov.u32 %r8, cells; mov.u32 %r1, 0; st.shared.u32 [%r8], %r1; bar.sync 0; mov.u64 %rd1, cells;
+      cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %t, 5; @%p1 bra LOOK; setp.ne.u32 %p2, %t, 6; @%p2 bra DONE;
+      mov.u32 %r12, 9; call (%r3), add, (%rd2, %r12); bra DONE;
+    LOOK: mov.u32 %r2, 0; call (%r3), add, (%rd2, %r2); st.local.u32 [seen], %r3;
+      ld.local.u32 %r4, [seen]; setp.eq.u32 %p3, %r4, 0; @%p3 bra LOOK;
+    DONE: bar.sync 0; ld.shared.u32 %r5, [%r8]; st.global.u32 [%out], %r5;)",
+                             1, 64, R"(.shared .align 8 .u32 cells[2];
+    .func (.reg .b32 %old) add(.reg .b64 %at, .reg .b32 %more) { .reg .b32 %r1; mov.b32 %r1, %more;
+      atom.add.u32 %old, [%at], %r1; ret; })");
+  for (const uint32_t word : words) ASSERT_EQ(word, 9u);
+}
+
 // Code of before independent threads: sums by volatile accesses with no barrier between, as libraries of the time had
 // it.
 TEST_F(ApartPtx, LanesReadWhatOthersHaveJustWritten) {

@@ -342,6 +342,7 @@ class FunctionParser {
       case Op::Call: calls_.push_back({&instruction, std::string(lexer_.take())}); break;
       case Op::Phi: phiOperands(instruction); return;
       case Op::Barrier: instruction.payload = lexer_.accept("apart"); return;
+      case Op::WarpBarrier: instruction.payload = lexer_.accept("part"); return;
       default:
         if (isImage(instruction.op)) instruction.payload = kindAmong(shapeNames, "shape of an image");
         break;

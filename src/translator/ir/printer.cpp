@@ -158,6 +158,7 @@ class Printer {
     if (instruction.op == Op::VecExtract || instruction.op == Op::VecInsert)
       text_ += ", " + std::to_string(instruction.payload);
     if (instruction.op == Op::Barrier && instruction.payload) text_ += " apart";
+    if (instruction.op == Op::WarpBarrier && instruction.payload) text_ += " part";
     for (size_t i = 0; i < instruction.results.size(); ++i)
       text_ += (i ? ", v" : " returns v") + std::to_string(instruction.results[i]);
     printAttributes(instruction);

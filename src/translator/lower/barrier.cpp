@@ -158,7 +158,8 @@ class BarrierLowering {
 
 void lowerBarrier(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (instruction.has(Mod::warp)) {
-    WarpTools(f, instruction.operands[0]).synchronise();
+    const ptx::Operand& mask = instruction.operands[0];
+    WarpTools(f, mask).synchronise(!WarpTools::isFull(&mask));
     return;
   }
   if (instruction.has(Mod::cluster)) {

@@ -15,7 +15,7 @@ class WarpTools {
       : WarpTools(lowering, lowering.value(mask, ir::I32)) {}
   static WarpTools ofWholeWarp(FunctionLowering& lowering) { return WarpTools(lowering, lowering.b.i32(~0u)); }
 
-  void synchronise() { b.emit(ir::Op::WarpBarrier, ir::Void, {}); }
+  void synchronise(bool isOfPart) { b.emit(ir::Op::WarpBarrier, ir::Void, {}, isOfPart ? 1 : 0); }
   ir::Instruction* shuffle(ir::Instruction* value, ir::Instruction* lane);  // also of 64 bits
   ir::Instruction* ballot(ir::Instruction* condition);
   ir::Instruction* lowestLane(ir::Instruction* mask);

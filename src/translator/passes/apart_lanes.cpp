@@ -116,8 +116,19 @@ bool haveBarriersApart(ir::Function& function) {
 
 bool hasOrderedLoads(const ir::Program& program) {
   return std::ranges::any_of(program.functions, [](const auto& function) {
+    return std::ranges::any_of(function->blocks, [&](const Block* block) {
+      return std::ranges::any_of(block->instructions, [&](const Instruction* i) {
+        return isOrderedLoad(*i) || (!function->isKernel && mayBeOrderedLoad(*i));
+      });
+    });
+  });
+}
+
+bool hasPartBarriers(const ir::Program& program) {
+  return std::ranges::any_of(program.functions, [](const auto& function) {
     return std::ranges::any_of(function->blocks, [](const Block* block) {
-      return std::ranges::any_of(block->instructions, [](const Instruction* i) { return isOrderedLoad(*i); });
+      return std::ranges::any_of(block->instructions,
+                                 [](const Instruction* i) { return i->op == Op::WarpBarrier && i->payload != 0; });
     });
   });
 }

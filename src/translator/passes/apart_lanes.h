@@ -18,6 +18,9 @@ bool haveBarriersApart(ir::Function& function);
 // Whether there are loads by which threads may wait at all.
 bool hasOrderedLoads(const ir::Program& program);
 
+// Whether there are barriers of some lanes of a warp at all.
+bool hasPartBarriers(const ir::Program& program);
+
 // Whether lanes may wait in a loop, on one side of a branch, for what others of their warp write on another side.
 bool waitForEachOther(ir::Function& function);
 

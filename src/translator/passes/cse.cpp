@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "translator/ir/dominators.h"
-#include "translator/passes/expressions.h"
+#include "translator/ir/expressions.h"
 #include "translator/passes/rewrite.h"
 
 namespace mulciber::passes {
@@ -15,7 +15,9 @@ using ir::Op;
 
 // Two shuffles alike bring the same number where the same lanes run both: in one block, and nothing that joins or
 // parts lanes between them.
-bool isRepeatable(const Instruction& instruction) { return instruction.op == Op::Shuffle || isExpression(instruction); }
+bool isRepeatable(const Instruction& instruction) {
+  return instruction.op == Op::Shuffle || ir::isExpression(instruction);
+}
 
 }  // namespace
 
@@ -23,7 +25,7 @@ bool removeCommonSubexpressions(ir::Function& function) {
   ir::DominatorTree tree(function);
   Replacements replacements(function);
   std::vector<const Block*> homes(function.instructionIdBound());
-  std::unordered_set<Instruction*, ExpressionHash, SameExpression> known;
+  std::unordered_set<Instruction*, ir::ExpressionHash, ir::SameExpression> known;
   bool changed = false;
   // In preorder of the dominator tree: once an entry does not dominate the block at hand, it dominates none to come.
   std::vector<Block*> work{function.blocks.front()};

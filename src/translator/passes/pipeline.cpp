@@ -10,6 +10,7 @@
 #include "translator/passes/byte_swaps.h"
 #include "translator/passes/clamped_conversions.h"
 #include "translator/passes/constant_reads.h"
+#include "translator/passes/constant_registers.h"
 #include "translator/passes/constant_zeros.h"
 #include "translator/passes/contraction.h"
 #include "translator/passes/cse.h"
@@ -79,6 +80,7 @@ constexpr Forms resolved = structured | Form::KnownSpaces;
 constexpr Step steps[] = {
     {[]() -> std::string_view { return "recursion"; }, endRecursion, Form::Variables, Form::NoRecursion, {}},
     {[]() -> std::string_view { return "inline"; }, inlineAll, Form::Variables | Form::NoRecursion, Form::NoCalls, {}},
+    pass<ConstantRegisters>(unstructured),
     pass<RepeatedChecks>(unstructured),
     pass<Contraction>(unstructured, Form::Contracted),
     pass<LegalizeFloats>(unstructured | Form::Contracted, Form::Nearest),

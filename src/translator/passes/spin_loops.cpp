@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "translator/analyses/same_values.h"
 #include "translator/ir/dominators.h"
 #include "translator/passes/control_flow.h"
 
@@ -14,30 +15,48 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-// What an address is made of, as far as two of them can be seen to be equal.
+// What an address is made of, as far as two of them can be seen to be equal. Functions that take locks and let them go
+// have the lock's address in registers of their own.
 struct Place {
-  const Instruction* root;  // a read of a variable, or an input
+  const Instruction* root;
   uint64_t offset;
 
   bool operator==(const Place& other) const {
-    return offset == other.offset && root->op == other.root->op && root->payload == other.root->payload;
+    if (offset != other.offset) return false;
+    return root == other.root ||
+           (root->op == Op::ReadVar && other.root->op == Op::ReadVar && root->payload == other.root->payload);
   }
 };
 
-std::optional<Place> placeOf(const Instruction& access) {
-  const Instruction* address = access.operands[0];
-  uint64_t offset = 0;
-  while (address->op == Op::Add && address->operands[1]->isConstant()) {
-    offset += address->operands[1]->payload;
-    address = address->operands[0];
+class Places {
+ public:
+  explicit Places(const ir::Function& function) : values_(function, ir::DominatorTree(function)) {}
+
+  bool isConstant(Instruction& value) const { return values_.leader(&value)->isConstant(); }
+
+  Place of(const Instruction& access) const {
+    const Instruction* address = values_.leader(access.operands[0]);
+    uint64_t offset = 0;
+    while (address->op == Op::Add && address->operands[1]->isConstant()) {
+      offset += address->operands[1]->payload;
+      address = address->operands[0];
+    }
+    return {address, offset};
   }
-  if (address->op != Op::ReadVar && address->op != Op::Input && !address->isConstant()) return std::nullopt;
-  return Place{address, offset};
-}
+
+ private:
+  const analyses::SameValues values_;
+};
 
 // Compare-and-swap, exchange, or a load that waits for others, such as that of a ticket lock.
 bool takesLock(const Instruction& instruction) {
   return isOrderedLoad(instruction) || instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
+}
+
+bool takesLocks(const ir::Function& function) {
+  return std::ranges::any_of(function.blocks, [](const Block* block) {
+    return std::ranges::any_of(block->instructions, [](const Instruction* i) { return takesLock(*i); });
+  });
 }
 
 bool mayReleaseLock(const Instruction& instruction) {
@@ -54,14 +73,25 @@ std::vector<std::vector<Block*>> bodiesOf(const ir::Function& function, const Lo
   return bodies;
 }
 
+// Code that was compiled without optimisation keeps what it has loaded in private memory.
+bool isOfPrivate(const Instruction& access) {
+  return access.memory.space == ir::Space::Local || access.memory.space == ir::Space::Generic;
+}
+
 // Whether the loop is left by what is made of one of the values.
 bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruction*> tainted) {
   std::unordered_set<uint64_t> taintedVariables;
+  bool isMemoryTainted = false;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Block* block : body)
       for (const Instruction* instruction : block->instructions) {
         bool isTainted = instruction->op == Op::ReadVar && taintedVariables.contains(instruction->payload);
+        isTainted |= instruction->op == Op::Load && isMemoryTainted && isOfPrivate(*instruction);
+        if (instruction->op == Op::Store && isOfPrivate(*instruction) && tainted.contains(instruction->operands[1])) {
+          changed |= !isMemoryTainted;
+          isMemoryTainted = true;
+        }
         for (const Instruction* operand : instruction->operands) isTainted |= tainted.contains(operand);
         if (!isTainted) continue;
         changed |= tainted.insert(instruction).second;
@@ -78,49 +108,61 @@ bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruct
   return false;
 }
 
+// Whether a register was given a constant in the block of an instruction that reads it, and nothing since.
+bool isSetBefore(const Instruction& user, const Instruction& read, const std::vector<Block*>& body,
+                 const Places& places) {
+  for (const Block* block : body) {
+    if (std::ranges::find(block->instructions, &user) == block->instructions.end()) continue;
+    Instruction* held = nullptr;
+    for (const Instruction* i : block->instructions) {
+      if (i == &read) return held && places.isConstant(*held);
+      if (i->op == Op::WriteVar && i->payload == read.payload) held = i->operands[0];
+    }
+  }
+  return false;
+}
+
 // A compare-and-swap that is tried again with what it found, as atomic operations are made of it: nobody has to release
 // anything for it to succeed.
-bool isRetried(const Instruction& swap, const std::vector<Block*>& body) {
+bool isRetried(const Instruction& swap, const std::vector<Block*>& body, const Places& places) {
   if (swap.op != Op::AtomicCas) return false;
-  const Instruction* expected = swap.operands[1];
-  if (expected->op != Op::ReadVar) return false;
-  return std::any_of(body.begin(), body.end(), [&](const Block* block) {
-    return std::any_of(block->instructions.begin(), block->instructions.end(), [&](const Instruction* write) {
-      return write->op == Op::WriteVar && write->payload == expected->payload && !write->operands[0]->isConstant();
+  Instruction* expected = swap.operands[1];
+  if (expected->op != Op::ReadVar || places.isConstant(*expected) || isSetBefore(swap, *expected, body, places))
+    return false;
+  return std::ranges::any_of(body, [&](const Block* block) {
+    return std::ranges::any_of(block->instructions, [&](const Instruction* write) {
+      return write->op == Op::WriteVar && write->payload == expected->payload &&
+             !places.isConstant(*write->operands[0]);
     });
   });
 }
 
 // The addresses of accesses on whose results the loop is left.
-std::vector<Place> locksOf(const std::vector<Block*>& body) {
+std::vector<Place> locksOf(const std::vector<Block*>& body, const Places& places) {
   std::unordered_set<const Instruction*> accesses;
   std::vector<Place> locks;
   for (const Block* block : body)
     for (const Instruction* instruction : block->instructions)
-      if (takesLock(*instruction) && !isRetried(*instruction, body))
-        if (auto place = placeOf(*instruction)) {
-          accesses.insert(instruction);
-          locks.push_back(*place);
-        }
+      if (takesLock(*instruction) && !isRetried(*instruction, body, places)) {
+        accesses.insert(instruction);
+        locks.push_back(places.of(*instruction));
+      }
   if (locks.empty() || !isLeftBy(body, std::move(accesses))) return {};
   return locks;
 }
 
 // Where in a block one of the locks is taken for the first time.
-std::optional<size_t> findTaking(const Block& block, const std::vector<Place>& locks) {
+std::optional<size_t> findTaking(const Block& block, const std::vector<Place>& locks, const Places& places) {
   for (size_t i = 0; i < block.instructions.size(); ++i) {
-    if (!takesLock(*block.instructions[i])) continue;
-    const auto place = placeOf(*block.instructions[i]);
-    if (place && std::find(locks.begin(), locks.end(), *place) != locks.end()) return i;
+    const Instruction& instruction = *block.instructions[i];
+    if (takesLock(instruction) && std::ranges::find(locks, places.of(instruction)) != locks.end()) return i;
   }
   return std::nullopt;
 }
 
-bool releases(const Block& block, const std::vector<Place>& locks) {
-  return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* instruction) {
-    if (!mayReleaseLock(*instruction)) return false;
-    auto place = placeOf(*instruction);
-    return place && std::find(locks.begin(), locks.end(), *place) != locks.end();
+bool releases(const Block& block, const std::vector<Place>& locks, const Places& places) {
+  return std::ranges::any_of(block.instructions, [&](const Instruction* instruction) {
+    return mayReleaseLock(*instruction) && std::ranges::find(locks, places.of(*instruction)) != locks.end();
   });
 }
 
@@ -169,14 +211,14 @@ void prependRound(ir::Function& function, Block* tries, size_t start, Block* old
 
 class SpinLoops {
  public:
-  SpinLoops(ir::Function& function, LoopForest& forest) : function_(function), forest_(forest) {}
+  SpinLoops(ir::Function& function, LoopForest& forest) : function_(function), forest_(forest), places_(function) {}
 
   void run() {
     const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
     for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
-      const std::vector<Place> locks = locksOf(bodies[loop]);
+      const std::vector<Place> locks = locksOf(bodies[loop], places_);
       if (locks.empty()) continue;
-      extend(loop, bodies[loop], [&](const Block& block) { return releases(block, locks); });
+      extend(loop, bodies[loop], [&](const Block& block) { return releases(block, locks, places_); });
       const std::vector<const Instruction*> waits = waitingLoads(bodies[loop]);
       if (waits.empty()) continue;
       for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none;
@@ -246,13 +288,14 @@ class SpinLoops {
 
   ir::Function& function_;
   LoopForest& forest_;
+  const Places places_;
   std::optional<ir::DominatorTree> tree_;
 };
 
 // Whether threads come to the later loop only from the earlier one, past a release of what both wait for and past
 // nothing for which all threads are meant to be there.
 bool followsRelease(const ir::Function& function, const LoopForest& forest, uint32_t earlier, uint32_t later,
-                    const std::vector<Place>& locks) {
+                    const std::vector<Place>& locks, const Places& places) {
   const ir::DominatorTree tree(function);
   const Block* first = forest.loops[earlier].header;
   bool hasRelease = false;
@@ -262,7 +305,7 @@ bool followsRelease(const ir::Function& function, const LoopForest& forest, uint
     const Block* block = work.back();
     work.pop_back();
     if (!tree.dominates(first, block) || isConvergent(*block)) return false;
-    hasRelease |= !forest.contains(later, block) && releases(*block, locks);
+    hasRelease |= !forest.contains(later, block) && releases(*block, locks, places);
     for (const Block* from : block->predecessors) {
       if (forest.contains(earlier, from)) {
         const auto& targets = from->terminator.targets;
@@ -292,10 +335,7 @@ void joinLoops(ir::Function& function, Block* earlier, Block* later) {
 }  // namespace
 
 void endBlocksAfterReleases(ir::Function& function) {
-  const bool hasLocks = std::ranges::any_of(function.blocks, [](const Block* block) {
-    return std::ranges::any_of(block->instructions, [](const Instruction* i) { return takesLock(*i); });
-  });
-  if (!hasLocks) return;
+  if (!takesLocks(function)) return;
   for (size_t at = 0; at < function.blocks.size(); ++at) {
     Block* block = function.blocks[at];
     const auto meeting =
@@ -314,17 +354,20 @@ bool joinWaits(ir::Function& function, const LoopForest& forest) {
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
   std::vector<uint32_t> waits;
   for (uint32_t loop = 0; loop < bodies.size(); ++loop)
-    if (!waitingLoads(bodies[loop]).empty() && !locksOf(bodies[loop]).empty()) waits.push_back(loop);
+    if (!waitingLoads(bodies[loop]).empty()) waits.push_back(loop);
+  if (waits.size() < 2) return false;
+  const Places places(function);
+  std::erase_if(waits, [&](uint32_t loop) { return locksOf(bodies[loop], places).empty(); });
   if (waits.size() < 2) return false;
   function.computePredecessors();
   for (uint32_t earlier : waits)
     for (uint32_t later : waits) {
       if (earlier == later || forest.loops[earlier].parent != forest.loops[later].parent) continue;
       std::vector<Place> shared;
-      for (const Place& place : locksOf(bodies[later]))
-        for (const Place& other : locksOf(bodies[earlier]))
+      for (const Place& place : locksOf(bodies[later], places))
+        for (const Place& other : locksOf(bodies[earlier], places))
           if (place == other) shared.push_back(place);
-      if (shared.empty() || !followsRelease(function, forest, earlier, later, shared)) continue;
+      if (shared.empty() || !followsRelease(function, forest, earlier, later, shared, places)) continue;
       joinLoops(function, forest.loops[earlier].header, forest.loops[later].header);
       return true;
     }
@@ -332,10 +375,12 @@ bool joinWaits(ir::Function& function, const LoopForest& forest) {
 }
 
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
+  if (!takesLocks(function)) return false;
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
+  const Places places(function);
   bool changed = false;
   for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
-    const std::vector<Place> locks = locksOf(bodies[loop]);
+    const std::vector<Place> locks = locksOf(bodies[loop], places);
     if (locks.empty()) continue;
     function.computePredecessors();
     const LoopForest::Loop& spin = forest.loops[loop];
@@ -349,7 +394,7 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
     if (!before || before->terminator.kind != ir::Terminator::Kind::Conditional || isConvergent(*before) ||
         forest.loopOf(before) != spin.parent)
       continue;
-    const std::optional<size_t> start = findTaking(*before, locks);
+    const std::optional<size_t> start = findTaking(*before, locks, places);
     if (!start) continue;
     prependRound(function, before, *start, spin.header);
     changed = true;
@@ -378,6 +423,11 @@ bool isOrderedLoad(const Instruction& instruction) {
   }
 }
 
+bool mayBeOrderedLoad(const Instruction& instruction) {
+  if (isOrderedLoad(instruction)) return true;
+  return ir::isAtomic(instruction.op) && !instruction.type.isFloat() && !instruction.operands[1]->isConstant();
+}
+
 bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads) {
   return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction* write) {
     if (!mayReleaseLock(*write)) return false;
@@ -394,27 +444,68 @@ bool mayEndWait(const Block& block, const std::vector<const Instruction*>& loads
 template <class IsMeant>
 std::unordered_set<const Instruction*> accessesInLoops(ir::Function& function, const IsMeant& isMeant) {
   separateEntry(function);
+  if (!takesLocks(function)) return {};
+  const Places places(function);
   const LoopForest forest = findLoops(function);
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
   std::unordered_set<const Instruction*> accesses;
   for (uint32_t loop = 0; loop < bodies.size(); ++loop)
     for (const Block* block : bodies[loop])
       for (const Instruction* instruction : block->instructions)
-        if (takesLock(*instruction) && forest.loopOf(block) == loop && isMeant(*instruction, bodies[loop]))
+        if (takesLock(*instruction) && forest.loopOf(block) == loop && isMeant(*instruction, bodies[loop], places))
           accesses.insert(instruction);
   return accesses;
 }
 
 std::unordered_set<const Instruction*> accessesThatWait(ir::Function& function) {
-  return accessesInLoops(function, [](const Instruction& access, const std::vector<Block*>& body) {
-    return !isRetried(access, body) && isLeftBy(body, {&access});
-  });
+  return accessesInLoops(function,
+                         [](const Instruction& access, const std::vector<Block*>& body, const Places& places) {
+                           return !isRetried(access, body, places) && isLeftBy(body, {&access});
+                         });
 }
 
 std::unordered_set<const Instruction*> retriedSwaps(ir::Function& function) {
   return accessesInLoops(function, isRetried);
 }
 
-void extendSpinLoops(ir::Function& function, LoopForest& forest) { SpinLoops(function, forest).run(); }
+bool holdLocksAtPartBarriers(ir::Function& function) {
+  const bool hasAny = std::ranges::any_of(function.blocks, [](const Block* block) {
+    return std::ranges::any_of(block->instructions,
+                               [](const Instruction* i) { return i->op == Op::WarpBarrier && i->payload != 0; });
+  });
+  if (!hasAny) return false;
+  separateEntry(function);
+  const LoopForest forest = findLoops(function);
+  const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
+  const Places places(function);
+  for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
+    const std::vector<Place> locks = locksOf(bodies[loop], places);
+    if (locks.empty() || !waitingLoads(bodies[loop]).empty()) continue;
+    std::vector<const Block*> work;
+    std::unordered_set<const Block*> seen(bodies[loop].begin(), bodies[loop].end());
+    const auto follow = [&](const Block* block) {
+      for (const Block* target : block->terminator.targets)
+        if (seen.insert(target).second) work.push_back(target);
+    };
+    for (const Block* block : bodies[loop]) follow(block);
+    while (!work.empty()) {
+      const Block* block = work.back();
+      work.pop_back();
+      bool isHeld = true;
+      for (const Instruction* i : block->instructions) {
+        if (i->op == Op::WarpBarrier && i->payload != 0) return true;
+        isHeld =
+            i->op != Op::Barrier && !(mayReleaseLock(*i) && std::ranges::find(locks, places.of(*i)) != locks.end());
+        if (!isHeld) break;
+      }
+      if (isHeld) follow(block);
+    }
+  }
+  return false;
+}
+
+void extendSpinLoops(ir::Function& function, LoopForest& forest) {
+  if (takesLocks(function)) SpinLoops(function, forest).run();
+}
 
 }  // namespace mulciber::passes

@@ -43,12 +43,20 @@ bool joinWaits(ir::Function& function, const LoopForest& forest);
 // innermost loop around them is left. For functions whose values do not cross blocks, or before splitCrossBlockValues.
 std::unordered_set<const ir::Instruction*> accessesThatWait(ir::Function& function);
 
+// while (atomicCAS(lock, 0, 1) != 0) {}  __syncwarp(part);  ...  atomicExch(lock, 0);
+//
+// Whether the lane that has taken a lock comes to a barrier with some other lanes of its warp before it lets it go:
+// lanes that wait for the lock must not keep it from that. For functions without calls.
+bool holdLocksAtPartBarriers(ir::Function& function);
+
 // The compare-and-swaps that are tried again with what they found: they wait for nobody.
 std::unordered_set<const ir::Instruction*> retriedSwaps(ir::Function& function);
 
 // What others' writes may be waited for with: a volatile or ordered load, or an atomic operation that leaves what it
 // finds, such as the addition of 0.
 bool isOrderedLoad(const ir::Instruction& instruction);
+// The same of an instruction of a function that is called: its operands may be constants of the caller.
+bool mayBeOrderedLoad(const ir::Instruction& instruction);
 
 // Whether the block may write what one of the loads waits for: a store that others are to see, or an atomic operation,
 // of the same type in the same space.

@@ -19,20 +19,19 @@ bool mayBeOfBlock(const Instruction& load, const ir::Program& program) {
   }
 }
 
-// Before those of the accesses that wait which `isMeant` tells. With `inCalls` what a function looks at counts too, as
-// a loop around its call may wait by it.
-template <class IsMeant>
-void yieldBefore(ir::Program& program, bool inCalls, const IsMeant& isMeant) {
+// Before those of the accesses that wait which `isMeant` tells. What `mayWait` tells of a function that is called
+// counts too: a loop around its call may wait by it.
+template <class IsMeant, class MayWait>
+void yieldBefore(ir::Program& program, const IsMeant& isMeant, const MayWait& mayWait) {
   for (const auto& function : program.functions) {
-    auto waits = accessesThatWait(*function);
-    if (inCalls && !function->isKernel)
-      for (const Block* block : function->blocks)
-        for (const Instruction* i : block->instructions)
-          if (isOrderedLoad(*i)) waits.insert(i);
+    const auto waits = accessesThatWait(*function);
+    const auto needsYield = [&](const Instruction& i) {
+      return (waits.contains(&i) && isMeant(i)) || (!function->isKernel && mayWait(i));
+    };
     for (Block* block : function->blocks)
       for (size_t i = 0; i < block->instructions.size(); ++i) {
         const Instruction* access = block->instructions[i];
-        if (!waits.contains(access) || !isMeant(*access)) continue;
+        if (!needsYield(*access)) continue;
         Instruction* yield = function->create(Op::Yield, ir::Void);
         yield->source = access->source;
         block->instructions.insert(block->instructions.begin() + static_cast<std::ptrdiff_t>(i++), yield);
@@ -51,14 +50,19 @@ bool hasYields(const ir::Program& program) {
 }  // namespace
 
 bool yieldInWaits(ir::Program& program, bool lanesWait) {
-  yieldBefore(program, lanesWait, [&](const Instruction& access) {
-    return isOrderedLoad(access) && (lanesWait || mayBeOfBlock(access, program));
-  });
+  yieldBefore(
+      program,
+      [&](const Instruction& access) { return isOrderedLoad(access) && (lanesWait || mayBeOfBlock(access, program)); },
+      [&](const Instruction& access) { return lanesWait && mayBeOrderedLoad(access); });
   return hasYields(program);
 }
 
 void yieldInLocks(ir::Program& program) {
-  yieldBefore(program, false, [](const Instruction& access) { return !isOrderedLoad(access); });
+  yieldBefore(
+      program, [](const Instruction& access) { return !isOrderedLoad(access); },
+      [](const Instruction& access) {
+        return access.op == Op::AtomicExchange || (access.op == Op::AtomicCas && !isOrderedLoad(access));
+      });
 }
 
 }  // namespace mulciber::passes
