@@ -22,7 +22,8 @@ class ExportedMemoryTest : public ExternalTest {
     if (isSupported == 0) GTEST_SKIP() << "skipped: memory of cuMemCreate is not exported here";
     CUmemAllocationProp properties{};
     properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = 0;
     properties.requestedHandleTypes = type;
     ASSERT_EQ(CUDA(cuMemCreate)(&memory_, bytes, &properties, 0), CUDA_SUCCESS);
     ASSERT_EQ(CUDA(cuMemAddressReserve)(&range_, 2 * bytes, 0, 0, 0), CUDA_SUCCESS);

@@ -10,8 +10,7 @@ SameValues::SameValues(const ir::Function& function, const ir::DominatorTree& tr
     : held_(function.variables.size()), leaders_(function.instructionIdBound()) {
   countWrites(function);
   for (Block* block : tree.reversePostOrder())  // each behind its dominators
-    for (Instruction* instruction : block->instructions)
-      leaders_[instruction->id] = find(*instruction, block, tree);
+    for (Instruction* instruction : block->instructions) leaders_[instruction->id] = find(*instruction, block, tree);
 }
 
 void SameValues::countWrites(const ir::Function& function) {

@@ -34,9 +34,9 @@ class SameValues {
   void countWrites(const ir::Function& function);
   ir::Instruction* find(ir::Instruction& instruction, const ir::Block* block, const ir::DominatorTree& tree);
 
-  std::vector<Held> held_;                  // by variable
-  std::vector<ir::Instruction*> leaders_;   // by instruction id
-  std::deque<ir::Instruction> copies_;      // of expressions, with leaders for operands
+  std::vector<Held> held_;                 // by variable
+  std::vector<ir::Instruction*> leaders_;  // by instruction id
+  std::deque<ir::Instruction> copies_;     // of expressions, with leaders for operands
   std::unordered_set<ir::Instruction*, ir::ExpressionHash, ir::SameExpression> known_;
 };
 
