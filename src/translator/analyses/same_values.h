@@ -13,7 +13,8 @@ namespace mulciber::analyses {
 
 class SameValues {
  public:
-  SameValues(const ir::Function& function, const ir::DominatorTree& tree);
+  // Of what `roots` are made of, and of nothing else.
+  SameValues(const ir::Function& function, const ir::DominatorTree& tree, const std::vector<ir::Instruction*>& roots);
 
   // The instruction that stands for all that compute the same: the first one of them, or a copy that is in no block,
   // whose operands are leaders too. Where one block dominates another, equal leaders of the two are equal values: what
@@ -27,11 +28,13 @@ class SameValues {
   // What a variable holds that is written at one place.
   struct Held {
     unsigned writes = 0;
+    ir::Instruction* written = nullptr;
     const ir::Block* since = nullptr;  // once that place has been passed
-    ir::Instruction* value = nullptr;
+    ir::Instruction* value = nullptr;  // the leader of what was written
   };
 
-  void countWrites(const ir::Function& function);
+  void findWrites(const ir::Function& function);
+  std::vector<bool> findParts(const ir::Function& function, std::vector<ir::Instruction*> roots) const;
   ir::Instruction* find(ir::Instruction& instruction, const ir::Block* block, const ir::DominatorTree& tree);
 
   std::vector<Held> held_;                 // by variable

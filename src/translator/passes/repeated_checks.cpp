@@ -15,7 +15,8 @@ using ir::Terminator;
 
 class Remover {
  public:
-  explicit Remover(ir::Function& function) : function_(function), tree_(function), values_(function, tree_) {}
+  Remover(ir::Function& function, const std::vector<Instruction*>& conditions)
+      : function_(function), tree_(function), values_(function, tree_, conditions) {}
 
   bool run() {
     bool changed = false;
@@ -57,8 +58,12 @@ class Remover {
 }  // namespace
 
 bool removeRepeatedChecks(ir::Function& function) {
+  std::vector<Instruction*> conditions;
+  for (const Block* block : function.blocks)
+    if (block->terminator.kind == Terminator::Kind::Conditional) conditions.push_back(block->terminator.value);
+  if (conditions.size() < 2) return false;
   function.computePredecessors();
-  return Remover(function).run();
+  return Remover(function, conditions).run();
 }
 
 bool RepeatedChecks::run(ir::Function& function, PassContext&) { return removeRepeatedChecks(function); }

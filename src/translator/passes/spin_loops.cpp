@@ -30,7 +30,8 @@ struct Place {
 
 class Places {
  public:
-  explicit Places(const ir::Function& function) : values_(function, ir::DominatorTree(function)) {}
+  explicit Places(const ir::Function& function)
+      : values_(function, ir::DominatorTree(function), addressesAndOperands(function)) {}
 
   bool isConstant(Instruction& value) const { return values_.leader(&value)->isConstant(); }
 
@@ -45,6 +46,15 @@ class Places {
   }
 
  private:
+  static std::vector<Instruction*> addressesAndOperands(const ir::Function& function) {
+    std::vector<Instruction*> result;
+    for (const Block* block : function.blocks)
+      for (const Instruction* i : block->instructions)
+        if (ir::hasAddress(i->op) || i->op == Op::WriteVar)
+          result.insert(result.end(), i->operands.begin(), i->operands.end());
+    return result;
+  }
+
   const analyses::SameValues values_;
 };
 
