@@ -81,5 +81,16 @@ TEST(NegatedSigns, OtherNumbersStay) {
   EXPECT_FALSE(hides("  %2 = trunc i32 %1\n  %3 = neg i32 %2\n  %9 = sext i64 %3\n"));
 }
 
+TEST(NegatedSigns, WhatIsTakenFromANumberWhoseLowBitsAreZeroIsNegated) {
+  const auto shifted = [](const char* by) {
+    return std::string("  %2 = const i32 ") + by +
+           "\n  %3 = shl i64 %1, %2\n  %4 = load i64 %0 [global align 8]\n  %5 = sub i64 %3, %4\n"
+           "  %6 = trunc i8 %5\n  %9 = sext i32 %6\n";
+  };
+  EXPECT_TRUE(hides(shifted("16")));
+  EXPECT_TRUE(hides(shifted("8")));
+  EXPECT_FALSE(hides(shifted("7")));
+}
+
 }  // namespace
 }  // namespace mulciber

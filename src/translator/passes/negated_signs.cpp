@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "translator/analyses/known_values.h"
+#include "translator/analyses/low_zeros.h"
 #include "translator/passes/hidden_values.h"
 
 namespace mulciber::passes {
@@ -49,7 +50,8 @@ const Instruction* withoutWidth(const Instruction* value) {
 
 // Whether the lowest bits of a number are those of -x, also by what a driver takes for a negation or may know to be
 // one.
-bool mayNegate(const Instruction& i, unsigned bits, const analyses::KnownValues& known) {
+bool mayNegate(const Instruction& i, unsigned bits, const analyses::KnownValues& known,
+               const analyses::LowZeros& zeros) {
   const uint64_t mask = ~uint64_t{0} >> (64 - std::clamp(bits, 1U, 64U));
   const auto is = [&](size_t n, uint64_t number) {
     return i.operands[n]->isConstant() && ((i.operands[n]->payload ^ number) & mask) == 0;
@@ -63,6 +65,7 @@ bool mayNegate(const Instruction& i, unsigned bits, const analyses::KnownValues&
     }
     case Op::Sub:
       if (i.operands[0]->op == Op::Not && is(1, ~uint64_t{0})) return true;
+      if (zeros.of(i.operands[0]) >= bits) return true;  // (x << 16) - y
       return i.operands[0]->isConstant() ? is(0, 0) : known.mayBeKnown(i.operands[0]);
     default: return false;
   }
@@ -77,9 +80,10 @@ bool hideNegated(ir::Function& function) {
       if (const Narrowed part = narrowed(*i); part.number && !(*part.number)->type.isVector()) parts.push_back(part);
   if (parts.empty()) return false;
   const analyses::KnownValues known(function);
+  const analyses::LowZeros zeros(function);
   HiddenValues hidden(function);
   for (const Narrowed& part : parts)
-    if (mayNegate(*withoutWidth(*part.number), part.bits, known)) *part.number = hidden.hide(*part.number);
+    if (mayNegate(*withoutWidth(*part.number), part.bits, known, zeros)) *part.number = hidden.hide(*part.number);
   return hidden.apply();
 }
 
