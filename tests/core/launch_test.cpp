@@ -298,7 +298,7 @@ TEST_P(LaunchTest, LargeKernelsUseAllRegisters) {
     return value;
   };
   if (context->vulkan().physical().executableProperties.pipelineExecutableInfo != VK_TRUE)
-    GTEST_SKIP() << "the driver tells nothing of pipelines, so no kernel is measured";
+    GTEST_SKIP() << "skipped: the driver tells nothing of pipelines, so no kernel is measured";
   EXPECT_LT(registersOf(10, ""), 64);
   EXPECT_EQ(registersOf(10'000, ""), 255);
   EXPECT_EQ(registersOf(10'000, ".maxntid 512, 1, 1"), 128);

@@ -18,6 +18,7 @@ TEST(WideShifts, NumbersThatAreMultipliedBy2To31AreHidden) {
   EXPECT_TRUE(hides("  %3 = const i64 0x80000000\n  %9 = mul i64 %2, %3\n"));
   EXPECT_TRUE(hides("  %3 = const i32 15\n  %4 = shl i64 %2, %3\n  %5 = const i64 0x10000\n  %9 = mul i64 %5, %4\n"));
   EXPECT_TRUE(hides("  %3 = const i32 30\n  %4 = shl i64 %2, %3\n  %9 = add i64 %4, %4\n"));
+  EXPECT_TRUE(hides("  %3 = const i32 30\n  %4 = add i64 %2, %2\n  %9 = shl i64 %4, %3\n"));
   EXPECT_TRUE(
       hides("  %3 = const i32 30\n  %4 = shl i64 %2, %3\n  %5 = const i64 5\n  %6 = add i64 %4, %5\n"
             "  %7 = neg i64 %6\n  %8 = const i32 1\n  %9 = shl i64 %7, %8\n"));

@@ -158,8 +158,7 @@ class BarrierLowering {
 
 void lowerBarrier(FunctionLowering& f, const ptx::Instruction& instruction) {
   if (instruction.has(Mod::warp)) {
-    const ptx::Operand& mask = instruction.operands[0];
-    WarpTools(f, mask).synchronise(!WarpTools::isFull(&mask));
+    WarpTools(f, instruction.operands[0]).synchronise();
     return;
   }
   if (instruction.has(Mod::cluster)) {

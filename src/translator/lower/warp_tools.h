@@ -11,11 +11,12 @@ class WarpTools {
  public:
   // Operations of the lanes that are there, of those that a mask names, and of all lanes of the warp.
   explicit WarpTools(FunctionLowering& lowering) : WarpTools(lowering, lowering.b.i32(0)) {}
-  WarpTools(FunctionLowering& lowering, const ptx::Operand& mask)
-      : WarpTools(lowering, lowering.value(mask, ir::I32)) {}
+  WarpTools(FunctionLowering& lowering, const ptx::Operand& mask) : WarpTools(lowering, lowering.value(mask, ir::I32)) {
+    isOfPart_ = !isFull(&mask);
+  }
   static WarpTools ofWholeWarp(FunctionLowering& lowering) { return WarpTools(lowering, lowering.b.i32(~0u)); }
 
-  void synchronise(bool isOfPart) { b.emit(ir::Op::WarpBarrier, ir::Void, {}, isOfPart ? 1 : 0); }
+  void synchronise() { b.emit(ir::Op::WarpBarrier, ir::Void, {}, isOfPart_ ? 1 : 0); }
   ir::Instruction* shuffle(ir::Instruction* value, ir::Instruction* lane);  // also of 64 bits
   ir::Instruction* ballot(ir::Instruction* condition);
   ir::Instruction* lowestLane(ir::Instruction* mask);
@@ -27,6 +28,7 @@ class WarpTools {
 
   FunctionLowering& f;
   ir::Builder& b;
+  bool isOfPart_ = false;  // what the mask names, which may not be all lanes
 };
 
 }  // namespace mulciber::lower

@@ -101,6 +101,15 @@ bool waitsFor(const Side& waiting, const Side& other, const std::vector<const Bl
   });
 }
 
+template <class IsMeant>
+bool hasAny(const ir::Program& program, const IsMeant& isMeant) {
+  return std::ranges::any_of(program.functions, [&](const auto& function) {
+    return std::ranges::any_of(function->blocks, [&](const Block* block) {
+      return std::ranges::any_of(block->instructions, [&](const Instruction* i) { return isMeant(*function, i); });
+    });
+  });
+}
+
 }  // namespace
 
 bool haveBarriersApart(ir::Function& function) {
@@ -115,22 +124,13 @@ bool haveBarriersApart(ir::Function& function) {
 }
 
 bool hasOrderedLoads(const ir::Program& program) {
-  return std::ranges::any_of(program.functions, [](const auto& function) {
-    return std::ranges::any_of(function->blocks, [&](const Block* block) {
-      return std::ranges::any_of(block->instructions, [&](const Instruction* i) {
-        return isOrderedLoad(*i) || (!function->isKernel && mayBeOrderedLoad(*i));
-      });
-    });
+  return hasAny(program, [](const ir::Function& function, const Instruction* i) {
+    return function.isKernel ? isOrderedLoad(*i) : mayBeOrderedLoad(*i);
   });
 }
 
 bool hasPartBarriers(const ir::Program& program) {
-  return std::ranges::any_of(program.functions, [](const auto& function) {
-    return std::ranges::any_of(function->blocks, [](const Block* block) {
-      return std::ranges::any_of(block->instructions,
-                                 [](const Instruction* i) { return i->op == Op::WarpBarrier && i->payload != 0; });
-    });
-  });
+  return hasAny(program, [](const ir::Function&, const Instruction* i) { return isPartBarrier(i); });
 }
 
 bool waitForEachOther(ir::Function& function) {

@@ -118,11 +118,9 @@ bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruct
   return false;
 }
 
-// Whether a register was given a constant in the block of an instruction that reads it, and nothing since.
-bool isSetBefore(const Instruction& user, const Instruction& read, const std::vector<Block*>& body,
-                 const Places& places) {
+// Whether a register that is read was given a constant before in the same block, and nothing since.
+bool isSetBefore(const Instruction& read, const std::vector<Block*>& body, const Places& places) {
   for (const Block* block : body) {
-    if (std::ranges::find(block->instructions, &user) == block->instructions.end()) continue;
     Instruction* held = nullptr;
     for (const Instruction* i : block->instructions) {
       if (i == &read) return held && places.isConstant(*held);
@@ -137,8 +135,7 @@ bool isSetBefore(const Instruction& user, const Instruction& read, const std::ve
 bool isRetried(const Instruction& swap, const std::vector<Block*>& body, const Places& places) {
   if (swap.op != Op::AtomicCas) return false;
   Instruction* expected = swap.operands[1];
-  if (expected->op != Op::ReadVar || places.isConstant(*expected) || isSetBefore(swap, *expected, body, places))
-    return false;
+  if (expected->op != Op::ReadVar || places.isConstant(*expected) || isSetBefore(*expected, body, places)) return false;
   return std::ranges::any_of(body, [&](const Block* block) {
     return std::ranges::any_of(block->instructions, [&](const Instruction* write) {
       return write->op == Op::WriteVar && write->payload == expected->payload &&
@@ -161,18 +158,20 @@ std::vector<Place> locksOf(const std::vector<Block*>& body, const Places& places
   return locks;
 }
 
+bool isAtOneOf(const std::vector<Place>& locks, const Instruction& access, const Places& places) {
+  return std::ranges::find(locks, places.of(access)) != locks.end();
+}
+
 // Where in a block one of the locks is taken for the first time.
 std::optional<size_t> findTaking(const Block& block, const std::vector<Place>& locks, const Places& places) {
-  for (size_t i = 0; i < block.instructions.size(); ++i) {
-    const Instruction& instruction = *block.instructions[i];
-    if (takesLock(instruction) && std::ranges::find(locks, places.of(instruction)) != locks.end()) return i;
-  }
+  for (size_t i = 0; i < block.instructions.size(); ++i)
+    if (takesLock(*block.instructions[i]) && isAtOneOf(locks, *block.instructions[i], places)) return i;
   return std::nullopt;
 }
 
 bool releases(const Block& block, const std::vector<Place>& locks, const Places& places) {
   return std::ranges::any_of(block.instructions, [&](const Instruction* instruction) {
-    return mayReleaseLock(*instruction) && std::ranges::find(locks, places.of(*instruction)) != locks.end();
+    return mayReleaseLock(*instruction) && isAtOneOf(locks, *instruction, places);
   });
 }
 
@@ -433,6 +432,10 @@ bool isOrderedLoad(const Instruction& instruction) {
   }
 }
 
+bool isPartBarrier(const Instruction* instruction) {
+  return instruction->op == Op::WarpBarrier && instruction->payload != 0;
+}
+
 bool mayBeOrderedLoad(const Instruction& instruction) {
   if (isOrderedLoad(instruction)) return true;
   return ir::isAtomic(instruction.op) && !instruction.type.isFloat() && !instruction.operands[1]->isConstant();
@@ -479,11 +482,6 @@ std::unordered_set<const Instruction*> retriedSwaps(ir::Function& function) {
 }
 
 bool holdLocksAtPartBarriers(ir::Function& function) {
-  const bool hasAny = std::ranges::any_of(function.blocks, [](const Block* block) {
-    return std::ranges::any_of(block->instructions,
-                               [](const Instruction* i) { return i->op == Op::WarpBarrier && i->payload != 0; });
-  });
-  if (!hasAny) return false;
   separateEntry(function);
   const LoopForest forest = findLoops(function);
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
@@ -491,6 +489,9 @@ bool holdLocksAtPartBarriers(ir::Function& function) {
   for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
     const std::vector<Place> locks = locksOf(bodies[loop], places);
     if (locks.empty() || !waitingLoads(bodies[loop]).empty()) continue;
+    const auto endsHolding = [&](const Instruction* i) {
+      return i->op == Op::Barrier || (mayReleaseLock(*i) && isAtOneOf(locks, *i, places));
+    };
     std::vector<const Block*> work;
     std::unordered_set<const Block*> seen(bodies[loop].begin(), bodies[loop].end());
     const auto follow = [&](const Block* block) {
@@ -501,14 +502,9 @@ bool holdLocksAtPartBarriers(ir::Function& function) {
     while (!work.empty()) {
       const Block* block = work.back();
       work.pop_back();
-      bool isHeld = true;
-      for (const Instruction* i : block->instructions) {
-        if (i->op == Op::WarpBarrier && i->payload != 0) return true;
-        isHeld =
-            i->op != Op::Barrier && !(mayReleaseLock(*i) && std::ranges::find(locks, places.of(*i)) != locks.end());
-        if (!isHeld) break;
-      }
-      if (isHeld) follow(block);
+      const auto end = std::ranges::find_if(block->instructions, endsHolding);
+      if (std::any_of(block->instructions.begin(), end, isPartBarrier)) return true;
+      if (end == block->instructions.end()) follow(block);
     }
   }
   return false;

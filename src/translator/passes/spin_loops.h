@@ -43,6 +43,9 @@ bool joinWaits(ir::Function& function, const LoopForest& forest);
 // innermost loop around them is left. For functions whose values do not cross blocks, or before splitCrossBlockValues.
 std::unordered_set<const ir::Instruction*> accessesThatWait(ir::Function& function);
 
+// A barrier of the warp that some of its lanes may not come to.
+bool isPartBarrier(const ir::Instruction* instruction);
+
 // while (atomicCAS(lock, 0, 1) != 0) {}  __syncwarp(part);  ...  atomicExch(lock, 0);
 //
 // Whether the lane that has taken a lock comes to a barrier with some other lanes of its warp before it lets it go:
