@@ -1,5 +1,6 @@
 // Sign extensions of the lowest 8 and 16 bits of sums and differences, in the ways in which PTX can say both. Compilers
-// of devices move extensions past negations, and know of many differences that their lowest bits are a negated number's.
+// of devices move extensions past negations, and know of many differences that their lowest bits are a negated
+// number's.
 #include <functional>
 #include <random>
 
@@ -24,7 +25,8 @@ const Number numbers[] = {
     {"shl.b32 %r5, %r4, 8; sub.s32 %r5, %r5, %r3;", [](uint32_t x, uint32_t y) { return (y << 8) - x; }},
     {"shl.b32 %r5, %r4, 16; sub.s32 %r5, %r5, %r3;", [](uint32_t x, uint32_t y) { return (y << 16) - x; }},
     {"mul.lo.u32 %r5, %r4, 768; sub.s32 %r5, %r5, %r3;", [](uint32_t x, uint32_t y) { return y * 768 - x; }},
-    {"and.b32 %r5, %r4, 0xFFFF0000; sub.s32 %r5, %r5, %r3;", [](uint32_t x, uint32_t y) { return (y & 0xFFFF0000) - x; }},
+    {"and.b32 %r5, %r4, 0xFFFF0000; sub.s32 %r5, %r5, %r3;",
+     [](uint32_t x, uint32_t y) { return (y & 0xFFFF0000) - x; }},
     {"prmt.b32 %r5, %r4, 0, 0x1044; sub.s32 %r5, %r5, %r3;", [](uint32_t x, uint32_t y) { return (y << 16) - x; }},
     {"mov.b32 %r5, {0, %rs2}; sub.s32 %r5, %r5, %r3;", [](uint32_t x, uint32_t y) { return (y << 16) - x; }},
     {"shl.b32 %r5, %r4, 16; sub.s32 %r5, %r3, %r5;", [](uint32_t x, uint32_t y) { return x - (y << 16); }},
@@ -65,8 +67,8 @@ class ExtendedPartPtx : public PtxTest {
     std::string body;
     for (const Number& number : numbers)
       for (const Extension& extension : extensions)
-        body += std::string(number.text) + " " + extension.text +
-                " st.global.u64 [%rd2], %rd9; add.u64 %rd2, %rd2, " + std::to_string(8 * threads) + ";\n";
+        body += std::string(number.text) + " " + extension.text + " st.global.u64 [%rd2], %rd9; add.u64 %rd2, %rd2, " +
+                std::to_string(8 * threads) + ";\n";
     Buffer out(*device, std::size(numbers) * std::size(extensions) * threads * 8);
     Launch launch;
     launch.block[0] = threads;
