@@ -73,6 +73,21 @@ TEST(FastRegions, DividesFactorsThatCanBeInTwoGroups) {
   EXPECT_EQ(divided(three + two), 3u);
 }
 
+// Of two complex numbers, whose imaginary parts are only in a product that stands alone.
+TEST(FastRegions, DividesFactorsOfComplexProducts) {
+  const std::string text = repaired(kernelOfFloats(R"(  %6 = const i64 64
+  %7 = load f32 %6 [global align 4]
+  %8 = fmul f32 %1, %7
+  %9 = fneg f32 %8
+  %10 = fma f32 %0, %2, %9
+  %11 = fmul f32 %1, %2
+  %12 = fma f32 %0, %7, %11
+  write v2, %10
+  write v3, %12
+)"));
+  EXPECT_EQ(count(text, "shr.u i32"), 3u) << text;
+}
+
 // A sample can be repeated. One whose image is chosen by a sum waits until it is known that the sum is right; one whose
 // coordinates are made of sums does not.
 TEST(FastRegions, ReachAcrossSamples) {

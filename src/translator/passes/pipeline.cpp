@@ -27,6 +27,7 @@
 #include "translator/passes/legalize_floats.h"
 #include "translator/passes/loop_flags.h"
 #include "translator/passes/loop_invariants.h"
+#include "translator/passes/looped_constants.h"
 #include "translator/passes/narrow_counts.h"
 #include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
@@ -111,6 +112,7 @@ constexpr Step steps[] = {
     pass<NarrowCounts>(structured),
     pass<WideDifferences>(structured),
     pass<WideShifts>(structured),
+    pass<LoopedConstants>(structured),
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),
     pass<LoopFlags>(structured),

@@ -74,6 +74,7 @@ class Finder {
   struct Edge {
     Root to;
     bool isOther;  // group
+    bool isSum;    // not a product that stands alone
   };
 
   Variable& variableOf(const Instruction& i) { return variables_[static_cast<VariableId>(i.payload)]; }
@@ -107,29 +108,35 @@ class Finder {
   // Makes factors Firsts and Seconds where those that meet in products, directly or by others, can be in two groups.
   void divideFactors() {
     std::map<Root, std::vector<Edge>> edges;
-    std::vector<Root> order;
+    std::vector<Root> inSums;
     for (Block* block : region_.blocks)
       for (Instruction* i : block->instructions) {
-        if (sums_.count(i) == 0) continue;
+        const bool isSum = sums_.count(i) != 0;
+        if (!isSum && i->op != Op::FMul) continue;
         const std::vector<Root> first = rootsOf(i->operands[0]);
         std::vector<Root> all = first;
         for (const Root& root : rootsOf(i->operands[1])) all.push_back(root);
         for (size_t n = 1; n < all.size(); ++n) {
           const bool isOther = !first.empty() && n >= first.size();
-          edges[all[0]].push_back({all[n], isOther});
-          edges[all[n]].push_back({all[0], isOther});
+          edges[all[0]].push_back({all[n], isOther, isSum});
+          edges[all[n]].push_back({all[0], isOther, isSum});
         }
-        order.insert(order.end(), all.begin(), all.end());
+        if (isSum) inSums.insert(inSums.end(), all.begin(), all.end());
       }
     std::map<Root, Size> sizes;
-    for (const Root& start : order) {
+    const auto sizeAcross = [&](const Root& root, const Edge& edge) {
+      if (sizes[root] == Size::Factor) return Size::Factor;
+      return (sizes[root] == Size::First) == edge.isOther ? Size::Second : Size::First;
+    };
+    for (const Root& start : inSums) {
       if (!sizes.try_emplace(start, Size::First).second) continue;
       std::vector<Root> component{start};
       bool isOdd = false;
       for (size_t n = 0; n < component.size(); ++n) {
         const Root root = component[n];
         for (const Edge& edge : edges[root]) {
-          const Size wanted = (sizes[root] == Size::First) == edge.isOther ? Size::Second : Size::First;
+          if (!edge.isSum) continue;
+          const Size wanted = sizeAcross(root, edge);
           const auto [found, isNew] = sizes.try_emplace(edge.to, wanted);
           isOdd |= found->second != wanted;
           if (isNew) component.push_back(edge.to);
@@ -137,6 +144,14 @@ class Finder {
       }
       if (isOdd)
         for (const Root& root : component) sizes[root] = Size::Factor;
+    }
+    // Of products that stand alone few are added to anything, so they only say where the factors go that are in no
+    // other: in a complex product one of two is such a product.
+    std::vector<Root> open = inSums;
+    for (size_t n = 0; n < open.size(); ++n) {
+      const Root root = open[n];
+      for (const Edge& edge : edges[root])
+        if (sizes.try_emplace(edge.to, sizeAcross(root, edge)).second) open.push_back(edge.to);
     }
     if (std::ranges::none_of(sizes, [](const auto& each) { return each.second == Size::Second; })) return;
     const RegionLooks fixed = looks_;
