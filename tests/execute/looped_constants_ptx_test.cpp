@@ -1,5 +1,5 @@
-// Vectors and double words of a variable and a constant that loops store. Compilers of devices keep them in neighbouring
-// registers, and may set the one of the constant in front of the loop.
+// Vectors and double words of a variable and a constant that loops store. Compilers of devices keep them in
+// neighbouring registers, and may set the one of the constant in front of the loop.
 #include <random>
 
 #include "execute/ptx_test.h"
@@ -8,7 +8,7 @@ namespace mulciber::test {
 namespace {
 
 constexpr uint32_t threads = 64;
-constexpr unsigned most = 4;           // words that a thread stores
+constexpr unsigned most = 4;            // words that a thread stores
 constexpr uint32_t constant = 0x50000;  // C in the texts
 
 // Stores at %rd2 or %rd5, which is generic; {x} is a variable of 32 bits.
@@ -42,8 +42,8 @@ const Variable variables[] = {
     {"add.u32 %r8, %r3, %r5;", "%r8", [](uint32_t, uint32_t loaded, uint32_t round) { return loaded + round; }},
 };
 
-// Around the stores, with %p1 and %p2 for lanes that are even and a multiple of 3; `rounds` says with which %r5 the last
-// store of a lane is made: 0 if it makes none.
+// Around the stores, with %p1 and %p2 for lanes that are even and a multiple of 3; `rounds` says with which %r5 the
+// last store of a lane is made: 0 if it makes none.
 struct Shape {
   const char *before, *behind;
   std::function<uint32_t(bool, bool)> rounds;
@@ -53,19 +53,27 @@ const Shape shapes[] = {
     {"@%p1 bra end; mov.u32 %r5, 4; sub.s32 %r5, %r5, 1; setp.le.s32 %p3, %r5, 0; @%p3 bra end; @!%p2 bra again;"
      "sub.s32 %r5, %r5, 1; setp.le.s32 %p3, %r5, 0; @%p3 bra end;\nagain:\n",
      "sub.s32 %r5, %r5, 1; setp.le.s32 %p3, %r5, 0; @%p3 bra end; @!%p2 bra again;\nend:\n",
-     [](bool even, bool third) { return even ? 0 : third ? 2 : 1; }},
+     [](bool even, bool third) { return even    ? 0
+                                        : third ? 2
+                                                : 1; }},
     {"mov.u32 %r5, 3; @!%p2 bra again; mov.u32 %r5, 2;\nagain:\n",
      "sub.s32 %r5, %r5, 1; setp.gt.s32 %p3, %r5, 0; @%p3 bra again;\n", [](bool, bool) { return 1; }},
     {"@%p1 bra end; mov.u32 %r5, 3; @!%p2 bra again; mov.u32 %r5, 2;\nagain:\n",
      "sub.s32 %r5, %r5, 1; setp.le.s32 %p3, %r5, 0; @%p3 bra end; @!%p2 bra again;\nend:\n",
-     [](bool even, bool third) { return even ? 0 : third ? 2 : 1; }},
+     [](bool even, bool third) { return even    ? 0
+                                        : third ? 2
+                                                : 1; }},
     {"@%p1 bra end; mov.u32 %r5, 3;\nagain:\n",
      "sub.s32 %r5, %r5, 1; setp.le.s32 %p3, %r5, 0; @%p3 bra end; @!%p2 bra again;\nend:\n",
-     [](bool even, bool third) { return even ? 0 : third ? 3 : 1; }},
+     [](bool even, bool third) { return even    ? 0
+                                        : third ? 3
+                                                : 1; }},
     {"mov.u32 %r5, 3;\nagain:\n", "sub.s32 %r5, %r5, 1; setp.gt.s32 %p3, %r5, 0; @%p3 bra again;\n",
      [](bool, bool) { return 1; }},
     {"mov.u32 %r5, 3; @!%p2 bra same; mov.u32 %r5, 2;\nsame: @%p1 bra end;\n", "end:\n",
-     [](bool even, bool third) { return even ? 0 : third ? 2 : 3; }},
+     [](bool even, bool third) { return even    ? 0
+                                        : third ? 2
+                                                : 3; }},
 };
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
@@ -83,13 +91,15 @@ class LoopedConstantsPtx : public PtxTest {
       for (const Variable& variable : variables)
         for (const Store& store : stores)
           for (const char* behind : {"", "st.global.u64 [%rd8], 0;\n", "st.global.v2.u32 [%rd8], {7, %r1};\n"}) {
-          const std::string text = replaced(replaced(store.text, "{x}", variable.name), "C", std::to_string(constant));
-          Buffer out(*device, threads * (most * 4 + 8));
-          Launch launch;
-          launch.block[0] = threads;
-          launch.add(in.address()).add(out.address());
-          const std::string body = std::string(shape.before) + variable.text + " " + text + "\n" + shape.behind + behind;
-          runPtx(R"(.version 8.0
+            const std::string text =
+                replaced(replaced(store.text, "{x}", variable.name), "C", std::to_string(constant));
+            Buffer out(*device, threads * (most * 4 + 8));
+            Launch launch;
+            launch.block[0] = threads;
+            launch.add(in.address()).add(out.address());
+            const std::string body =
+                std::string(shape.before) + variable.text + " " + text + "\n" + shape.behind + behind;
+            runPtx(R"(.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
@@ -101,17 +111,18 @@ class LoopedConstantsPtx : public PtxTest {
   mad.wide.u32 %rd8, %r1, 8, %rd8; add.u64 %rd8, %rd8, 1024;
   and.b32 %r6, %r1, 1; setp.eq.u32 %p1, %r6, 0; rem.u32 %r6, %r1, 3; setp.eq.u32 %p2, %r6, 0;
 )" + body + "ret;\n}\n",
-                 launch, profile);
-          for (uint32_t i = 0; i < threads; ++i) {
-            const uint32_t round = shape.rounds(i % 2 == 0, i % 3 == 0);
-            if (round == 0) continue;
-            for (size_t word = 0; word < store.words.size(); ++word) {
-              const uint32_t right = store.words[word] < 0 ? variable.value(i, in.as<uint32_t>()[i], round)
-                                                           : static_cast<uint32_t>(store.words[word]);
-              EXPECT_EQ(out.as<uint32_t>()[i * most + word], right) << "word " << word << " of lane " << i << "\n" << body;
+                   launch, profile);
+            for (uint32_t i = 0; i < threads; ++i) {
+              const uint32_t round = shape.rounds(i % 2 == 0, i % 3 == 0);
+              if (round == 0) continue;
+              for (size_t word = 0; word < store.words.size(); ++word) {
+                const uint32_t right = store.words[word] < 0 ? variable.value(i, in.as<uint32_t>()[i], round)
+                                                             : static_cast<uint32_t>(store.words[word]);
+                EXPECT_EQ(out.as<uint32_t>()[i * most + word], right) << "word " << word << " of lane " << i << "\n"
+                                                                      << body;
+              }
             }
           }
-        }
   }
 };
 

@@ -11,7 +11,8 @@ bool hides(const std::string& value, bool inLoop = true) {
   const std::string text =
       "kernel @k structured ssa {\nb0:\n  %0 = input i64 LaunchState\n  %1 = load i32 %0 [global align 4]\n"
       "  %2 = const i32 7\n  %3 = const i32 9\n  %4 = eq bool %1, %2\n  br b1\nb1:\n" +
-      (inLoop ? store : "") + "  loop b3 continue b2\n  br %4, b2, b3\nb2:\n  br b1\nb3:\n" + (inLoop ? "" : store) + "  ret\n}\n";
+      (inLoop ? store : "") + "  loop b3 continue b2\n  br %4, b2, b3\nb2:\n  br b1\nb3:\n" + (inLoop ? "" : store) +
+      "  ret\n}\n";
   return test::runPass(text, passes::hideLoopedConstants).find("GridDimY") != std::string::npos;
 }
 

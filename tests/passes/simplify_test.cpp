@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"%5 = bitcast f32 %0 %9 = bitcast i32 %5", storesLane},
         Case{"%5 = vec <2 x i32> %2, %0 %9 = extract i32 %5, 1", storesLane},
         Case{"%5 = vec <2 x i32> %2, %2 %6 = insert <2 x i32> %5, %0, 1 %9 = extract i32 %6, 1", storesLane},
+        Case{"%5 = const i16 0x4301 %6 = const i16 0x3f7f %7 = vec <2 x i16> %5, %6 %9 = bitcast i32 %7",
+             "const i32 0x3f7f4301"},
         Case{"%9 = select i32 %3, %0, %0", storesLane},
         Case{"%5 = const f32 0xff800001 %6 = isnan bool %5 %9 = select i32 %6, %0, %2", storesLane},
         Case{"%5 = const f16 0xfc00 %6 = isnan bool %5 %9 = select i32 %6, %2, %0", storesLane},

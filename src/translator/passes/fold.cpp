@@ -161,6 +161,17 @@ std::optional<uint64_t> foldLane(const Instruction& instruction) {
   return whole->operands[0]->payload >> instruction.payload * instruction.type.bits & maskOf(instruction.type.bits);
 }
 
+// A vector of constants that is taken for a number.
+std::optional<uint64_t> foldWhole(const Instruction& instruction) {
+  const Instruction* vector = instruction.operands[0];
+  if (!std::ranges::all_of(vector->operands, &Instruction::isConstant)) return std::nullopt;
+  const unsigned bits = vector->type.bits;
+  uint64_t whole = 0;
+  for (size_t lane = 0; lane < vector->operands.size(); ++lane)
+    whole |= (vector->operands[lane]->payload & maskOf(bits)) << lane * bits;
+  return whole;
+}
+
 std::optional<uint64_t> foldToFloat(const Instruction& instruction, uint64_t a) {
   if (instruction.fp.rounding != ir::Rounding::NearestEven) return std::nullopt;
   int64_t sa = signExtend(a, instruction.operands[0]->type.bits);
@@ -179,6 +190,7 @@ std::optional<uint64_t> foldConstant(const Instruction& instruction) {
   if (operands.empty() || instruction.type.isVoid() || instruction.type.isVector()) return std::nullopt;
   if (!ir::isPure(instruction.op)) return std::nullopt;
   if (instruction.op == Op::VecExtract) return foldLane(instruction);
+  if (instruction.op == Op::Bitcast && operands[0]->op == Op::VecBuild) return foldWhole(instruction);
   for (const Instruction* operand : operands)
     if (!operand->isConstant()) return std::nullopt;
   uint64_t a = operands[0]->payload;

@@ -22,12 +22,14 @@
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/form.h"
 #include "translator/passes/half_round_trips.h"
+#include "translator/passes/high_sums.h"
 #include "translator/passes/inline.h"
 #include "translator/passes/lane_addresses.h"
 #include "translator/passes/legalize_floats.h"
 #include "translator/passes/loop_flags.h"
 #include "translator/passes/loop_invariants.h"
 #include "translator/passes/looped_constants.h"
+#include "translator/passes/low_bits.h"
 #include "translator/passes/narrow_counts.h"
 #include "translator/passes/negated_signs.h"
 #include "translator/passes/recursion.h"
@@ -112,6 +114,8 @@ constexpr Step steps[] = {
     pass<NarrowCounts>(structured),
     pass<WideDifferences>(structured),
     pass<WideShifts>(structured),
+    pass<LowBits>(structured),
+    pass<HighSums>(structured),
     pass<LoopedConstants>(structured),
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),

@@ -163,7 +163,7 @@ Node statement(Scope& scope, const Place& place) {
   if (kind < 65) return tableLoad(scope);
   if (kind < 68) return cellUpdate(scope);
   if (kind < 70) return carryChain(scope);
-  if (kind < 78) return patternStatement(scope);
+  if (kind < 80) return patternStatement(scope);
   return valueInstruction(scope);
 }
 

@@ -1,5 +1,5 @@
 // What compilers recognise and replace: bytes moved within words, signs of narrow numbers, roots and quotients that are
-// whole routines, arrays in private memory, and what loops make alike in each round.
+// whole routines, single bits, arrays in private memory, and what loops make alike in each round.
 #include "random_ptx/generator/scope.h"
 
 namespace mulciber::random_ptx {
@@ -139,10 +139,72 @@ Node sameEachRound(Scope& scope) {
   return {code + "}\n", {}};
 }
 
+// What is made of a single bit of a number, or of two.
+Node fewBits(Scope& scope) {
+  Random& random = scope.random;
+  const bool isWide = random.chance(40);
+  const char pool = isWide ? 'v' : 'r';
+  const std::string bits = isWide ? "64" : "32", x = scope.reg(pool), y = scope.reg(pool), z = scope.reg(pool);
+  std::string code = cat("{\n.reg .b", bits, " %bit;\n.reg .pred %is;\n");
+  switch (random.below(6)) {
+    case 0:
+    case 1: code += cat("and.b", bits, " %bit, ", x, ", ", 1 + random.below(3), ";\n"); break;
+    case 2: code += cat("bfe.u", bits, " %bit, ", x, ", ", random.below(4), ", 1;\n"); break;
+    case 3: code += cat("shr.u", bits, " %bit, ", x, ", ", isWide ? 63 : 31, ";\n"); break;
+    case 4: code += cat("rem.u", bits, " %bit, ", x, ", 2;\n"); break;
+    default: code += cat("not.b", bits, " %bit, ", x, ";\nand.b", bits, " %bit, %bit, 1;\n"); break;
+  }
+  const std::string other = random.chance(50) ? y : cat(3 + random.below(100));
+  switch (random.below(7)) {
+    case 0: code += cat("mul.lo.u", bits, ' ', z, ", %bit, ", other, ";\n"); break;
+    case 1: code += cat("mad.lo.u", bits, ' ', z, ", %bit, ", other, ", ", y, ";\n"); break;
+    case 2: code += cat("neg.s", bits, " %bit, %bit;\nand.b", bits, ' ', z, ", %bit, ", y, ";\n"); break;
+    case 3: code += cat("sub.u", bits, ' ', z, ", ", y, ", %bit;\n"); break;
+    case 4: code += cat("cvt.rn.f64.u", bits, ' ', scope.reg('g'), ", %bit;\n"); break;
+    case 5: code += cat("cvt.rn.f32.u", bits, ' ', scope.reg('f'), ", %bit;\n"); break;
+    default:
+      code += cat("setp.", random.chance(50) ? "ne" : "eq", ".u", bits, " %is, %bit, 1;\nselp.b", bits, ' ', z, ", ", y,
+                  ", ", other, ", %is;\n");
+  }
+  return {code + "}\n", {}};
+}
+
+// Sums of parts that stay the same, which some lanes make in each turn of a loop while others set words or do nothing.
+Node repeatedSums(Scope& scope) {
+  Random& random = scope.random;
+  const std::string begin = scope.label(), other = scope.label(), met = scope.label();
+  const std::string x = scope.reg('r'), y = scope.reg('r'), low = scope.reg('r'), high = scope.reg('r');
+  static constexpr std::array<const char*, 8> kParts = {
+      "shr.u32 %part, %x, 29;\n",    "shr.s32 %part, %x, 3;\n",     "shl.b32 %part, %x, 3;\n",
+      "mul.hi.u32 %part, %x, %y;\n", "mul.hi.s32 %part, %x, 99;\n", "shf.l.wrap.b32 %part, %x, %y, 5;\n",
+      "bfe.u32 %part, %x, 3, 9;\n",  "mul.lo.u32 %part, %x, %y;\n"};
+  static constexpr std::array<const char*, 5> kSums = {
+      "add.u32 %high, %high, %part;\n", "add.u32 %high, %high, %y;\nadd.u32 %high, %high, %part;\n",
+      "add.cc.u32 %low, %x, %part;\naddc.u32 %high, %high, %y;\n",
+      "mov.b64 %pair, {%part, %high};\nmad.wide.u32 %pair, %x, %y, %pair;\nmov.b64 {%low, %high}, %pair;\n",
+      "mad.lo.u32 %high, %high, 3, %part;\nsub.u32 %low, %low, %part;\n"};
+  static constexpr std::array<const char*, 4> kOthers = {"mov.u32 %low, 77;\n", "", "mov.u32 %high, 5;\n",
+                                                         "mov.b32 %low, {7, 9};\nmov.u32 %high, %x;\n"};
+  std::string code = cat("{\n.reg .b32 %x, %y, %low, %high, %part, %turns;\n.reg .b64 %pair;\n.reg .pred %more;\n",
+                         "mov.b32 %x, ", x, ";\nmov.b32 %y, ", y, ";\nmov.b32 %low, ", low, ";\nmov.b32 %high, ", high,
+                         ";\n", random.chance(60) ? cat("and.b32 %turns, %x, 3;\n") : cat("mov.b32 %turns, 3;\n"),
+                         begin, ":\nsub.s32 %turns, %turns, 1;\n@", scope.condition(false), " bra ", other, ";\n",
+                         random.pick(kParts), random.pick(kSums));
+  if (random.chance(30)) code += random.pick(kSums);
+  code += cat("bra ", met, ";\n", other, ":\n", random.pick(kOthers), met, ":\n");
+  if (random.chance(30))
+    code += cat("st.global.v2.b32 [%global], {", random.chance(50) ? "%x" : "%low", ", ", 1 + random.below(9), "};\n");
+  return {code + cat("setp.gt.s32 %more, %turns, 0;\n@%more bra ", begin, ";\nmov.b32 ", low, ", %low;\nmov.b32 ", high,
+                     ", %high;\n}\n"),
+          {}};
+}
+
 }  // namespace
 
 Node patternStatement(Scope& scope) {
-  const unsigned kind = scope.random.below(13);
+  const unsigned kind = scope.random.below(18);
+  if (kind >= 15) return fewBits(scope);
+  if (kind >= 13) return repeatedSums(scope);
   if (kind < 3) return byteMoves(scope);
   if (kind < 5) return narrowSigns(scope);
   if (kind < 7) return routineCall(scope);

@@ -1,0 +1,105 @@
+#include "translator/passes/high_sums.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <vector>
+
+#include "translator/analyses/same_values.h"
+#include "translator/ir/dominators.h"
+#include "translator/passes/hidden_values.h"
+#include "translator/passes/structured_loops.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using ir::Op;
+
+bool isOfWord(const Instruction& i) {
+  return i.isConstant() || ((i.op == Op::ZExt || i.op == Op::SExt) && i.operands[0]->type == ir::I32);
+}
+
+bool isHighPart(const Instruction& i) {
+  switch (i.op) {
+    case Op::LShr:
+    case Op::AShr: return i.operands[1]->isConstant();
+    case Op::MulHiU:
+    case Op::MulHiS: return true;
+    case Op::Mul: return i.type == ir::I64 && isOfWord(*i.operands[0]) && isOfWord(*i.operands[1]);
+    case Op::Trunc:
+    case Op::ZExt: return !i.operands[0]->type.isBool() && isHighPart(*i.operands[0]);
+    default: return false;
+  }
+}
+
+class Sums {
+ public:
+  explicit Sums(ir::Function& function)
+      : tree_(function),
+        loops_(function, tree_),
+        homes_(function.instructionIdBound()),
+        staysIn_(function.instructionIdBound()),
+        hidden_(function) {
+    std::vector<Instruction*> parts;
+    for (Block* block : tree_.reversePostOrder())
+      for (const Instruction* i : block->instructions) {
+        homes_[i->id] = block;
+        staysIn_[i->id] = loopWhereItStays(*i, block);
+        if (isSum(*i)) std::ranges::copy_if(i->operands, std::back_inserter(parts), isHighPartOf);
+      }
+    const analyses::SameValues same(function, tree_, parts);
+    for (Instruction* part : parts) {
+      const Instruction* leader = same.leader(part);
+      leaders_[part] = leader;
+      ++sums_[leader];
+    }
+  }
+
+  bool run() {
+    for (const Block* block : tree_.reversePostOrder())
+      for (Instruction* i : block->instructions) {
+        if (!isSum(*i)) continue;
+        for (Instruction*& part : i->operands)
+          if (isHighPart(*part) && (sums_[leaders_[part]] > 1 || isTheSame(*part, loops_.around(block))))
+            part = hidden_.hide(part);
+      }
+    return hidden_.apply();
+  }
+
+ private:
+  static bool isHighPartOf(const Instruction* i) { return isHighPart(*i); }
+  static bool isSum(const Instruction& i) { return i.op == Op::Add && (i.type == ir::I32 || i.type == ir::I64); }
+
+  // Whether each turn of a loop has the same value.
+  bool isTheSame(const Instruction& i, const Block* loop) const {
+    if (!loop) return false;
+    return i.isConstant() || !homes_[i.id] || !loops_.isWithin(homes_[i.id], loop) || staysIn_[i.id] == loop;
+  }
+  const Block* loopWhereItStays(const Instruction& i, const Block* block) const {
+    const Block* loop = loops_.around(block);
+    const bool stays = loop && ir::isPure(i.op) && i.op != Op::Phi && std::ranges::all_of(i.operands, [&](const auto* x) {
+                         return isTheSame(*x, loop);
+                       });
+    return stays ? loop : nullptr;
+  }
+
+  const ir::DominatorTree tree_;
+  const StructuredLoops loops_;
+  std::vector<const Block*> homes_;    // by id
+  std::vector<const Block*> staysIn_;  // the innermost loop around a value, where each turn makes the same
+  std::unordered_map<const Instruction*, const Instruction*> leaders_;  // of the parts of sums
+  std::unordered_map<const Instruction*, unsigned> sums_;               // of which a leader is a part
+  HiddenValues hidden_;
+};
+
+}  // namespace
+
+bool hideHighSums(ir::Function& function) { return Sums(function).run(); }
+
+bool HighSums::run(ir::Function& function, PassContext& context) {
+  return context.profile.losesHighSums && hideHighSums(function);
+}
+
+}  // namespace mulciber::passes

@@ -1,0 +1,22 @@
+// Keeps drivers from making one instruction of a sum and of the high part of a product or a shifted number.
+//
+// That instruction adds to 64 bits, of which half are zeros or something else that stays. NVIDIA's compiler (580.159.04)
+// takes two of them in a row for the same, though what is in the other half differs, where both are made by some lanes
+// alone: by turns of a loop, or one after the other. So the second sum is not made.
+#pragma once
+
+#include "translator/passes/pass.h"
+
+namespace mulciber::passes {
+
+bool hideHighSums(ir::Function& function);
+
+//   needs   SSA, structure
+//   leaves  no sum that a driver can see to be of such a part, where a loop may repeat it or another has the same part
+class HighSums : public Pass {
+ public:
+  std::string_view name() const override { return "high_sums"; }
+  bool run(ir::Function& function, PassContext& context) override;
+};
+
+}  // namespace mulciber::passes
