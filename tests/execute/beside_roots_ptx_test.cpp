@@ -1,5 +1,5 @@
-// What integers are made of a single bit, in kernels that have a root or a quotient in f64 too. Compilers of devices call
-// routines for these and translate such kernels in another way than others.
+// What integers are made of a single bit, in kernels that have a root or a quotient in f64 too. Compilers of devices
+// call routines for these and translate such kernels in another way than others.
 #include <cmath>
 #include <random>
 
@@ -93,7 +93,8 @@ class BesideRootsPtx : public PtxTest {
   .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f64 %fd<4>; .reg .pred %p<4>;
   ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
   mad.wide.u32 %rd1, %r1, 8, %rd1; mad.wide.u32 %rd2, %r1, 8, %rd2; ld.global.u64 %rd5, [%rd1]; ld.global.u32 %r5, [%rd1];
-  cvt.rn.f64.u32 %fd1, %r1; )" + std::string(routine) + " st.global.f64 [%rd2], %fd2;\n" + body + "ret;\n}\n",
+  cvt.rn.f64.u32 %fd1, %r1; )" +
+                   std::string(routine) + " st.global.f64 [%rd2], %fd2;\n" + body + "ret;\n}\n",
                launch, profile);
         const uint64_t mask = width == 64 ? ~uint64_t{0} : 0xFFFFFFFF;
         for (size_t use = 0; use < count; ++use)

@@ -38,19 +38,29 @@ const Sum sums[] = {
     {"mov.b64 %rd6, {%r3, %r7}; mov.b64 %rd7, {%r4, %r3}; add.u64 %rd6, %rd6, %rd7; mov.b64 {%r6, %r7}, %rd6;",
      [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(x, w.high) + joined(y, x)); }},
     {"add.u32 %r7, %r7, %r4; shr.u32 %r9, %r3, 29; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y + (x >> 29)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y + (x >> 29)};
+     }},
     {"add.u32 %r7, %r7, %r4; shr.s32 %r9, %r3, 29; add.u32 %r7, %r7, %r9;",
      [](Words w, uint32_t x, uint32_t y) {
        return Words{w.low, w.high + y + static_cast<uint32_t>(static_cast<int32_t>(x) >> 29)};
      }},
     {"add.u32 %r7, %r7, %r4; shr.u32 %r9, %r3, 7; sub.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y - (x >> 7)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y - (x >> 7)};
+     }},
     {"add.u32 %r7, %r7, %r4; shr.u32 %r9, %r3, 3; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y + (x >> 3)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y + (x >> 3)};
+     }},
     {"xor.b32 %r7, %r7, %r4; shr.u32 %r9, %r3, 3; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, (w.high ^ y) + (x >> 3)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, (w.high ^ y) + (x >> 3)};
+     }},
     {"add.u32 %r7, %r7, %r4; bfe.u32 %r9, %r3, 3, 9; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y + (x >> 3 & 511)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y + (x >> 3 & 511)};
+     }},
     {"add.u32 %r7, %r7, %r4; mul.hi.u32 %r9, %r3, %r4; add.u32 %r7, %r7, %r9;",
      [](Words w, uint32_t x, uint32_t y) {
        return Words{w.low, w.high + y + static_cast<uint32_t>(uint64_t{x} * y >> 32)};
@@ -60,27 +70,48 @@ const Sum sums[] = {
        return Words{w.low, w.high + y + static_cast<uint32_t>(uint64_t{x} * 100000 >> 32)};
      }},
     {"add.u32 %r7, %r7, %r4; mad.lo.u32 %r7, %r3, %r4, %r7;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y + x * y}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y + x * y};
+     }},
     {"shl.b32 %r9, %r3, 3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y + (x << 3)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y + (x << 3)};
+     }},
     {"add.u32 %r7, %r7, %r4; div.u32 %r9, %r3, 10; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + y + x / 10}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + y + x / 10};
+     }},
     {"add.u32 %r7, %r7, %r4; mul24.hi.u32 %r9, %r3, %r4; add.u32 %r7, %r7, %r9;",
      [](Words w, uint32_t x, uint32_t y) {
        return Words{w.low, w.high + y + static_cast<uint32_t>(uint64_t{x & 0xFFFFFF} * (y & 0xFFFFFF) >> 16)};
      }},
     {"shf.l.wrap.b32 %r7, %r3, %r7, 3; mov.u32 %r6, %r4;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{y, w.high << 3 | x >> 29}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{y, w.high << 3 | x >> 29};
+     }},
     {"shf.l.wrap.b32 %r9, %r3, %r4, 3; add.u32 %r7, %r7, %r3; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, w.high + x + (y << 3 | x >> 29)}; }},
-    {"mov.b64 %rd6, {%r6, %r7}; mov.b64 %rd7, {%r4, 7}; shr.u64 %rd8, %rd9, 9; add.u64 %rd6, %rd6, %rd7; add.u64 %rd6, %rd6, %rd8; mov.b64 {%r6, %r7}, %rd6;",
-     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(w.low, w.high) + joined(y, 7) + (joined(x, y) >> 9)); }},
-    {"mov.b64 %rd6, {%r6, %r7}; mov.b64 %rd7, {%r4, 7}; shr.u64 %rd8, %rd9, 41; add.u64 %rd6, %rd6, %rd7; add.u64 %rd6, %rd6, %rd8; mov.b64 {%r6, %r7}, %rd6;",
-     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(w.low, w.high) + joined(y, 7) + (joined(x, y) >> 41)); }},
-    {"mul.lo.u32 %r9, %r6, %r4; shr.u32 %r2, %r3, 9; add.u32 %r9, %r9, %r2; xor.b32 %r7, %r7, %r9; add.u32 %r6, %r6, 1;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low + 1, w.high ^ (w.low * y + (x >> 9))}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + x + (y << 3 | x >> 29)};
+     }},
+    {"mov.b64 %rd6, {%r6, %r7}; mov.b64 %rd7, {%r4, 7}; shr.u64 %rd8, %rd9, 9; add.u64 %rd6, %rd6, %rd7; add.u64 %rd6, "
+     "%rd6, %rd8; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return wordsOf(joined(w.low, w.high) + joined(y, 7) + (joined(x, y) >> 9));
+     }},
+    {"mov.b64 %rd6, {%r6, %r7}; mov.b64 %rd7, {%r4, 7}; shr.u64 %rd8, %rd9, 41; add.u64 %rd6, %rd6, %rd7; add.u64 "
+     "%rd6, %rd6, %rd8; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return wordsOf(joined(w.low, w.high) + joined(y, 7) + (joined(x, y) >> 41));
+     }},
+    {"mul.lo.u32 %r9, %r6, %r4; shr.u32 %r2, %r3, 9; add.u32 %r9, %r9, %r2; xor.b32 %r7, %r7, %r9; add.u32 %r6, %r6, "
+     "1;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low + 1, w.high ^ (w.low * y + (x >> 9))};
+     }},
     {"shr.u32 %r9, %r3, 3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r9; xor.b32 %r7, %r7, %r4; add.u32 %r7, %r7, %r9;",
-     [](Words w, uint32_t x, uint32_t y) { return Words{w.low, ((w.high + y + (x >> 3)) ^ y) + (x >> 3)}; }},
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, ((w.high + y + (x >> 3)) ^ y) + (x >> 3)};
+     }},
     {"mov.b64 %rd6, {%r3, %r4}; mov.b64 %rd7, {%r6, %r7}; max.u64 %rd6, %rd6, %rd7; mov.b64 {%r6, %r7}, %rd6;",
      [](Words w, uint32_t x, uint32_t y) { return wordsOf(std::max(joined(w.low, w.high), joined(x, y))); }},
 };
@@ -91,9 +122,15 @@ struct Other {
   std::function<Words(Words)> value;
 };
 const Other others[] = {
-    {"mov.u32 %r6, 77;", [](Words w) { return Words{77, w.high}; }},
+    {"mov.u32 %r6, 77;",
+     [](Words w) {
+       return Words{77, w.high};
+     }},
     {"", [](Words w) { return w; }},
-    {"mov.u32 %r6, 77; mov.u32 %r7, 5;", [](Words) { return Words{77, 5}; }},
+    {"mov.u32 %r6, 77; mov.u32 %r7, 5;",
+     [](Words) {
+       return Words{77, 5};
+     }},
 };
 
 // Which lanes make no sum in a round, of which %r5 says how many are left.
@@ -118,7 +155,8 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 std::string bodyOf(const Sum& sum, const Other& other, const Condition& condition, Shape shape) {
   const std::string round = std::string("sub.s32 %r5, %r5, 1; ") + condition.text + "\n" + sum.text +
                             "\nbra met$;\nother$: " + other.text + "\nmet$:\n";
-  const std::string count = shape == Shape::Counted ? "and.b32 %r5, %r3, 3; add.s32 %r5, %r5, 1;\n" : "mov.u32 %r5, 3;\n";
+  const std::string count =
+      shape == Shape::Counted ? "and.b32 %r5, %r3, 3; add.s32 %r5, %r5, 1;\n" : "mov.u32 %r5, 3;\n";
   if (shape == Shape::Straight)
     return count + replaced(round, "$", "1") + replaced(round, "$", "2") + replaced(round, "$", "3");
   return count + "again:\n" + replaced(round, "$", "1") + "setp.gt.s32 %p2, %r5, 0; @%p2 bra again;\n";
@@ -158,7 +196,8 @@ class LoopedSumsPtx : public PtxTest {
               const Words result = out.as<Words>()[i];
               const bool isRight = result.low == right.low && result.high == right.high;
               EXPECT_TRUE(isRight) << "lane " << i << " has " << result.low << " and " << result.high << ", right is "
-                                   << right.low << " and " << right.high << ", of " << x << " and " << y << "\n" << body;
+                                   << right.low << " and " << right.high << ", of " << x << " and " << y << "\n"
+                                   << body;
               if (!isRight) break;
             }
           }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "translator/analyses/same_values.h"
@@ -21,13 +23,17 @@ bool isOfWord(const Instruction& i) {
   return i.isConstant() || ((i.op == Op::ZExt || i.op == Op::SExt) && i.operands[0]->type == ir::I32);
 }
 
+bool isWholeProduct(const Instruction& i) {
+  return i.op == Op::Mul && i.type == ir::I64 && isOfWord(*i.operands[0]) && isOfWord(*i.operands[1]);
+}
+
 bool isHighPart(const Instruction& i) {
   switch (i.op) {
     case Op::LShr:
     case Op::AShr: return i.operands[1]->isConstant();
     case Op::MulHiU:
     case Op::MulHiS: return true;
-    case Op::Mul: return i.type == ir::I64 && isOfWord(*i.operands[0]) && isOfWord(*i.operands[1]);
+    case Op::Mul: return isWholeProduct(i);
     case Op::Trunc:
     case Op::ZExt: return !i.operands[0]->type.isBool() && isHighPart(*i.operands[0]);
     default: return false;
@@ -42,18 +48,21 @@ class Sums {
         homes_(function.instructionIdBound()),
         staysIn_(function.instructionIdBound()),
         hidden_(function) {
-    std::vector<Instruction*> parts;
+    std::vector<std::pair<Instruction*, const Block*>> parts;
     for (Block* block : tree_.reversePostOrder())
       for (const Instruction* i : block->instructions) {
         homes_[i->id] = block;
         staysIn_[i->id] = loopWhereItStays(*i, block);
-        if (isSum(*i)) std::ranges::copy_if(i->operands, std::back_inserter(parts), isHighPartOf);
+        if (!isSum(*i)) continue;
+        for (Instruction* part : i->operands)
+          if (isHighPart(*part)) parts.emplace_back(part, block);
       }
-    const analyses::SameValues same(function, tree_, parts);
-    for (Instruction* part : parts) {
-      const Instruction* leader = same.leader(part);
-      leaders_[part] = leader;
-      ++sums_[leader];
+    std::vector<Instruction*> values;
+    std::ranges::transform(parts, std::back_inserter(values), [](const auto& each) { return each.first; });
+    const analyses::SameValues same(function, tree_, values);
+    for (const auto& [part, block] : parts) {
+      leaders_[part] = same.leader(part);
+      sums_[leaders_[part]].insert(block);
     }
   }
 
@@ -62,16 +71,21 @@ class Sums {
       for (Instruction* i : block->instructions) {
         if (!isSum(*i)) continue;
         for (Instruction*& part : i->operands)
-          if (isHighPart(*part) && (sums_[leaders_[part]] > 1 || isTheSame(*part, loops_.around(block))))
+          if (isHighPart(*part) && (sums_[leaders_[part]].size() > 1 || isRepeated(*part, block)))
             part = hidden_.hide(part);
       }
     return hidden_.apply();
   }
 
  private:
-  static bool isHighPartOf(const Instruction* i) { return isHighPart(*i); }
   static bool isSum(const Instruction& i) { return i.op == Op::Add && (i.type == ir::I32 || i.type == ir::I64); }
 
+  // Whether a loop makes a sum of this part again and again: of a whole product, or in some turns alone. In every turn
+  // the others have been right.
+  bool isRepeated(const Instruction& part, const Block* block) const {
+    const Block* loop = loops_.around(block);
+    return isTheSame(part, loop) && (isWholeProduct(part) || !tree_.dominates(block, loop->merge.continueTarget));
+  }
   // Whether each turn of a loop has the same value.
   bool isTheSame(const Instruction& i, const Block* loop) const {
     if (!loop) return false;
@@ -79,9 +93,8 @@ class Sums {
   }
   const Block* loopWhereItStays(const Instruction& i, const Block* block) const {
     const Block* loop = loops_.around(block);
-    const bool stays = loop && ir::isPure(i.op) && i.op != Op::Phi && std::ranges::all_of(i.operands, [&](const auto* x) {
-                         return isTheSame(*x, loop);
-                       });
+    const bool stays = loop && ir::isPure(i.op) && i.op != Op::Phi &&
+                       std::ranges::all_of(i.operands, [&](const auto* x) { return isTheSame(*x, loop); });
     return stays ? loop : nullptr;
   }
 
@@ -89,8 +102,8 @@ class Sums {
   const StructuredLoops loops_;
   std::vector<const Block*> homes_;    // by id
   std::vector<const Block*> staysIn_;  // the innermost loop around a value, where each turn makes the same
-  std::unordered_map<const Instruction*, const Instruction*> leaders_;  // of the parts of sums
-  std::unordered_map<const Instruction*, unsigned> sums_;               // of which a leader is a part
+  std::unordered_map<const Instruction*, const Instruction*> leaders_;             // of the parts of sums
+  std::unordered_map<const Instruction*, std::unordered_set<const Block*>> sums_;  // where a leader is a part of one
   HiddenValues hidden_;
 };
 
