@@ -66,5 +66,19 @@ TEST_F(References, EveryNamedFileExists) {
   EXPECT_GT(names, 100u);
 }
 
+TEST_F(References, EveryScriptThatDocumentsRunCanBeRun) {
+  const std::regex command(R"((?:\n    |; )((?:bench|docs|scripts|tests|third_party)/[\w./-]+\.(?:py|sh))\b)");
+  size_t commands = 0;
+  for (const fs::path& file : writtenFiles()) {
+    if (file.extension() != ".md") continue;
+    for (const std::string& path : matches(read(file), command, 1)) {
+      EXPECT_NE(fs::status(root() / path).permissions() & fs::perms::owner_exec, fs::perms::none)
+          << file << " runs " << path;
+      ++commands;
+    }
+  }
+  EXPECT_GT(commands, 5u);
+}
+
 }  // namespace
 }  // namespace mulciber::test
