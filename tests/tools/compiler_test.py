@@ -15,7 +15,7 @@ import tempfile
 
 SET = """async_copies atomics big_tiles block_votes conversions cooperative dynamic_shared exits fft floats geometry
 graph_search group_tiles half_functions halfs integers math_functions math_intrinsics matrices narrow_floats
-recursion reduction simd_functions simd_intrinsics structs texture_images vector_types volumes warps""".split()
+recursion reduction separate_products simd_functions simd_intrinsics structs texture_images vector_types volumes warps""".split()
 
 # Near their zeros the error of these is absolute. So is CUDA's.
 ABSOLUTE = {"jn", "yn", "ynf"}

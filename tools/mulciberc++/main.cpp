@@ -105,24 +105,39 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// A container of one entry, PTX as it is.
-std::string fatBinary(std::string ptx, unsigned architecture) {
-  ptx.resize((ptx.size() / 8 + 1) * 8);  // at least one NUL, to a multiple of eight
-  constexpr uint16_t headerBytes = 16, entryBytes = 64;
+void endWithZeros(std::string& text) { text.resize((text.size() / 8 + 1) * 8); }  // to a multiple of eight bytes
+
+// A container of one entry, PTX as it is, with the options of ptxas that belong to it.
+std::string fatBinary(std::string ptx, unsigned architecture, std::string assemblerOptions) {
+  endWithZeros(ptx);
+  constexpr uint16_t headerBytes = 16, fixedBytes = 64, recordBytes = 8;
+  uint32_t entryBytes = fixedBytes;
+  const auto optionBytes = static_cast<uint32_t>(assemblerOptions.size());
+  if (optionBytes != 0) {
+    endWithZeros(assemblerOptions);
+    entryBytes += recordBytes + static_cast<uint32_t>(assemblerOptions.size());
+  }
   std::string bytes(headerBytes + entryBytes, '\0');
   const auto put = [&](size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof(value)); };
   put(0, fatbin::containerMagic);
   put(4, uint16_t{1});
   put(6, headerBytes);
-  put(8, uint64_t{entryBytes + ptx.size()});
+  put(8, uint64_t{entryBytes} + ptx.size());
   put(headerBytes + 0, static_cast<uint16_t>(fatbin::Kind::Ptx));
   put(headerBytes + 2, uint16_t{0x0101});
-  put(headerBytes + 4, uint32_t{entryBytes});
+  put(headerBytes + 4, entryBytes);
   put(headerBytes + 8, uint64_t{ptx.size()});
   put(headerBytes + 24, uint16_t{0});  // the PTX version, 7.0
   put(headerBytes + 26, uint16_t{7});
   put(headerBytes + 28, uint32_t{architecture});
   put(headerBytes + 40, uint64_t{0x11});  // 64-bit, Linux
+  if (optionBytes != 0) {
+    const uint32_t record = fixedBytes, text = record + recordBytes;
+    put(headerBytes + 20, record);
+    put(headerBytes + record, text);
+    put(headerBytes + record + 4, optionBytes);
+    bytes.replace(headerBytes + text, assemblerOptions.size(), assemblerOptions);
+  }
   return bytes + ptx;
 }
 
@@ -223,7 +238,7 @@ class Driver {
 
   void wrap(const std::string& ptx, const std::string& binary) const {
     const auto text = util::readFile(ptx);
-    if (!text || !util::writeFile(binary, fatBinary(*text, options_.architecture)))
+    if (!text || !util::writeFile(binary, fatBinary(*text, options_.architecture, options_.assembler)))
       throw std::runtime_error(fmt::format("cannot make {}: {}", binary, std::strerror(errno)));
   }
 

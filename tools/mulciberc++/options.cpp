@@ -138,6 +138,7 @@ class Parser {
                              {"-fcuda-flush-denormals-to-zero", "-fcuda-approx-transcendentals"});
     } else if (const auto fused = valueOf(argument, {"-fmad", "--fmad"})) {
       options_.device.push_back(*fused == "false" ? "-ffp-contract=off" : "-ffp-contract=fast");
+      options_.assembler = *fused == "false" ? "-fmad=false" : "";
     } else if (argument == "-ftz=true" || argument == "--ftz=true") {
       options_.device.push_back("-fcuda-flush-denormals-to-zero");
     } else if (std::ranges::any_of(ignoredWithValue,
