@@ -99,6 +99,8 @@ foreach(package mulciber:runtime libmulciber-dev:development)
     COMPONENT ${component})
   install(FILES packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component})
 endforeach()
+# Not in the Debian packages: Debian has the text.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mulciber COMPONENT licence)
 
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME mulciber)

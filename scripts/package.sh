@@ -18,5 +18,8 @@ say "building"
 mkdir -p "$out"
 cpack --config "$root/build-package/CPackConfig.cmake" -B "$out" >"$log" 2>&1 || { tail -30 "$log" >&2; fail "cpack failed; the log is $log"; }
 rm -rf "$out/_CPack_Packages"
-lintian --allow-root --fail-on error "$out"/*.deb || fail "lintian has found errors"
+# Debian has no bug that asks for the package, CPack's scripts call ldconfig themselves, and the package has the name of the
+# command in it, not of the library.
+accepted=initial-upload-closes-no-bugs,maintscript-calls-ldconfig,package-name-doesnt-match-sonames
+lintian --allow-root --fail-on error,warning --suppress-tags "$accepted" "$out"/*.deb || fail "lintian has found errors or warnings"
 say "$(cd "$out" && ls -- *.deb *.tar.gz | tr '\n' ' ')in $out"

@@ -67,6 +67,11 @@ def main():
         libraries = next(place.glob("lib*/**/libmulciber.so")).parent
         program = place / "bin/mulciber"
 
+        documents = place / "share/doc/mulciber"
+        same("the licence is installed", {path.name for path in documents.iterdir()} & {"LICENSE", "copyright"}, {"LICENSE", "copyright"})
+        named = set((documents / "copyright").read_text().split())
+        same("and those of the libraries inside are named", {"SPIRV-Tools", "Zydis", "volk", "fmt", "spdlog", "CLI11", "zstd", "lz4", "xxHash"} - named, set())
+
         check("the command runs from a folder that was moved", run(program, "--version"), r"mulciber \d+\.\d+\.\d+")
         check("it finds its libraries", run(program, "doctor"), f"ok +libraries +all in {libraries}/mulciber", status=None)
         if EXAMPLE:
