@@ -23,7 +23,7 @@ clean_system() {
   if [ ! -f "$archive" ]; then
     say "$1: making a clean system"
     mkdir -p "$cache/chroots"
-    mmdebstrap --quiet --variant=minbase --components="$components" --include=ca-certificates \
+    mmdebstrap --quiet --variant=minbase --components="$components" --include=apt,ca-certificates \
       "$1" "$archive.part.tar" || fail "mmdebstrap could not make $1"
     mv "$archive.part.tar" "$archive"
   fi
