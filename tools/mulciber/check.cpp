@@ -1,5 +1,6 @@
 // `mulciber check`: what a program needs, and what of it is not there, without starting it.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -168,7 +169,8 @@ bool isReplaced(const std::string& library) {
 // What can be said of a library as far as CUDA is concerned; nothing when it is none of CUDA's and has no device code.
 void checkLibrary(const LinkedLibrary& library, const std::string& folder, std::vector<Finding>& findings) {
   if (isReplaced(library.name)) {
-    const bool isOurs = library.path.starts_with(folder);
+    // A library path of the program's own may lead to another of that name. `mulciber run` takes ours before it.
+    const bool isOurs = access((folder + "/" + library.name).c_str(), R_OK) == 0;
     if (isOurs) findings.push_back({Verdict::Good, "library", library.name + ": Mulciber's", {}});
     else
       findings.push_back({Verdict::Bad, "library", library.name + ": Mulciber has none of this version",
