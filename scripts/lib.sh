@@ -46,10 +46,10 @@ archive_uri() {
 add_sources() {  # NAME TYPE SUITE
   local list=/etc/apt/sources.list.d/mulciber-$1.sources
   [ -f "$list" ] && return
-  local keyring=debian
-  case $(distribution) in ubuntu-*) keyring=ubuntu ;; esac
-  printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: /usr/share/keyrings/%s-archive-keyring.gpg\n' \
-    "$2" "$(archive_uri)" "$3" "$keyring" | as_root tee "$list" >/dev/null
+  local keyring=debian components=main
+  case $(distribution) in ubuntu-*) keyring=ubuntu components='main universe' ;; esac
+  printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: %s\nSigned-By: /usr/share/keyrings/%s-archive-keyring.gpg\n' \
+    "$2" "$(archive_uri)" "$3" "$components" "$keyring" | as_root tee "$list" >/dev/null
   as_root apt-get update -q >/dev/null 2>&1 || { as_root rm -f "$list"; fail "apt-get update failed with the suite $3 added"; }
 }
 
