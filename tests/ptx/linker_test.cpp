@@ -115,6 +115,18 @@ TEST(Linker, MergesCommonVariables) {
   EXPECT_EQ(linked->variables[0]->size, 16u);
 }
 
+// As nvlink has it: "Common symbol has larger size than initialization".
+TEST(Linker, ACommonVariableIsNotLargerThanTheDefinition) {
+  for (const char* definition :
+       {".visible .global .u32 g = 1;", ".visible .global .u32 g;", ".weak .global .u32 g = 1;"}) {
+    EXPECT_FALSE(linkTexts({".common .global .u64 g;", definition})) << definition;
+    EXPECT_FALSE(linkTexts({definition, ".common .global .u64 g;"})) << definition;
+    auto linked = linkTexts({".common .global .b8 g[2];", definition});
+    ASSERT_TRUE(linked) << linked.messages;
+    EXPECT_EQ(variableOf(linked.holder->module, "g")->size, 4u);
+  }
+}
+
 TEST(Linker, NamesDuplicatesWithBothPlaces) {
   auto linked = linkTexts({".visible .func f() { ret; }", ".visible .func f() { ret; }"});
   EXPECT_FALSE(linked);

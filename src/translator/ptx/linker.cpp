@@ -45,6 +45,13 @@ bool sameInterface(const Variable& a, const Variable& b) {
   const bool sameSize = a.size == b.size || a.size == 0 || b.size == 0 || a.isCommon || b.isCommon;
   return a.space == b.space && sameSize;
 }
+// Common variables become as large as the largest of them; no other definition grows.
+bool fits(const Function& declaration, const Function& definition) { return sameInterface(declaration, definition); }
+bool fits(const Variable& declaration, const Variable& definition) {
+  const bool outgrows =
+      declaration.isCommon && !definition.isCommon && !definition.isExtern && declaration.size > definition.size;
+  return sameInterface(declaration, definition) && !outgrows;
+}
 
 // The number in sm_90a, 0 where there is none.
 uint32_t architecture(std::string_view target) {
@@ -87,7 +94,7 @@ class Resolution {
         }
       }
       for (const Place& place : candidates.all)
-        if (!sameInterface(*place.node, *candidates.best.node)) mismatch(place, candidates.best);
+        if (!fits(*place.node, *candidates.best.node)) mismatch(place, candidates.best);
     }
   }
 

@@ -1,10 +1,12 @@
 // Modules, and the linker that makes one image of several.
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
 #include "runtime/api/common/module_queries.h"
 #include "runtime/api/driver/driver.h"
 #include "runtime/api/driver/jit_options.h"
+#include "util/file.h"
 
 namespace mulciber::api {
 namespace {
@@ -210,20 +212,16 @@ CUDA_API(CUresult, cuLinkAddData_v2)
 }
 
 CUDA_API(CUresult, cuLinkAddFile_v2)
-(CUlinkState handle, CUjitInputType, const char* path, unsigned int, CUjit_option*, void**) {
+(CUlinkState handle, CUjitInputType type, const char* path, unsigned int, CUjit_option*, void**) {
   return withContext([&](core::Context&) {
     if (!handle) return Error::InvalidHandle;
     auto& state = *reinterpret_cast<LinkState*>(handle);
     if (!path || !*path || state.isComplete) return Error::InvalidValue;
-    fatbin::PtxModules added;
-    const Error error = readFile(path, added, &state.options.log);
-    if (error != Error::Success) {
-      state.options.finish();
-      return error;
-    }
-    state.options.applyTo(added);
-    std::move(added.begin(), added.end(), std::back_inserter(state.modules));
-    return Error::Success;
+    const auto content = mulciber::util::readFile(path);
+    if (!content) state.options.log.errors += std::string(path) + ": " + std::strerror(errno) + "\n";
+    const Error error = content ? addImage(state, type, content->data(), content->size(), path) : Error::FileNotFound;
+    if (error != Error::Success) state.options.finish();
+    return error;
   });
 }
 
