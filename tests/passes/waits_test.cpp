@@ -61,5 +61,42 @@ TEST(Waits, LoopsThatDoNotWait) {
   EXPECT_EQ(yieldsOf("%2 = load i32 %1 [shared volatile align 4]", "v2"), "");  // left by a count
 }
 
+// A thread that fails to get a user's lock yields: who has it may have stopped. Our own locks are given back before
+// that.
+TEST(Waits, LocksOfWideAtomics) {
+  const auto yields = [](const std::string& lock) {
+    auto program = test::parseIr(R"(kernel @k {
+b0:
+  %0 = const i64 64
+  %1 = input i64 LaunchState
+  %2 = add i64 %1, %0
+  %3 = load i64 %2 [global readonly align 8]
+  %5 = const i32 0
+  %4 = load i64 %5 [param align 8]
+  %6 = const i32 1
+  br b1
+b1:
+  %7 = add i64 )" + lock + R"(, %0
+  %8 = atomic.cas i32 %7, %5, %6 [global acquire device align 4]
+  %9 = eq bool %8, %5
+  br %9, b2, b3
+b2:
+  %10 = atomic.exchange i32 %7, %5 [global release device align 4]
+  br b3
+b3:
+  %11 = ne bool %8, %5
+  br %11, b1, b4
+b4:
+  ret
+})");
+    EXPECT_TRUE(program);
+    if (!program) return false;
+    passes::yieldInLocks(*program);
+    return ir::print(*program->functions[0]).find("  yield\n") != std::string::npos;
+  };
+  EXPECT_TRUE(yields("%4"));
+  EXPECT_FALSE(yields("%3"));
+}
+
 }  // namespace
 }  // namespace mulciber

@@ -19,6 +19,16 @@ bool mayBeOfBlock(const Instruction& load, const ir::Program& program) {
   }
 }
 
+// A lock of the LaunchState, under which wide atomic operations are done (lower/atomic_locks.h): whoever has it gives
+// it back before it stops. With a yield at each try, lanes that keep trying would take it from the others for ever.
+bool takesOwnLock(const Instruction& access) {
+  if (access.op != Op::AtomicCas || access.operands[0]->op != Op::Add) return false;
+  const Instruction* locks = access.operands[0]->operands[0];
+  if (locks->op != Op::Load || locks->operands[0]->op != Op::Add) return false;
+  const Instruction* state = locks->operands[0]->operands[0];
+  return state->op == Op::Input && ir::InputKind(state->payload) == ir::InputKind::LaunchState;
+}
+
 // Before those of the accesses that wait which `isMeant` tells. What `mayWait` tells of a function that is called
 // counts too: a loop around its call may wait by it.
 template <class IsMeant, class MayWait>
@@ -26,7 +36,7 @@ void yieldBefore(ir::Program& program, const IsMeant& isMeant, const MayWait& ma
   for (const auto& function : program.functions) {
     const auto waits = accessesThatWait(*function);
     const auto needsYield = [&](const Instruction& i) {
-      return (waits.contains(&i) && isMeant(i)) || (!function->isKernel && mayWait(i));
+      return ((waits.contains(&i) && isMeant(i)) || (!function->isKernel && mayWait(i))) && !takesOwnLock(i);
     };
     for (Block* block : function->blocks)
       for (size_t i = 0; i < block->instructions.size(); ++i) {
