@@ -18,8 +18,7 @@ bool isDynamicShared(const Variable& variable);
 
 struct Undefined {
   std::string_view name;
-  SourceOffset where;     // of its first use
-  bool isInCode = false;  // which is an instruction's, and no initial value's
+  SourceOffset where;  // of its first use
 };
 
 // ptxas looks at every function of a whole program, nvlink at those that a kernel or an initial value leads to.
