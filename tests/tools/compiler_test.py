@@ -151,6 +151,15 @@ def check_command_line():
         made = run(COMPILER, *CLANG, wide, "-o", at / "wide")
         ran = run(at / "wide") if made.returncode == 0 else made
         check("numbers of 128 bits are divided", ran.stdout == "0 wrong\n", ran.stdout, ran.stderr)
+        stack = at / "stack.cu"
+        stack.write_text("__global__ void k(int* out, int n) { int* a = (int*)__builtin_alloca(n * sizeof(int));\n"
+                         "  for (int i = 0; i < n; ++i) a[i] = out[i]; for (int i = 0; i < n; ++i) out[i] = a[n - 1 - i]; }\n")
+        made = run(COMPILER, *CLANG, "-ptx", stack, "-o", at / "stack.ptx")
+        if "dynamic_stackalloc" in made.stderr:
+            print("skipped: arrays sized at run time, which this Clang has not for devices")
+        else:
+            text = (at / "stack.ptx").read_text() if made.returncode == 0 else ""
+            check("arrays sized at run time are aligned", re.findall(r"alloca\.u64[^;]*, (\d+);", text) == ["16"], made.stderr, text)
         for what, words, status, said in (
                 ("separate device code is refused", ["-rdc=true", source], 2, "not linked"),
                 ("so is no source", ["-O2", "-c"], 2, "no CUDA source"),

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "mulciber/version.h"
@@ -85,6 +86,14 @@ std::string findClang(const std::string& wanted) {
   throw std::runtime_error("no clang++ is found: install the package clang, or name one with --clang=PROGRAM");
 }
 
+// Clang writes an alignment of 0, which PTX does not have, where an array of run-time size needs the usual one.
+void alignStacks(const std::string& file) {
+  auto text = util::readFile(file);
+  if (!text || text->find("alloca.u64") == std::string::npos) return;
+  static const std::regex unaligned(R"((alloca\.u64[^;\n]*), 0;)");
+  util::writeFile(file, std::regex_replace(*text, unaligned, "$1, 16;"));
+}
+
 // A folder for what passes between the two compilations, removed in the end.
 class TemporaryFolder {
  public:
@@ -127,7 +136,7 @@ std::string fatBinary(std::string ptx, unsigned architecture, std::string assemb
   put(headerBytes + 2, uint16_t{0x0101});
   put(headerBytes + 4, entryBytes);
   put(headerBytes + 8, uint64_t{ptx.size()});
-  put(headerBytes + 24, uint16_t{0});  // the PTX version, 7.0
+  put(headerBytes + 24, uint16_t{3});  // the PTX version, 7.3
   put(headerBytes + 26, uint16_t{7});
   put(headerBytes + 28, uint32_t{architecture});
   put(headerBytes + 40, uint64_t{0x11});  // 64-bit, Linux
@@ -158,6 +167,7 @@ class Driver {
       const std::string stem = fs::path(source).stem();
       const std::string ptx = options_.product == Product::Ptx ? outputOr(stem + ".ptx") : temporary(".ptx");
       if (const int status = execute(deviceCommand(source, ptx))) return status;
+      if (!options_.isDryRun) alignStacks(ptx);
       if (options_.product == Product::Ptx) continue;
       const std::string binary = temporary(".fatbin");
       if (!options_.isDryRun) wrap(ptx, binary);
@@ -212,8 +222,8 @@ class Driver {
     if (std::ranges::none_of(options_.both, [](const auto& word) { return word.starts_with("-O"); }))
       append(command, {"-O2"});
     append(command, options_.device);
-    append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang",
-                     options_.architecture > 80 ? "+ptx71" : "+ptx70", "-S", source, "-o", ptx});
+    // PTX 7.3 has arrays of run-time size, which Clang 19 takes.
+    append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang", "+ptx73", "-S", source, "-o", ptx});
     return command;
   }
 
