@@ -1,6 +1,9 @@
 // Random programs with multiply-adds whose registers are written again, in branches and loops, on devices whose f32 fma
 // flushes denormals. MULCIBER_FUZZ_COUNT sets how many, MULCIBER_FUZZ_SEED the first seed.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "support/float_checks.h"
 
@@ -20,10 +23,26 @@ struct Step {
   unsigned to, x, y, z;
 };
 
+// Ordinary numbers that cancel, denormals, factors whose products are, zeros, such that what is added to their product
+// decides how it is rounded, however small it is, and a few of any kind.
+uint64_t number(std::mt19937_64& random, unsigned kind) {
+  const uint64_t bits = random() & 0x807F'FFFF;
+  switch (kind) {
+    case 0: return bits | (124 + random() % 6) << 23;
+    case 1: return bits | (60 + random() % 8) << 23;
+    case 2: return random() % 2 ? bits : bits & 0x8000'0000;
+    case 3: return bits | (1 + random() % 30) << 23;
+    case 4: return bits | (84 + random() % 6) << 23;  // about 2^-40, where the repair begins to look closer
+    case 5: return (random() & 0x8000'0000) | (124 + random() % 6) << 23 | 0x800;  // whose products lie in the middle
+    default: return randomFloat(random, 32, 23);
+  }
+}
+
 // Steps, then some of them as often as a loop or a branch says, then more.
 struct Program {
   enum Shape { Straight, Branch, Loop } shape;
   std::vector<Step> parts[3];
+  std::map<unsigned, uint64_t> constants;  // that registers hold at first, in place of inputs
 
   explicit Program(std::mt19937_64& random) : shape(Shape(random() % 3)) {
     auto any = [&] { return static_cast<unsigned>(random() % kRegisters); };
@@ -39,6 +58,10 @@ struct Program {
         }
         part.push_back(step);
       }
+    for (unsigned n = 0; n < kFirstSum; ++n)
+      if (random() % 5 == 0)
+        constants[n] =
+            random() % 2 ? number(random, random() % 7) : (random() & 0x807F'FFFF) | (150 + random() % 90) << 23;
   }
   unsigned repetitions(uint64_t input) const { return shape == Straight ? 1 : shape == Branch ? input & 1 : 3; }
 
@@ -49,7 +72,8 @@ struct Program {
     out << ".reg .pred p; .reg .b32 n;\n";
     for (unsigned n = 0; n < kRegisters; ++n) {
       out << "mov.f32 %d" << n << ", ";
-      if (n < kFirstSum) out << "%a" << n % kInputs << ";\n";
+      if (constants.contains(n)) out << fmt::format("0f{:08X};\n", constants.at(n));
+      else if (n < kFirstSum) out << "%a" << n % kInputs << ";\n";
       else out << "0f00000000;\n";
     }
     for (int part = 0; part < 3; ++part) {
@@ -69,7 +93,7 @@ struct Program {
 
   std::vector<uint64_t> run(const Inputs& inputs) const {
     std::vector<uint64_t> r(kRegisters);
-    for (unsigned n = 0; n < kFirstSum; ++n) r[n] = inputs[n % kInputs];
+    for (unsigned n = 0; n < kFirstSum; ++n) r[n] = constants.contains(n) ? constants.at(n) : inputs[n % kInputs];
     for (int part = 0; part < 3; ++part)
       for (unsigned n = part == 1 ? repetitions(inputs[4]) : 1; n > 0; --n)
         for (const Step& s : parts[part]) r[s.to] = result(s, r[s.x], r[s.y], r[s.z]);
@@ -90,21 +114,6 @@ struct Program {
     }
   }
 };
-
-// Ordinary numbers that cancel, denormals, factors whose products are, zeros, such that what is added to their product
-// decides how it is rounded, however small it is, and a few of any kind.
-uint64_t number(std::mt19937_64& random, unsigned kind) {
-  const uint64_t bits = random() & 0x807F'FFFF;
-  switch (kind) {
-    case 0: return bits | (124 + random() % 6) << 23;
-    case 1: return bits | (60 + random() % 8) << 23;
-    case 2: return random() % 2 ? bits : bits & 0x8000'0000;
-    case 3: return bits | (1 + random() % 30) << 23;
-    case 4: return bits | (84 + random() % 6) << 23;  // about 2^-40, where the repair begins to look closer
-    case 5: return (random() & 0x8000'0000) | (124 + random() % 6) << 23 | 0x800;  // whose products lie in the middle
-    default: return randomFloat(random, 32, 23);
-  }
-}
 
 TEST(FmaRepair, RandomProgramsKeepDenormals) {
   const uint64_t first = setting("MULCIBER_FUZZ_SEED", 1), count = setting("MULCIBER_FUZZ_COUNT", 150);

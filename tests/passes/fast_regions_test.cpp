@@ -52,6 +52,17 @@ TEST(FastRegions, LooksAtFactorsAndFirstAddends) {
   EXPECT_EQ(count(known, "br "), 0u) << known;
 }
 
+// A large constant makes large products of denormals, but the device takes these for zeros.
+TEST(FastRegions, LooksAtFactorsOfLargeConstants) {
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = const f32 0xf553a27e
+  %4 = const f32 0x80800000
+  %5 = fma f32 %0, %3, %4
+  write v3, %5
+)"));
+  EXPECT_EQ(count(text, "fma f32"), 2u) << text;
+  EXPECT_GE(count(text, "br %"), 1u) << text;
+}
+
 // Three factors of which each two are multiplied cannot be in two groups; two others beside them can.
 TEST(FastRegions, DividesFactorsThatCanBeInTwoGroups) {
   const std::string three = R"(  %3 = fma f32 %0, %1, %1

@@ -203,7 +203,8 @@ class Finder {
     return isSettled && std::ranges::all_of(homes_, [&](const auto& each) {
              const Instruction* i = each.first;
              return sums_.count(i) == 0 ||
-                    (product(i->operands[0], i->operands[1]) >= normal && of(i->operands[2]) >= normal);
+                    (product(i->operands[0], i->operands[1]) >= normal &&
+                     std::ranges::all_of(i->operands, [&](const Instruction* x) { return of(x) >= normal; }));
            });
   }
   int multipleFor(Size size) const {
@@ -300,10 +301,14 @@ class Finder {
         if (!isSquare) require(y, factor);
       }
     }
-    if (looksAtAddends_ && of(z) < normal) {
-      if (cost(z, normal) >= never) looks_.suffice = false;
-      else require(z, normal);
-    }
+    // Whatever the other one is: the device takes a denormal factor for zero.
+    for (Instruction* factor : {x, y}) requireNormal(factor);
+    if (looksAtAddends_) requireNormal(z);
+  }
+  void requireNormal(Instruction* value) {
+    if (of(value) >= normal) return;
+    if (cost(value, normal) >= never) looks_.suffice = false;
+    else require(value, normal);
   }
 
   static Size sizeFor(int need) {
