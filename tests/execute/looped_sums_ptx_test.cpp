@@ -145,7 +145,7 @@ const Condition conditions[] = {
     {"", [](uint32_t, uint32_t) { return true; }},
 };
 
-enum class Shape { Counted, OfThree, Straight };
+enum class Shape { Counted, OfThree, Straight, Nested };  // in the last x changes with a loop around the loop
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), by);
@@ -159,6 +159,10 @@ std::string bodyOf(const Sum& sum, const Other& other, const Condition& conditio
       shape == Shape::Counted ? "and.b32 %r5, %r3, 3; add.s32 %r5, %r5, 1;\n" : "mov.u32 %r5, 3;\n";
   if (shape == Shape::Straight)
     return count + replaced(round, "$", "1") + replaced(round, "$", "2") + replaced(round, "$", "3");
+  if (shape == Shape::Nested)
+    return "mov.u32 %r10, 2;\nouter: " + count + "again:\n" + replaced(round, "$", "1") +
+           "setp.gt.s32 %p2, %r5, 0; @%p2 bra again;\nmov.u32 %r3, %r7; mov.b64 %rd9, {%r3, %r4};\n"
+           "sub.s32 %r10, %r10, 1; setp.gt.s32 %p2, %r10, 0; @%p2 bra outer;\n";
   return count + "again:\n" + replaced(round, "$", "1") + "setp.gt.s32 %p2, %r5, 0; @%p2 bra again;\n";
 }
 
@@ -171,7 +175,7 @@ class LoopedSumsPtx : public PtxTest {
     for (const Sum& sum : sums)
       for (const Other& other : others)
         for (const Condition& condition : conditions)
-          for (const Shape shape : {Shape::Counted, Shape::OfThree, Shape::Straight}) {
+          for (const Shape shape : {Shape::Counted, Shape::OfThree, Shape::Straight, Shape::Nested}) {
             Buffer out(*device, threads * 8);
             Launch launch;
             launch.block[0] = threads;
@@ -182,17 +186,19 @@ class LoopedSumsPtx : public PtxTest {
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
-  .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .pred %p<4>;
+  .reg .b32 %r<11>; .reg .b64 %rd<10>; .reg .pred %p<4>;
   ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd1, %r1, 8, %rd1;
   mad.wide.u32 %rd2, %r1, 8, %rd2; ld.global.v2.u32 {%r3, %r4}, [%rd1]; mov.b64 %rd9, {%r3, %r4};
   and.b32 %r8, %r4, 1; setp.eq.u32 %p1, %r8, 1; mov.u32 %r6, %r4; mov.u32 %r7, %r3;
 )" + body + "st.global.v2.u32 [%rd2], {%r6, %r7};\nret;\n}\n",
                    launch, profile);
             for (uint32_t i = 0; i < threads; ++i) {
-              const uint32_t x = in.as<uint32_t>()[2 * i], y = in.as<uint32_t>()[2 * i + 1];
+              uint32_t x = in.as<uint32_t>()[2 * i];
+              const uint32_t y = in.as<uint32_t>()[2 * i + 1];
               Words right{y, x};
-              for (uint32_t left = shape == Shape::Counted ? (x & 3) + 1 : 3; left-- > 0;)
-                right = condition.makesSum(y, left) ? sum.value(right, x, y) : other.value(right);
+              for (int turns = shape == Shape::Nested ? 2 : 1; turns > 0; --turns, x = right.high)
+                for (uint32_t left = shape == Shape::Counted ? (x & 3) + 1 : 3; left-- > 0;)
+                  right = condition.makesSum(y, left) ? sum.value(right, x, y) : other.value(right);
               const Words result = out.as<Words>()[i];
               const bool isRight = result.low == right.low && result.high == right.high;
               EXPECT_TRUE(isRight) << "lane " << i << " has " << result.low << " and " << result.high << ", right is "

@@ -23,17 +23,13 @@ bool isOfWord(const Instruction& i) {
   return i.isConstant() || ((i.op == Op::ZExt || i.op == Op::SExt) && i.operands[0]->type == ir::I32);
 }
 
-bool isWholeProduct(const Instruction& i) {
-  return i.op == Op::Mul && i.type == ir::I64 && isOfWord(*i.operands[0]) && isOfWord(*i.operands[1]);
-}
-
 bool isHighPart(const Instruction& i) {
   switch (i.op) {
     case Op::LShr:
     case Op::AShr: return i.operands[1]->isConstant();
     case Op::MulHiU:
     case Op::MulHiS: return true;
-    case Op::Mul: return isWholeProduct(i);
+    case Op::Mul: return i.type == ir::I64 && isOfWord(*i.operands[0]) && isOfWord(*i.operands[1]);
     case Op::Trunc:
     case Op::ZExt: return !i.operands[0]->type.isBool() && isHighPart(*i.operands[0]);
     default: return false;
@@ -71,7 +67,7 @@ class Sums {
       for (Instruction* i : block->instructions) {
         if (!isSum(*i)) continue;
         for (Instruction*& part : i->operands)
-          if (isHighPart(*part) && (sums_[leaders_[part]].size() > 1 || isRepeated(*part, block)))
+          if (isHighPart(*part) && (sums_[leaders_[part]].size() > 1 || isTheSame(*part, loops_.around(block))))
             part = hidden_.hide(part);
       }
     return hidden_.apply();
@@ -80,12 +76,6 @@ class Sums {
  private:
   static bool isSum(const Instruction& i) { return i.op == Op::Add && (i.type == ir::I32 || i.type == ir::I64); }
 
-  // Whether a loop makes a sum of this part again and again: of a whole product, or in some turns alone. In every turn
-  // the others have been right.
-  bool isRepeated(const Instruction& part, const Block* block) const {
-    const Block* loop = loops_.around(block);
-    return isTheSame(part, loop) && (isWholeProduct(part) || !tree_.dominates(block, loop->merge.continueTarget));
-  }
   // Whether each turn of a loop has the same value.
   bool isTheSame(const Instruction& i, const Block* loop) const {
     if (!loop) return false;

@@ -1,8 +1,8 @@
 // Keeps drivers from making one instruction of a sum and of the high part of a product or a shifted number.
 //
 // That instruction adds to 64 bits, of which half are zeros or something else that stays. NVIDIA's compiler
-// (580.159.04) takes two of them in a row for the same, though what is in the other half differs, where both are made
-// by some lanes alone: by turns of a loop, or one after the other. So the second sum is not made.
+// (580.159.04) takes two of them in a row for the same, though what is in the other half differs: those of turns of a
+// loop that it unrolls, or of some lanes alone, one after the other. So the second sum is not made.
 #pragma once
 
 #include "translator/passes/pass.h"
