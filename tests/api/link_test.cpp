@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
                 CUDA_ERROR_INVALID_IMAGE,
                 CUDA_ERROR_INVALID_IMAGE,
                 ""},
-        BadLink{"TextAsAnObject", {{CU_JIT_INPUT_OBJECT, kernel}}, CUDA_ERROR_INVALID_SOURCE, CUDA_SUCCESS, ""},
+        BadLink{"TextAsAnObject", {{CU_JIT_INPUT_OBJECT, kernel}}, CUDA_ERROR_UNKNOWN, CUDA_SUCCESS, ""},
         BadLink{
             "NoObject", {{CU_JIT_INPUT_OBJECT, "frobnicate"}}, CUDA_ERROR_INVALID_IMAGE, CUDA_SUCCESS, "neither PTX"},
         BadLink{"NoFatBinary",
@@ -197,7 +197,7 @@ TEST_F(Link, FilesAreAddedAsMemoryIs) {
   EXPECT_EQ(addFile(CU_JIT_INPUT_PTX, head + ".entry k() { frobnicate.u32; }\n"), CUDA_ERROR_INVALID_PTX);
   EXPECT_TRUE(says("unknown instruction 'frobnicate'")) << log_;
   EXPECT_TRUE(says(path)) << log_;
-  EXPECT_EQ(addFile(CU_JIT_INPUT_OBJECT, head + kernel), CUDA_ERROR_INVALID_SOURCE);
+  EXPECT_EQ(addFile(CU_JIT_INPUT_OBJECT, head + kernel), CUDA_ERROR_UNKNOWN);
   EXPECT_EQ(addFile(CU_JIT_INPUT_PTX, ""), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(addFile(CU_JIT_INPUT_PTX, head + called), CUDA_SUCCESS);
   EXPECT_EQ(addFile(CU_JIT_INPUT_FATBINARY, head + ".visible .func f(.param .b32 a) { ret; }\n"), CUDA_SUCCESS);
