@@ -66,6 +66,9 @@ class Diagnostics {
   // The module has a PTX ISA version newer than those known: CUDA reports errors in it with a code of its own.
   bool hasNewerPtx() const { return hasNewerPtx_; }
   void noteNewerPtx() { hasNewerPtx_ = true; }
+  // Linking failed only because functions that kernels call are not defined: CUDA has another code for that.
+  bool missesFunctions() const { return missesFunctions_; }
+  void noteMissingFunctions() { missesFunctions_ = true; }
   bool isFull() const { return errorCount_ > kMaxErrors; }
   const std::vector<Message>& messages() const { return messages_; }
   std::string toString(bool colour = false) const;
@@ -73,7 +76,7 @@ class Diagnostics {
  private:
   std::vector<Message> messages_;
   uint32_t errorCount_ = 0;
-  bool hasNewerPtx_ = false;
+  bool hasNewerPtx_ = false, missesFunctions_ = false;
 };
 
 struct Parameter {

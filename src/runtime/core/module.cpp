@@ -62,7 +62,7 @@ Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLo
   if (!whole || diagnostics.hasErrors()) {
     if (diagnostics.hasNewerPtx()) return Error::UnsupportedPtxVersion;
     if (!allParsed || linking != Linking::Image) return Error::InvalidPtx;
-    return Error::InvalidSource;  // as an H100 says it of whatever cannot be linked
+    return diagnostics.missesFunctions() ? Error::InvalidSource : Error::Unknown;
   }
   out = std::move(whole);
   return Error::Success;

@@ -324,12 +324,14 @@ void Linker::copyNodes(std::span<Node* const> from, size_t module) {
 void Linker::reportMissing() {
   std::vector<Undefined> missing = undefinedFunctions(holder_->module, Extent::Reachable);
   for (const Variable* variable : holder_->module.variables)
-    if (!isDefinition(*variable) && !isDynamicShared(*variable)) missing.push_back({variable->name, variable->where});
+    if (!isDefinition(*variable) && !isDynamicShared(*variable))
+      missing.push_back({variable->name, variable->where, false});
   std::ranges::sort(missing, {}, &Undefined::where);
   for (const Undefined& undefined : missing) {
     failed_ = true;
     holder_->source.error(diagnostics_, undefined.where, "undefined reference to " + quoted(undefined.name));
   }
+  if (failed_ && std::ranges::all_of(missing, &Undefined::isInCode)) diagnostics_.noteMissingFunctions();
 }
 
 std::unique_ptr<ModuleHolder> Linker::run() {

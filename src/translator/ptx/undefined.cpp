@@ -33,22 +33,22 @@ class Search {
     if (isDefinition(function) && seen_.insert(&function).second) toVisit_.push_back(&function);
   }
 
-  void use(const Function& named, SourceOffset where) {
+  void use(const Function& named, SourceOffset where, bool isInCode) {
     const Function& function = resolved(named);
     if (isDefinition(function)) return add(function);
     if (!isProvidedFunction(function.name) && seen_.insert(&function).second)
-      undefined_.push_back({function.name, where});
+      undefined_.push_back({function.name, where, isInCode});
   }
 
   void visit(const Variable& variable) {
     if (!variable.initializer) return;
     for (const InitializerElement& element : variable.initializer->elements)
-      if (element.function) use(*element.function, element.where);
+      if (element.function) use(*element.function, element.where, false);
   }
 
   void visit(std::span<const Operand> operands) {
     for (const Operand& operand : operands) {
-      if (operand.kind == Operand::Kind::Function) use(*operand.function, operand.where);
+      if (operand.kind == Operand::Kind::Function) use(*operand.function, operand.where, true);
       visit(operand.elements);
     }
   }

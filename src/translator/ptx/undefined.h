@@ -18,7 +18,8 @@ bool isDynamicShared(const Variable& variable);
 
 struct Undefined {
   std::string_view name;
-  SourceOffset where;  // of its first use
+  SourceOffset where;     // of its first use
+  bool isInCode = false;  // which is an instruction's, and no initial value's
 };
 
 // ptxas looks at every function of a whole program, nvlink at those that a kernel or an initial value leads to.
