@@ -4,6 +4,7 @@
 #include <random>
 
 #include "execute/ptx_test.h"
+#include "execute/text.h"
 
 namespace mulciber::test {
 namespace {
@@ -54,11 +55,6 @@ const Use uses[] = {
 };
 
 const char* const routines[] = {"sqrt.rn.f64 %fd2, %fd1;", "div.rn.f64 %fd2, 0d3FF0000000000000, %fd1;"};
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), by);
-  return text;
-}
 
 class BesideRootsPtx : public PtxTest {
  protected:

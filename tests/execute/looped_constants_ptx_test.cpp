@@ -3,6 +3,7 @@
 #include <random>
 
 #include "execute/ptx_test.h"
+#include "execute/text.h"
 
 namespace mulciber::test {
 namespace {
@@ -75,11 +76,6 @@ const Shape shapes[] = {
                                         : third ? 2
                                                 : 3; }},
 };
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), by);
-  return text;
-}
 
 class LoopedConstantsPtx : public PtxTest {
  protected:

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "execute/ptx_test.h"
+#include "execute/text.h"
 
 namespace mulciber::test {
 namespace {
@@ -146,11 +147,6 @@ const Condition conditions[] = {
 };
 
 enum class Shape { Counted, OfThree, Straight, Nested };  // in the last x changes with a loop around the loop
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), by);
-  return text;
-}
 
 std::string bodyOf(const Sum& sum, const Other& other, const Condition& condition, Shape shape) {
   const std::string round = std::string("sub.s32 %r5, %r5, 1; ") + condition.text + "\n" + sum.text +
