@@ -230,12 +230,23 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   };
   const bool turns = takeTurns();
   // Lowered anew for what the target has become: rounds need memory of their own.
-  if (turns || lanesWait || (!target.hasWarps() && usesMatrixUnits(*program))) {
-    if (turns && (passes::countStops(*program) <= passes::mostStopsOfThreads || shows(passes::haveBarriersApart)))
-      target.subgroupSize = 1;
+  const auto lowerAgain = [&] {
     program = lower::lowerKernel(holder, *function, module.layout, target, diagnostics, turns);
-    if (!program) return std::nullopt;
-    takeTurns();
+    if (program) takeTurns();
+    return program.has_value();
+  };
+  if (turns || lanesWait || (!target.hasWarps() && usesMatrixUnits(*program))) {
+    const uint32_t subgroupSize = target.subgroupSize;
+    const bool haveFewStops = turns && passes::countStops(*program) <= passes::mostStopsOfThreads;
+    const bool areApart = turns && !haveFewStops && shows(passes::haveBarriersApart);
+    if (haveFewStops || areApart) target.subgroupSize = 1;
+    if (!lowerAgain()) return std::nullopt;
+    // Single threads that take turns also stop to keep step, where warps do not.
+    if (haveFewStops && target.subgroupSize != subgroupSize &&
+        passes::countInlinedStops(*program) > passes::mostInlinedStopsOfThreads && !shows(passes::haveBarriersApart)) {
+      target.subgroupSize = subgroupSize;
+      if (!lowerAgain()) return std::nullopt;
+    }
   }
   auto refused = [&](const std::string& why) {
     return "kernel '" + program->kernel + "' cannot be translated: " + why;

@@ -34,6 +34,25 @@ TEST(Lockstep, LanesMeetWhereAccessesOfAnotherKindFollow) {
   EXPECT_EQ(stepsOf(load + "  barrier\n" + again), "wlbwl");
 }
 
+// As PTX has it: each load writes a register.
+TEST(Lockstep, RegistersChangeNothing) {
+  auto program = test::parseIr(R"(kernel @k {
+  var v0 i32 "first"
+  var v1 i32 "second"
+b0:
+  %0 = const i32 64
+  %1 = load i32 %0 [shared volatile align 4]
+  write v0, %1
+  %2 = load i32 %0 [shared volatile align 4]
+  write v1, %2
+  ret
+})");
+  ASSERT_TRUE(program);
+  EXPECT_TRUE(keepVolatileInStep(*program));
+  const std::string text = ir::print(*program->functions[0]);
+  EXPECT_EQ(text.find("warpbarrier"), text.rfind("warpbarrier")) << text;
+}
+
 TEST(Lockstep, OtherAccessesAreLeftAlone) {
   EXPECT_EQ(stepsOf("  %2 = load i32 %0 [shared align 4]\n  store %0, %0 [shared align 4]\n"), "ls");
   EXPECT_EQ(stepsOf("  %2 = load i32 %1 [global volatile align 4]\n"), "l");

@@ -98,5 +98,47 @@ b4:
   EXPECT_FALSE(yields("%3"));
 }
 
+// Loops around a call may wait by what it loads: one yield in each call is enough, and none where no loop calls.
+TEST(Waits, FunctionsThatLoad) {
+  const auto yields = [](const std::string& again) {
+    auto program = test::parseIr(R"(kernel @k {
+  var v0 i32 "word"
+b0:
+  br b1
+b1:
+  call @f returns v0
+  %0 = read i32 v0
+  %1 = const i32 0
+  %2 = eq bool %0, %1
+  br %2, )" + again + R"(, b2
+b2:
+  ret
+}
+function @f {
+  var v0 i32 "first"
+  var v1 i32 "both"
+  returns v1
+b0:
+  %0 = const i32 64
+  %1 = load i32 %0 [shared volatile align 4]
+  write v0, %1
+  %2 = load i32 %0 [shared volatile align 4]
+  %3 = read i32 v0
+  %4 = add i32 %2, %3
+  write v1, %4
+  ret
+})");
+    EXPECT_TRUE(program);
+    if (!program) return size_t{0};
+    passes::yieldInWaits(*program, true);
+    const std::string text = ir::print(*program->functions[1]);
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("  yield\n", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(yields("b1"), 1u);
+  EXPECT_EQ(yields("b2"), 0u);
+}
+
 }  // namespace
 }  // namespace mulciber

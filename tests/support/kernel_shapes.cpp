@@ -169,6 +169,26 @@ std::string irreducible(unsigned count) {
   }));
 }
 
+// Calls of a function that stores and loads volatile words, in a kernel whose threads also wait for one.
+std::string volatileCalls(unsigned count) {
+  const std::string body = repeat(16, [](unsigned i) {
+    return fmt::format(
+        "st.volatile.shared.u32 [words+{}], %v;\nld.volatile.shared.u32 %w, [words+{}];\nadd.u32 %v, %v, %w;\n", 4 * i,
+        4 * i + 4);
+  });
+  return kernel("WAIT:\nld.volatile.shared.u32 %r2, [words];\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra WAIT;\n" +
+                    repeat(count,
+                           [](unsigned i) {
+                             return fmt::format(
+                                 "and.b32 %r2, %r1, {};\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra B{};\ncall (%r1), f, "
+                                 "(%r1);\nB{}:\n",
+                                 1u << i % 20, i, i);
+                           }),
+                ".shared .align 4 .b8 words[8192];\n.func (.reg .b32 y) f(.reg .b32 x) {\n.reg .b32 %v, %w;\n"
+                "mov.u32 %v, x;\n" +
+                    body + "mov.u32 y, %v;\nret;\n}\n");
+}
+
 constexpr KernelShape shapes[] = {
     {"straight line", straightLine, 2000}, {"diamonds", diamonds, 1000},
     {"early exits", earlyExits, 1000},     {"call chain", callChain, 1000},
@@ -176,6 +196,7 @@ constexpr KernelShape shapes[] = {
     {"nested loops", nestedLoops, 50},     {"loops", loops, 250},
     {"switch cases", switchCases, 2000},   {"barriers", barriers, 1000},
     {"local arrays", localArrays, 1000},   {"irreducible", irreducible, 500},
+    {"volatile calls", volatileCalls, 30},
 };
 
 }  // namespace

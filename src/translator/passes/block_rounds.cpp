@@ -1,6 +1,7 @@
 #include "translator/passes/block_rounds.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "translator/analyses/program_order.h"
 #include "translator/ir/builder.h"
@@ -456,13 +457,32 @@ bool usesWarps(const ir::Program& program) {
   return std::ranges::any_of(program.functions, [](const auto& function) { return usesWarps(*function); });
 }
 
+namespace {
+
+bool isStopOfThread(const Instruction* i) { return i->op == Op::Barrier || isOfWarp(*i); }
+
+}  // namespace
+
 size_t countStops(const ir::Program& program) {
   size_t stops = 0;
   for (const auto& function : program.functions)
     for (const Block* block : function->blocks)
-      stops += static_cast<size_t>(std::ranges::count_if(
-          block->instructions, [](const Instruction* i) { return i->op == Op::Barrier || isOfWarp(*i); }));
+      stops += static_cast<size_t>(std::ranges::count_if(block->instructions, isStopOfThread));
   return stops;
+}
+
+size_t countInlinedStops(const ir::Program& program) {
+  std::unordered_map<const ir::Function*, size_t> known;  // 0 as long as a function is being counted
+  const auto count = [&](const auto& self, const ir::Function* function) -> size_t {
+    const auto [entry, isNew] = known.try_emplace(function, 0);
+    if (!isNew) return entry->second;
+    size_t stops = 0;
+    for (const Block* block : function->blocks)
+      for (const Instruction* i : block->instructions)
+        stops += i->op == Op::Call ? self(self, i->callee) : size_t{isStopOfThread(i)};
+    return known[function] = std::min<size_t>(stops, 1'000'000);
+  };
+  return count(count, program.functions.front().get());
 }
 
 bool BlockRounds::run(ir::Function& function, PassContext& context) {

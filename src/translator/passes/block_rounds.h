@@ -33,6 +33,11 @@ bool usesWarps(const ir::Program& program);
 size_t countStops(const ir::Program& program);
 inline constexpr size_t mostStopsOfThreads = 16;
 
+// The same with all calls inlined. Each stop needs a phi for what lives across any of them: with very many, code that
+// keeps volatile accesses in step takes gigabytes.
+size_t countInlinedStops(const ir::Program& program);
+inline constexpr size_t mostInlinedStopsOfThreads = 256;
+
 // Without asking whether it is needed. With `hasWarps`, warp operations stay as they are. `sharedOffset` is where the
 // memory begins that ir::blockRoundsBytes speaks of.
 void runBlockInRounds(ir::Function& function, bool hasWarps, uint32_t sharedOffset);

@@ -35,7 +35,7 @@ bool keepVolatileInStep(ir::Program& program) {
             changed = true;
           }
           followsLoad = isLoad;
-        } else if (ir::hasSideEffects(i->op)) {
+        } else if (ir::hasSideEffects(i->op) && i->op != Op::WriteVar) {
           followsLoad = false;
         }
         stepped.instructions.push_back(i);

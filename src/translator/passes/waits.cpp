@@ -1,7 +1,12 @@
 #include "translator/passes/waits.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
+#include "translator/passes/loop_forest.h"
 #include "translator/passes/spin_loops.h"
 
 namespace mulciber::passes {
@@ -29,23 +34,66 @@ bool takesOwnLock(const Instruction& access) {
   return state->op == Op::Input && ir::InputKind(state->payload) == ir::InputKind::LaunchState;
 }
 
+// The functions that a loop may call in each of its rounds, directly or through others.
+std::unordered_set<const ir::Function*> functionsOfLoops(const ir::Program& program) {
+  std::unordered_set<const ir::Function*> found;
+  std::vector<const ir::Function*> work;
+  std::unordered_map<const ir::Function*, std::vector<const ir::Function*>> callees;
+  const auto add = [&](const ir::Function* function) {
+    if (found.insert(function).second) work.push_back(function);
+  };
+  for (const auto& function : program.functions) {
+    const LoopForest forest = findLoops(*function);
+    for (const Block* block : function->blocks)
+      for (const Instruction* instruction : block->instructions) {
+        if (instruction->op != Op::Call) continue;
+        callees[function.get()].push_back(instruction->callee);
+        if (forest.loopOf(block) != LoopForest::none || instruction->callee == function.get()) add(instruction->callee);
+      }
+  }
+  while (!work.empty()) {
+    const ir::Function* caller = work.back();
+    work.pop_back();
+    for (const ir::Function* callee : callees[caller]) add(callee);
+  }
+  return found;
+}
+
+void insertYield(ir::Function& function, Block* block, size_t at) {
+  Instruction* yield = function.create(Op::Yield, ir::Void);
+  if (at < block->instructions.size()) yield->source = block->instructions[at]->source;
+  block->instructions.insert(block->instructions.begin() + static_cast<std::ptrdiff_t>(at), yield);
+}
+
 // Before those of the accesses that wait which `isMeant` tells. What `mayWait` tells of a function that is called
-// counts too: a loop around its call may wait by it.
+// counts too: a loop around its call may wait by it. There one yield in each call is enough.
 template <class IsMeant, class MayWait>
 void yieldBefore(ir::Program& program, const IsMeant& isMeant, const MayWait& mayWait) {
+  std::optional<std::unordered_set<const ir::Function*>> ofLoops;
   for (const auto& function : program.functions) {
     const auto waits = accessesThatWait(*function);
-    const auto needsYield = [&](const Instruction& i) {
-      return ((waits.contains(&i) && isMeant(i)) || (!function->isKernel && mayWait(i))) && !takesOwnLock(i);
+    std::optional<LoopForest> forest;
+    const auto isInLoop = [&](const Block* block) {
+      if (!forest) forest = findLoops(*function);
+      return forest->loopOf(block) != LoopForest::none;
     };
+    bool waitsInCaller = false;
     for (Block* block : function->blocks)
       for (size_t i = 0; i < block->instructions.size(); ++i) {
-        const Instruction* access = block->instructions[i];
-        if (!needsYield(*access)) continue;
-        Instruction* yield = function->create(Op::Yield, ir::Void);
-        yield->source = access->source;
-        block->instructions.insert(block->instructions.begin() + static_cast<std::ptrdiff_t>(i++), yield);
+        const Instruction& access = *block->instructions[i];
+        if (takesOwnLock(access)) continue;
+        if (!waits.contains(&access) || !isMeant(access)) {
+          if (function->isKernel || !mayWait(access)) continue;
+          if (!isInLoop(block)) {
+            waitsInCaller = true;
+            continue;
+          }
+        }
+        insertYield(*function, block, i++);
       }
+    if (!waitsInCaller) continue;
+    if (!ofLoops) ofLoops = functionsOfLoops(program);
+    if (ofLoops->contains(function.get())) insertYield(*function, function->blocks.front(), 0);
   }
 }
 
