@@ -9,6 +9,7 @@ namespace mulciber::test {
 namespace {
 
 constexpr uint32_t threads = 64;
+__extension__ using Wide = unsigned __int128;
 
 struct Words {
   uint32_t low, high;
@@ -113,6 +114,28 @@ const Sum sums[] = {
      [](Words w, uint32_t x, uint32_t y) {
        return Words{w.low, ((w.high + y + (x >> 3)) ^ y) + (x >> 3)};
      }},
+    {"cvt.u32.u16 %r9, %rs1; mov.b64 %rd6, {%r6, %r7}; mad.wide.u32 %rd6, %r9, %r4, %rd6; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(w.low, w.high) + uint64_t{x & 0xFFFF} * y); }},
+    {"cvt.u32.u8 %r9, %r3; mov.b64 %rd6, {%r9, %r7}; mad.wide.u32 %rd6, %r9, %r9, %rd6; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t) { return wordsOf(joined(x & 0xFF, w.high) + uint64_t{x & 0xFF} * (x & 0xFF)); }},
+    {"and.b32 %r9, %r3, 0xFFFFF; mov.b64 %rd6, {%r4, %r7}; mad.wide.s32 %rd6, %r9, -77, %rd6; mov.b64 {%r6, %r7}, "
+     "%rd6;",
+     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(y, w.high) - uint64_t{x & 0xFFFFF} * 77); }},
+    {"mov.b64 %rd6, {%r3, %r7}; mad.wide.u32 %rd6, %r3, 0x200000, %rd6; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t) { return wordsOf(joined(x, w.high) + (uint64_t{x} << 21)); }},
+    {"mov.b64 %rd6, {%r3, %r7}; shl.b64 %rd7, %rd9, 5; add.u64 %rd6, %rd6, %rd7; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(x, w.high) + (joined(x, y) << 5)); }},
+    {"mov.b64 %rd6, {%r4, %r7}; mad.lo.u64 %rd6, %rd9, %rd9, %rd6; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(y, w.high) + joined(x, y) * joined(x, y)); }},
+    {"mov.b64 %rd6, {%r4, %r7}; mul.hi.u64 %rd7, %rd9, %rd9; add.u64 %rd6, %rd6, %rd7; mov.b64 {%r6, %r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) {
+       const Wide square = Wide{joined(x, y)} * joined(x, y);
+       return wordsOf(joined(y, w.high) + static_cast<uint64_t>(square >> 64));
+     }},
+    {"mad.wide.u16 %r9, %rs1, %rs2, %r7; mov.u32 %r6, %r7; mov.u32 %r7, %r9;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.high, w.high + (x & 0xFFFF) * (y & 0xFFFF)};
+     }},
     {"mov.b64 %rd6, {%r3, %r4}; mov.b64 %rd7, {%r6, %r7}; max.u64 %rd6, %rd6, %rd7; mov.b64 {%r6, %r7}, %rd6;",
      [](Words w, uint32_t x, uint32_t y) { return wordsOf(std::max(joined(w.low, w.high), joined(x, y))); }},
 };
@@ -157,7 +180,8 @@ std::string bodyOf(const Sum& sum, const Other& other, const Condition& conditio
     return count + replaced(round, "$", "1") + replaced(round, "$", "2") + replaced(round, "$", "3");
   if (shape == Shape::Nested)
     return "mov.u32 %r10, 2;\nouter: " + count + "again:\n" + replaced(round, "$", "1") +
-           "setp.gt.s32 %p2, %r5, 0; @%p2 bra again;\nmov.u32 %r3, %r7; mov.b64 %rd9, {%r3, %r4};\n"
+           "setp.gt.s32 %p2, %r5, 0; @%p2 bra again;\nmov.u32 %r3, %r7; mov.b64 %rd9, {%r3, %r4}; cvt.u16.u32 %rs1, "
+           "%r3;\n"
            "sub.s32 %r10, %r10, 1; setp.gt.s32 %p2, %r10, 0; @%p2 bra outer;\n";
   return count + "again:\n" + replaced(round, "$", "1") + "setp.gt.s32 %p2, %r5, 0; @%p2 bra again;\n";
 }
@@ -182,10 +206,11 @@ class LoopedSumsPtx : public PtxTest {
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
-  .reg .b32 %r<11>; .reg .b64 %rd<10>; .reg .pred %p<4>;
+  .reg .b16 %rs<3>; .reg .b32 %r<11>; .reg .b64 %rd<10>; .reg .pred %p<4>;
   ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd1, %r1, 8, %rd1;
   mad.wide.u32 %rd2, %r1, 8, %rd2; ld.global.v2.u32 {%r3, %r4}, [%rd1]; mov.b64 %rd9, {%r3, %r4};
   and.b32 %r8, %r4, 1; setp.eq.u32 %p1, %r8, 1; mov.u32 %r6, %r4; mov.u32 %r7, %r3;
+  cvt.u16.u32 %rs1, %r3; cvt.u16.u32 %rs2, %r4;
 )" + body + "st.global.v2.u32 [%rd2], {%r6, %r7};\nret;\n}\n",
                    launch, profile);
             for (uint32_t i = 0; i < threads; ++i) {

@@ -44,6 +44,12 @@ TEST(ConstantZeros, ProductsOfConstantsAreRoundedWithTheirSum) {
   EXPECT_FALSE(hides("%7 = fma f32 %5, %1, %6"));
 }
 
+TEST(ConstantZeros, ProductsOfConstantsMayBeZeros) {
+  EXPECT_TRUE(hides("%7 = fma f32 %2, %4, %1"));
+  EXPECT_TRUE(hides("%7 = fma f32 %4, %3, %1"));
+  EXPECT_FALSE(hides("%7 = fma f32 %2, %1, %4"));
+}
+
 // Zeros that only the driver sees: in memory of the thread, and chosen.
 TEST(ConstantZeros, OthersMayBeFound) {
   EXPECT_TRUE(hides(R"(%10 = const i32 4

@@ -37,6 +37,9 @@ constexpr char product[] =
 TEST(HighSums, OfWholeProductsThatALoopRepeatsAreHidden) {
   EXPECT_TRUE(hidesInLoop(product));
   EXPECT_TRUE(hidesInLoop(product, true));
+  EXPECT_TRUE(
+      hidesInLoop("  %4 = trunc i8 %1\n  %6 = zext i64 %4\n  %7 = mul i64 %6, %6\n  %8 = zext i64 %5\n"
+                  "  %10 = add i64 %8, %7\n  %9 = trunc i32 %10\n"));
 }
 
 TEST(HighSums, WhatChangesStays) {

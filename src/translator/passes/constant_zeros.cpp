@@ -42,8 +42,9 @@ class Hiding {
 
  private:
   void visitFma(Instruction*& x, Instruction* y, Instruction*& z) {
-    if (known_.mayRoundProduct(x, y)) hide(x);
-    else if ((known_.mayBeKnown(x) || known_.mayBeKnown(y)) && mayBeZero(z)) hide(z);
+    const bool isXKnown = known_.mayBeKnown(x), isYKnown = known_.mayBeKnown(y);
+    if ((isXKnown || isYKnown) && mayBeZero(z)) hide(z);
+    if (known_.mayRoundProduct(x, y) || (isXKnown && isYKnown && (mayBeZero(x) || mayBeZero(y)))) hide(x);
   }
   bool mayBeZero(const Instruction* value) const {
     return value->isConstant() ? isZero(*value) : known_.mayBeKnown(value);

@@ -19,17 +19,13 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-bool isOfWord(const Instruction& i) {
-  return i.isConstant() || ((i.op == Op::ZExt || i.op == Op::SExt) && i.operands[0]->type == ir::I32);
-}
-
 bool isHighPart(const Instruction& i) {
   switch (i.op) {
     case Op::LShr:
     case Op::AShr: return i.operands[1]->isConstant();
     case Op::MulHiU:
     case Op::MulHiS: return true;
-    case Op::Mul: return i.type == ir::I64 && isOfWord(*i.operands[0]) && isOfWord(*i.operands[1]);
+    case Op::Mul: return i.type == ir::I64;  // made of products of words
     case Op::Trunc:
     case Op::ZExt: return !i.operands[0]->type.isBool() && isHighPart(*i.operands[0]);
     default: return false;

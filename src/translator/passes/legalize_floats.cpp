@@ -239,6 +239,25 @@ class Rewriter {
     const bool isDenormal = bits && (*bits & 0x7F80'0000) == 0 && (*bits & 0x007F'FFFF) != 0;
     return isDenormal ? b_.constant(F32, *bits & 0x8000'0000) : x;
   }
+  // The operand that is the result but for its denormals, if there is one. Drivers leave such operations out, and the
+  // denormals stay.
+  Instruction* movedOperand(const Instruction& i) const {
+    const auto& operands = i.operands;
+    const auto is = [&](size_t n, uint64_t bits) { return ranges_.constantOf(operands[n]) == bits; };
+    const bool keepsZeros = i.fp.rounding != Rounding::Down;  // as they are, where a zero of the other sign is added
+    const uint64_t one = 0x3F80'0000, negativeZero = 0x8000'0000;
+    switch (i.op) {
+      case Op::FMul: return is(1, one) ? operands[0] : is(0, one) ? operands[1] : nullptr;
+      case Op::FAdd:
+        if (!keepsZeros) return nullptr;
+        return is(1, negativeZero) ? operands[0] : is(0, negativeZero) ? operands[1] : nullptr;
+      case Op::FSub: return keepsZeros && is(1, 0) ? operands[0] : nullptr;
+      case Op::Fma:
+        if (!keepsZeros || !is(2, negativeZero)) return nullptr;
+        return is(1, one) ? operands[0] : is(0, one) ? operands[1] : nullptr;
+      default: return nullptr;
+    }
+  }
   static bool givesNan(const Instruction& i) {
     if ((!isArithmetic(i.op) && !isFunction(i.op)) || !flushable(i.type)) return false;
     if (std::any_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) { return isNan(*x); })) return true;
@@ -276,10 +295,8 @@ class Rewriter {
       for (Instruction*& operand : i.operands) operand = flushedConstant(operand);
     std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
-    // A product that flushes, and is all that flushes: drivers take a product by one for its other factor.
-    const bool isMove = i.op == Op::FMul && i.type == F32 && i.fp.flush && operands[1]->isConstant() &&
-                        operands[1]->payload == 0x3F80'0000;
-    if (isMove) return arithmetic_.oneNan(arithmetic_.flush(operands[0]));
+    if (i.fp.flush && i.type == F32)
+      if (Instruction* moved = movedOperand(i)) return arithmetic_.oneNan(arithmetic_.flush(moved));
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
     // The reciprocal's scaling for denormal divisors is the driver's.
     if (flush && (!isFlushingApproximation || i.op == Op::FRcp))

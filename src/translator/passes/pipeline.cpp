@@ -8,6 +8,7 @@
 #include "translator/passes/block_rounds.h"
 #include "translator/passes/bounded_sums.h"
 #include "translator/passes/byte_swaps.h"
+#include "translator/passes/chosen_denormals.h"
 #include "translator/passes/clamped_conversions.h"
 #include "translator/passes/constant_reads.h"
 #include "translator/passes/constant_registers.h"
@@ -107,6 +108,7 @@ constexpr Step steps[] = {
     pass<Dce>(structured),
     pass<EarlyReads>(structured),
     // What hides values from drivers comes after all that would see through it.
+    pass<ChosenDenormals>(structured | Form::Nearest),
     pass<ClampedConversions>(structured),
     pass<HalfRoundTrips>(structured),
     pass<ByteSwaps>(structured),

@@ -1,0 +1,168 @@
+// Operations with .ftz that only move a number, but for a denormal, of which they make a zero: additions of zero,
+// products by one and their kin. Compilers of devices take them for nothing at all.
+#include <bit>
+#include <cmath>
+#include <span>
+
+#include "execute/ptx_test.h"
+#include "execute/text.h"
+
+namespace mulciber::test {
+namespace {
+
+// Makes {a} of the loaded {x} and does not flush it.
+struct Maker {
+  const char* text;
+  std::function<uint32_t(uint32_t x)> value;
+};
+const Maker makers[] = {
+    {"mov.b32 {a}, {x};", [](uint32_t x) { return x; }},
+    {"and.b32 {a}, {x}, 0x7FFFFFFF;", [](uint32_t x) { return x & 0x7FFF'FFFF; }},
+    {"or.b32 {a}, {x}, 0x80000000;", [](uint32_t x) { return x | 0x8000'0000; }},
+    {"xor.b32 {a}, {x}, 0x80000000;", [](uint32_t x) { return x ^ 0x8000'0000; }},
+    {"setp.lt.s32 %p1, {x}, 77; selp.f32 {a}, {x}, 0f00000001, %p1;",
+     [](uint32_t x) { return static_cast<int32_t>(x) < 77 ? x : 1u; }},
+    {"setp.ge.s32 %p1, {x}, 77; mov.b32 {a}, {x}; @%p1 mov.b32 {a}, 0f807FFFFF;",
+     [](uint32_t x) { return static_cast<int32_t>(x) < 77 ? x : 0x807F'FFFFu; }},
+    {"setp.lt.s32 %p1, {x}, 77; selp.b32 {a}, 5, {x}, %p1; xor.b32 {a}, {a}, 0x80000000;",
+     [](uint32_t x) { return (static_cast<int32_t>(x) < 77 ? 5u : x) ^ 0x8000'0000; }},
+    {"setp.lt.s32 %p1, {x}, 77; mov.b32 {a}, 0f00000009; @%p1 bra some$; mov.b32 {a}, 0f80000006; some$:",
+     [](uint32_t x) { return static_cast<int32_t>(x) < 77 ? 9u : 0x8000'0006u; }},
+    {"and.b32 {a}, {x}, 0x807FFFFF;", [](uint32_t x) { return x & 0x807F'FFFF; }},
+};
+
+// Makes {m} of {a}; `value` is given zeros for denormals and may give denormals, of which zeros are made.
+struct Move {
+  const char* text;
+  std::function<float(float x)> value;
+};
+float clamped(float x) { return x > 0 ? std::min(x, 1.0f) : 0; }
+const Move moves[] = {
+    {"add.ftz.f32 {m}, {a}, 0f00000000;", [](float x) { return x + 0.0f; }},
+    {"add.ftz.f32 {m}, {a}, 0f80000000;", [](float x) { return x; }},
+    {"add.ftz.f32 {m}, {a}, 0f00000001;", [](float x) { return x + 0.0f; }},
+    {"add.ftz.f32 {m}, {a}, 0f807FFFFF;", [](float x) { return x; }},
+    {"add.ftz.f32 {m}, 0f807FFFFF, {a};", [](float x) { return x; }},
+    {"sub.ftz.f32 {m}, {a}, 0f00000000;", [](float x) { return x; }},
+    {"sub.ftz.f32 {m}, {a}, 0f80000000;", [](float x) { return x + 0.0f; }},
+    {"sub.ftz.f32 {m}, {a}, 0f00000007;", [](float x) { return x; }},
+    {"sub.ftz.f32 {m}, 0f80000000, {a};", [](float x) { return -x; }},
+    {"sub.ftz.f32 {m}, 0f00000000, {a};", [](float x) { return 0.0f - x; }},
+    {"add.rz.ftz.f32 {m}, {a}, 0f80000000;", [](float x) { return x; }},
+    {"add.sat.ftz.f32 {m}, {a}, 0f80000000;", clamped},
+    {"mul.ftz.f32 {m}, {a}, 0f3F800000;", [](float x) { return x; }},
+    {"mul.ftz.f32 {m}, 0f3F800000, {a};", [](float x) { return x; }},
+    {"mul.ftz.f32 {m}, {a}, 0fBF800000;", [](float x) { return -x; }},
+    {"mul.rm.ftz.f32 {m}, {a}, 0f3F800000;", [](float x) { return x; }},
+    {"mul.sat.ftz.f32 {m}, {a}, 0f3F800000;", clamped},
+    {"fma.rn.ftz.f32 {m}, {a}, 0f3F800000, 0f80000000;", [](float x) { return x; }},
+    {"fma.rn.ftz.f32 {m}, {a}, 0f3F800000, 0f00000000;", [](float x) { return x + 0.0f; }},
+    {"fma.rn.ftz.f32 {m}, {a}, 0fBF800000, 0f80000000;", [](float x) { return -x; }},
+    {"fma.rn.ftz.f32 {m}, 0f3F800000, {a}, 0f80000001;", [](float x) { return x; }},
+    {"fma.rn.ftz.f32 {m}, 0f00000003, 0f3F800000, {a};", [](float x) { return x + 0.0f; }},
+    {"fma.rn.ftz.f32 {m}, 0f80000003, 0f3F800000, {a};", [](float x) { return x; }},
+    {"fma.rz.ftz.f32 {m}, {a}, 0f3F800000, 0f80000000;", [](float x) { return x; }},
+    {"div.rn.ftz.f32 {m}, {a}, 0f3F800000;", [](float x) { return x; }},
+    {"min.ftz.f32 {m}, {a}, 0f7F800000;", [](float x) { return x; }},
+    {"max.ftz.f32 {m}, {a}, 0fFF800000;", [](float x) { return x; }},
+    {"min.ftz.f32 {m}, {a}, {a};", [](float x) { return x; }},
+    {"max.ftz.f32 {m}, {a}, 0f80000000;", [](float x) { return x > 0 ? x : x == 0 ? x : -0.0f; }},
+    {"abs.ftz.f32 {m}, {a};", [](float x) { return std::fabs(x); }},
+    {"neg.ftz.f32 {m}, {a};", [](float x) { return -x; }},
+    {"neg.ftz.f32 {m}, {a}; neg.ftz.f32 {m}, {m};", [](float x) { return x; }},
+    {"abs.ftz.f32 {m}, {a}; abs.ftz.f32 {m}, {m};", [](float x) { return std::fabs(x); }},
+    {"cvt.ftz.f32.f32 {m}, {a};", [](float x) { return x; }},
+    {"mul.ftz.f32 {m}, {a}, 0f40000000; mul.ftz.f32 {m}, {m}, 0f3F000000;",
+     [](float x) { return std::isinf(x * 2) ? x * 2 : x; }},
+    {"add.ftz.f32 {m}, {a}, 0f80000000; add.ftz.f32 {m}, {m}, 0f80000000;", [](float x) { return x; }},
+    {"mul.ftz.f32 {m}, {a}, 0fBF800000; mul.ftz.f32 {m}, {m}, 0fBF800000;", [](float x) { return x; }},
+    {"mul.ftz.f32 {m}, {a}, {a}; sqrt.rn.ftz.f32 {m}, {m};",
+     [](float x) {
+       const float square = x * x;
+       return std::sqrt(std::fabs(square) < 0x1p-126f ? 0.0f : square);
+     }},
+    // With these a kernel keeps denormals, and its other operations flush by the numbers' bits.
+    {"div.approx.ftz.f32 {m}, {a}, 0f3F800000;", [](float x) { return x; }},
+    {"div.full.ftz.f32 {m}, {a}, 0fBF800000;", [](float x) { return -x; }},
+};
+
+// What is stored, {z} of {m} and {x}. With an operation without .ftz the kernel keeps denormals.
+struct Use {
+  const char* text;
+  std::function<float(float m, uint32_t x)> value;
+};
+const Use uses[] = {
+    {"mov.b32 {z}, {m};", [](float m, uint32_t) { return m; }},
+    {"mul.f32 {z}, {m}, 0f4B800000;", [](float m, uint32_t) { return m * 0x1p24f; }},
+    {"xor.b32 {z}, {m}, 0x80000000;", [](float m, uint32_t) { return -m; }},
+    {"mul.ftz.f32 {z}, {m}, 0f4B800000;", [](float m, uint32_t) { return m * 0x1p24f; }},
+    {"testp.notanumber.f32 %p1, {m}; selp.f32 {z}, 0f7FFFFFFF, {m}, %p1;", [](float m, uint32_t) { return m; }},
+    {"setp.gt.ftz.f32 %p1, {m}, 0f40000000; selp.f32 {z}, 0f40000000, {m}, %p1;",
+     [](float m, uint32_t) { return m > 2 ? 2 : m; }},
+    {"setp.gt.s32 %p1, {x}, 9; selp.f32 {z}, {x}, {m}, %p1;",
+     [](float m, uint32_t x) { return static_cast<int32_t>(x) > 9 ? std::bit_cast<float>(x) : m; }},
+    {"setp.gt.s32 %p1, {x}, 0x1000; selp.f32 {z}, 0f41200000, {m}, %p1;",
+     [](float m, uint32_t x) { return static_cast<int32_t>(x) > 0x1000 ? 10 : m; }},
+};
+
+const uint32_t inputs[] = {0,          0x8000'0000, 1,           0x8000'0001, 0x0042'7079, 0x8042'7079,
+                           0x007F'FFFF, 0x807F'FFFF, 0x0080'0000, 0x8080'0000, 0x3F80'0000, 0xBF80'0000,
+                           0x4049'0FDB, 0x7F00'0000, 0x7F80'0000, 0xFF80'0000};
+
+float asFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
+uint32_t flushed(uint32_t bits) { return (bits & 0x7F80'0000) == 0 ? bits & 0x8000'0000 : bits; }
+
+class FlushedMovesPtx : public PtxTest {
+ protected:
+  void expectMoves(const TargetProfile& profile) {
+    for (const Maker& maker : makers)
+      for (const Use& use : uses)
+        for (size_t first = 0; first < std::size(moves); first += movesOfKernel)
+          expectMoves(profile, maker, use, std::span(moves).subspan(first).first(std::min(movesOfKernel, std::size(moves) - first)));
+  }
+
+ private:
+  static constexpr uint32_t threads = std::size(inputs);
+  static constexpr size_t movesOfKernel = 10;
+
+  // Each move has a variable of its own.
+  void expectMoves(const TargetProfile& profile, const Maker& maker, const Use& use, std::span<const Move> some) {
+    Buffer in(*device, some.size() * threads * 4), out(*device, some.size() * threads * 4);
+    for (size_t i = 0; i < some.size() * threads; ++i) in.as<uint32_t>()[i] = inputs[i % threads];
+    Launch launch;
+    launch.block[0] = threads;
+    launch.add(in.address()).add(out.address());
+    std::string body;
+    for (const Move& move : some)
+      body += "ld.global.b32 {x}, [%rd1]; " + replaced(maker.text, "$", std::to_string(&move - some.data())) + " " +
+              move.text + " " + use.text +
+              " st.global.b32 [%rd2], {z}; add.u64 %rd1, %rd1, 64; add.u64 %rd2, %rd2, 64;\n";
+    for (const char* name : {"{x}", "{a}", "{m}", "{z}"}) body = replaced(body, name, std::string("%f") + name[1]);
+    runPtx(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+  .reg .b32 %r<3>, %fx, %fa, %fm, %fz; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
+  mad.wide.u32 %rd1, %r1, 4, %rd1; mad.wide.u32 %rd2, %r1, 4, %rd2;
+)" + body + "ret;\n}\n",
+           launch, profile);
+    for (size_t move = 0; move < some.size(); ++move)
+      for (uint32_t i = 0; i < threads; ++i) {
+        const uint32_t made = maker.value(inputs[i]);
+        const float moved = some[move].value(asFloat(flushed(made)));
+        const float result = use.value(asFloat(flushed(std::bit_cast<uint32_t>(moved))), inputs[i]);
+        if (std::isnan(result)) continue;
+        const uint32_t right = std::bit_cast<uint32_t>(result), stored = out.as<uint32_t>()[move * threads + i];
+        EXPECT_EQ(stored, right) << maker.text << " " << some[move].text << " " << use.text << " of " << std::hex
+                                 << inputs[i] << ": " << stored << ", right is " << right;
+        if (stored != right) break;
+      }
+  }
+};
+
+TEST_F(FlushedMovesPtx, MakeZerosOfDenormals) { expectMoves(device->profile()); }
+
+}  // namespace
+}  // namespace mulciber::test
