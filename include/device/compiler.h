@@ -14,7 +14,14 @@
 #define __shared__ __attribute__((shared))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__
-#define __managed__ _Pragma("GCC error \"Clang has no __managed__ variables: use cudaMallocManaged\"")
+// For the host Clang has them in its HIP mode alone, in which mulciberc++ compiles sources with this word.
+#ifdef __HIP__
+#define __managed__ __attribute__((managed))
+#elif !defined(__CUDA_ARCH__)
+#define __managed__ _Pragma("GCC error \"mulciberc++ does not look for __managed__ in system headers\"")
+#else
+#define __managed__ __attribute__((device))
+#endif
 // A function of the device's library: none is emitted that is not called.
 #define MULCIBER_DEVICE static __device__ __inline__ __attribute__((always_inline))
 // The same for what the host's library lacks.
@@ -57,6 +64,9 @@
 #include <__clang_cuda_cmath.h>
 // The C++ library's overloads without std, for the host.
 #include <math.h>
+#ifdef __HIP__
+#include "detail/managed.h"
+#endif
 // clang-format on
 
 #endif

@@ -66,7 +66,9 @@ const Move moves[] = {
     {"min.ftz.f32 {m}, {a}, 0f7F800000;", [](float x) { return x; }},
     {"max.ftz.f32 {m}, {a}, 0fFF800000;", [](float x) { return x; }},
     {"min.ftz.f32 {m}, {a}, {a};", [](float x) { return x; }},
-    {"max.ftz.f32 {m}, {a}, 0f80000000;", [](float x) { return x > 0 ? x : x == 0 ? x : -0.0f; }},
+    {"max.ftz.f32 {m}, {a}, 0f80000000;", [](float x) { return x > 0    ? x
+                                                               : x == 0 ? x
+                                                                        : -0.0f; }},
     {"abs.ftz.f32 {m}, {a};", [](float x) { return std::fabs(x); }},
     {"neg.ftz.f32 {m}, {a};", [](float x) { return -x; }},
     {"neg.ftz.f32 {m}, {a}; neg.ftz.f32 {m}, {m};", [](float x) { return x; }},
@@ -105,7 +107,7 @@ const Use uses[] = {
      [](float m, uint32_t x) { return static_cast<int32_t>(x) > 0x1000 ? 10 : m; }},
 };
 
-const uint32_t inputs[] = {0,          0x8000'0000, 1,           0x8000'0001, 0x0042'7079, 0x8042'7079,
+const uint32_t inputs[] = {0,           0x8000'0000, 1,           0x8000'0001, 0x0042'7079, 0x8042'7079,
                            0x007F'FFFF, 0x807F'FFFF, 0x0080'0000, 0x8080'0000, 0x3F80'0000, 0xBF80'0000,
                            0x4049'0FDB, 0x7F00'0000, 0x7F80'0000, 0xFF80'0000};
 
@@ -118,7 +120,8 @@ class FlushedMovesPtx : public PtxTest {
     for (const Maker& maker : makers)
       for (const Use& use : uses)
         for (size_t first = 0; first < std::size(moves); first += movesOfKernel)
-          expectMoves(profile, maker, use, std::span(moves).subspan(first).first(std::min(movesOfKernel, std::size(moves) - first)));
+          expectMoves(profile, maker, use,
+                      std::span(moves).subspan(first).first(std::min(movesOfKernel, std::size(moves) - first)));
   }
 
  private:

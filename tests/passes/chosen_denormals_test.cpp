@@ -21,13 +21,15 @@ TEST(ChosenDenormals, OfFloatsAreHidden) {
 }
 
 TEST(ChosenDenormals, OfWordsAreHidden) {
-  EXPECT_TRUE(hides("  %6 = bitcast i32 %1\n  %7 = const i32 77\n  %8 = select i32 %5, %6, %7\n"
-                    "  %10 = bitcast f32 %8\n  %9 = fsub f32 %10, %1\n"));
+  EXPECT_TRUE(
+      hides("  %6 = bitcast i32 %1\n  %7 = const i32 77\n  %8 = select i32 %5, %6, %7\n"
+            "  %10 = bitcast f32 %8\n  %9 = fsub f32 %10, %1\n"));
 }
 
 TEST(ChosenDenormals, OfBranchesAreHidden) {
-  EXPECT_TRUE(hides("  merge b2\n  br %5, b1, b2\nb1:\n  br b2\nb2:\n  %6 = phi f32 [%1, b0], [%2, b1]\n"
-                    "  %9 = fadd f32 %6, %4\n"));
+  EXPECT_TRUE(
+      hides("  merge b2\n  br %5, b1, b2\nb1:\n  br b2\nb2:\n  %6 = phi f32 [%1, b0], [%2, b1]\n"
+            "  %9 = fadd f32 %6, %4\n"));
 }
 
 TEST(ChosenDenormals, OtherValuesStay) {

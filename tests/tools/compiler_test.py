@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SET = """async_copies atomics big_tiles block_votes conversions cooperative dynamic_shared exits fft floats geometry
-graph_search group_tiles half_functions halfs integers math_functions math_intrinsics matrices narrow_floats
+graph_search group_tiles half_functions halfs integers managed_uses math_functions math_intrinsics matrices narrow_floats
 recursion reduction separate_products simd_functions simd_intrinsics structs texture_images vector_types volumes warps""".split()
 
 # Near their zeros the error of these is absolute. So is CUDA's.
@@ -151,6 +151,18 @@ def check_command_line():
         made = run(COMPILER, *CLANG, wide, "-o", at / "wide")
         ran = run(at / "wide") if made.returncode == 0 else made
         check("numbers of 128 bits are divided", ran.stdout == "0 wrong\n", ran.stdout, ran.stderr)
+        (at / "managed.h").write_text("static __device__ __managed__ double factor = 2.5;\n")
+        one, two = at / "one.cu", at / "two.cu"
+        one.write_text('#include "managed.h"\n#include <cstdio>\n#include <vector>\nstruct Early { Early(); } early;\n'
+                       "__managed__ int sums[3] = {1, 2, 3};\nEarly::Early() { factor += 1; }\n"
+                       "__global__ void k(int* same) { sums[1] += 40 * factor; *same = same == sums + 2; }\ndouble other();\n"
+                       "int main() { int* const place = sums + 2; sums[1] = 10; k<<<1, 1>>>(place); cudaDeviceSynchronize();\n"
+                       '  std::printf("%d %d %d %g %g\\n", sums[0], sums[1], sums[2], factor, other()); }\n')
+        two.write_text('#include "managed.h"\n__global__ void k() { factor *= 2; }\n'
+                       "double other() { k<<<1, 1>>>(); cudaDeviceSynchronize(); return factor; }\n")
+        made = run(COMPILER, *CLANG, one, two, "-o", at / "managed")
+        ran = run(at / "managed") if made.returncode == 0 else made
+        check("managed variables of two sources are where both sides look", ran.stdout == "1 150 1 3.5 5\n", ran.stdout, ran.stderr)
         stack = at / "stack.cu"
         stack.write_text("__global__ void k(int* out, int n) { int* a = (int*)__builtin_alloca(n * sizeof(int));\n"
                          "  for (int i = 0; i < n; ++i) a[i] = out[i]; for (int i = 0; i < n; ++i) out[i] = a[n - 1 - i]; }\n")

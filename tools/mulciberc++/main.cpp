@@ -2,7 +2,7 @@
 //
 // Clang compiles each source twice. The device's compilation gives PTX. This program wraps it into a fat binary, which
 // the host's compilation puts into the object with the calls that register it.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,6 +94,28 @@ void alignStacks(const std::string& file) {
   util::writeFile(file, std::regex_replace(*text, unaligned, "$1, 16;"));
 }
 
+// Clang has no managed variables in its CUDA mode. In a module that has one all variables lie where the host reaches
+// them, so nothing is lost by marking all.
+void markManaged(const std::string& file) {
+  auto text = util::readFile(file);
+  if (!text) return;
+  static const std::regex variable(R"(((?:^|\n)(?:\.(?:visible|weak) )?\.global) )");
+  util::writeFile(file, std::regex_replace(*text, variable, "$1 .attribute(.managed) "));
+}
+
+// Whether a source has that word, or a file of the program's that it includes, which Clang lists in lines.
+bool namesManaged(const std::string& source, const std::string& includedFiles) {
+  const auto hasWord = [](const std::string& file) {
+    const auto text = util::readFile(file);
+    return text && text->find("__managed__") != std::string::npos;
+  };
+  if (hasWord(source)) return true;
+  std::istringstream lines(util::readFile(includedFiles).value_or(""));
+  for (std::string file; std::getline(lines, file);)
+    if (hasWord(file)) return true;
+  return false;
+}
+
 // A folder for what passes between the two compilations, removed in the end.
 class TemporaryFolder {
  public:
@@ -166,13 +188,18 @@ class Driver {
     for (const std::string& source : options_.sources) {
       const std::string stem = fs::path(source).stem();
       const std::string ptx = options_.product == Product::Ptx ? outputOr(stem + ".ptx") : temporary(".ptx");
-      if (const int status = execute(deviceCommand(source, ptx))) return status;
-      if (!options_.isDryRun) alignStacks(ptx);
+      const std::string includedFiles = temporary(".files");
+      if (const int status = execute(deviceCommand(source, ptx, includedFiles))) return status;
+      const bool hasManaged = namesManaged(source, includedFiles);
+      if (!options_.isDryRun) {
+        alignStacks(ptx);
+        if (hasManaged) markManaged(ptx);
+      }
       if (options_.product == Product::Ptx) continue;
       const std::string binary = temporary(".fatbin");
       if (!options_.isDryRun) wrap(ptx, binary);
       const std::string object = options_.product == Product::Program ? temporary(".o") : outputOr(stem + ".o");
-      if (const int status = execute(hostCommand(source, binary, object))) return status;
+      if (const int status = execute(hostCommand(source, binary, object, hasManaged))) return status;
       link.push_back(object);
     }
     if (options_.product == Product::Ptx) return 0;
@@ -193,7 +220,7 @@ class Driver {
 
   // Clang's CUDA mode, with our headers in place of a toolkit's. The version is of the interface between a kernel's
   // host function and the runtime.
-  Command commonCommand() const {
+  Command cudaCommand() const {
     Command command = {clang_,
                        "-x",
                        "cuda",
@@ -202,33 +229,45 @@ class Driver {
                        "-nocudalib",
                        fmt::format("--cuda-gpu-arch=sm_{}", options_.architecture),
                        "-Xclang",
-                       "-target-sdk-version=11.0",
-                       "-D__CUDACC__",
-                       "-D__CUDACC_EXTENDED_LAMBDA__",
-                       "-isystem",
-                       installation_.headers + "/device",
-                       "-isystem",
-                       installation_.headers + "/cuda",
-                       "-include",
-                       "compiler.h",
-                       "-Qunused-arguments"};
-    append(command, options_.both);
+                       "-target-sdk-version=11.0"};
+    append(command, commonOptions());
     return command;
   }
+  // The one of Clang's modes with managed variables on the host; include/device/detail/managed.h makes it CUDA. Clang
+  // 19 defines a symbol of the identifier, which no other object of a program may have.
+  Command hipCommand(const std::string& object) const {
+    Command command = {clang_,    "-x",          "hip",     "-nogpuinc",           "-nogpulib",
+                       "-Xclang", "-aux-triple", "-Xclang", "nvptx64-nvidia-cuda", "-D__CUDA__"};
+    append(command, commonOptions());
+    const auto identifier =
+        std::hash<std::string>()(fmt::format("{} {}", fs::absolute(object).string(), fmt::join(command, " ")));
+    append(command, {"-Xclang", fmt::format("-cuid={:x}", identifier)});
+    return command;
+  }
+  Command commonOptions() const {
+    Command options = {
+        "-D__CUDACC__",      "-D__CUDACC_EXTENDED_LAMBDA__",  "-isystem", installation_.headers + "/device",
+        "-isystem",          installation_.headers + "/cuda", "-include", "compiler.h",
+        "-Qunused-arguments"};
+    append(options, options_.both);
+    return options;
+  }
 
-  Command deviceCommand(const std::string& source, const std::string& ptx) const {
-    Command command = commonCommand();
+  Command deviceCommand(const std::string& source, const std::string& ptx, const std::string& includedFiles) const {
+    Command command = cudaCommand();
     // A toolkit's compiler optimises device code also where none is asked for.
     if (std::ranges::none_of(options_.both, [](const auto& word) { return word.starts_with("-O"); }))
       append(command, {"-O2"});
     append(command, options_.device);
     // PTX 7.3 has arrays of run-time size, which Clang 19 takes.
-    append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang", "+ptx73", "-S", source, "-o", ptx});
+    append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang", "+ptx73", "-Xclang",
+                     "-header-include-file", "-Xclang", includedFiles, "-S", source, "-o", ptx});
     return command;
   }
 
-  Command hostCommand(const std::string& source, const std::string& binary, const std::string& object) const {
-    Command command = commonCommand();
+  Command hostCommand(const std::string& source, const std::string& binary, const std::string& object,
+                      bool hasManaged) const {
+    Command command = hasManaged ? hipCommand(object) : cudaCommand();
     append(command, options_.host);
     append(command,
            {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary, "-c", source, "-o", object});

@@ -1,5 +1,5 @@
-// Keeps the compilers of devices that flush denormals from computing beforehand with denormal constants that the program
-// chooses: of `(p ? x : 1e-40f) + 0` they make `p ? x + 0 : 1e-40f`, though an addition flushes.
+// Keeps the compilers of devices that flush denormals from computing beforehand with denormal constants that the
+// program chooses: of `(p ? x : 1e-40f) + 0` they make `p ? x + 0 : 1e-40f`, though an addition flushes.
 #pragma once
 
 #include "translator/passes/pass.h"

@@ -70,6 +70,7 @@ void addVariable(void** handle, const void* key, const char* name, size_t bytes,
   FatBinary* binary = binaryOf(handle);
   Registry& all = registry();
   std::unique_lock lock(all.mutex);
+  if (managedSlot) binary->initializedContext = 0;  // this one is not in its slot
   binary->variables.push_back(key);
   all.variables.insert_or_assign(key, Variable{binary, name, bytes, managedSlot});
 }
