@@ -89,68 +89,68 @@ INSTANTIATE_TEST_SUITE_P(
         BadLink{"FunctionAsAValue",
                 {ptx(".extern .func f();\n.visible .global .u64 p = f;\n" + kernel)},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "undefined reference to 'f'"},
         BadLink{"Variable",
                 {ptx(".extern .global .u32 g;\n" + read)},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "undefined reference to 'g'"},
         BadLink{"VariableUnused",
                 {ptx(".extern .global .u32 g;\n" + kernel)},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "undefined reference to 'g'"},
         BadLink{"FunctionAndVariable",
                 {ptx(".extern .global .u32 g;\n" + called)},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "undefined reference to 'f'"},
         // What does not fit together.
         BadLink{"FunctionTwice",
                 {ptx(".visible .func f() { ret; }\n"), ptx(".visible .func f() { ret; }\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'f' is defined more than once"},
         BadLink{"KernelTwice",
                 {ptx(kernel), ptx(kernel)},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'k' is defined more than once"},
         BadLink{"FunctionAndVariableOfOneName",
                 {ptx(".visible .func g() { ret; }\n"), ptx(".visible .global .u32 g;\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'g' is a variable here and a function in another module"},
         BadLink{"MoreParameters",
                 {ptx(called), ptx(".visible .func f(.param .b32 a, .param .b32 b) { ret; }\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'f' is not declared here as in another module"},
         BadLink{"KernelThatIsCalled",
                 {ptx(".extern .func k();\n.visible .entry m() { call k; ret; }\n"), ptx(kernel)},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'k' is not declared here as in another module"},
         BadLink{"VariableOfAnotherSize",
                 {ptx(".extern .global .u32 g;\n" + read), ptx(".visible .global .u64 g;\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'g' is not declared here as in another module"},
         BadLink{"VariableInAnotherSpace",
                 {ptx(".extern .global .u32 g;\n" + read), ptx(".visible .const .u32 g = 1;\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'g' is not declared here as in another module"},
         BadLink{"CommonVariableLargerThanItsValue",
                 {ptx(".common .global .u64 g;\n"), ptx(".visible .global .u32 g = 1;\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "'g' is not declared here as in another module"},
         BadLink{"AddressesOfTwoSizes",
                 {ptx(kernel), ptx(".version 7.0\n.target sm_70\n.address_size 32\n")},
                 CUDA_SUCCESS,
-                CUDA_ERROR_UNKNOWN,
+                CUDA_ERROR_INVALID_SOURCE,
                 "this module has 32-bit addresses"},
         // Inputs that are wrong by themselves; the link continues without them, but for some.
         BadLink{"Syntax", {ptx(".entry k() { ret }\n")}, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS, "expected an operand"},
@@ -184,6 +184,25 @@ INSTANTIATE_TEST_SUITE_P(
                 CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
                 ""}),
     [](const auto& test) { return std::string(test.param.name); });
+
+// As an H200 answered the same links without a log (tests/replay).
+TEST_F(Link, WithoutALogOnlyMissingFunctionsAreAWrongSource) {
+  const auto codeOf = [](const std::string& body) {
+    CUlinkState link = nullptr;
+    EXPECT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+    std::string text = head + body;
+    EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "part", 0, nullptr, nullptr),
+              CUDA_SUCCESS);
+    void* image = nullptr;
+    size_t bytes = 0;
+    const CUresult result = cuLinkComplete(link, &image, &bytes);
+    EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+    return result;
+  };
+  EXPECT_EQ(codeOf(called), CUDA_ERROR_INVALID_SOURCE);
+  EXPECT_EQ(codeOf(".extern .global .u32 g;\n" + read), CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(codeOf(kernel), CUDA_SUCCESS);
+}
 
 // What stands in a file is checked as what stands in memory is: when it is added.
 TEST_F(Link, FilesAreAddedAsMemoryIs) {

@@ -10,8 +10,8 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* sharedBy
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);
-void __cudaRegisterFunction(void** handle, const char* host, char* stub, const char* name, int threadLimit, uint3* thread,
-                            uint3* block, dim3* blockDimensions, dim3* gridDimensions, int* warpSize);
+void __cudaRegisterFunction(void** handle, const char* host, char* stub, const char* name, int threadLimit,
+                            uint3* thread, uint3* block, dim3* blockDimensions, dim3* gridDimensions, int* warpSize);
 void __cudaRegisterVar(void** handle, char* host, char* device, const char* name, int isExternal, size_t bytes,
                        int isConstant, int isGlobal);
 void __cudaRegisterManagedVar(void** handle, void** slot, char* device, const char* name, int isExternal, size_t bytes,
@@ -66,8 +66,8 @@ MULCIBER_SHARED void __hipRegisterManagedVar(void** handle, void** slot, void* i
 #undef MULCIBER_SHARED
 
 // Clang registers all this behind the source's own constructors, which may look for managed variables already. So its
-// function is called before them too; what is registered twice is the same. It is there for a source that has anything to
-// register.
+// function is called before them too; what is registered twice is the same. It is there for a source that has anything
+// to register.
 static __attribute__((device, used)) char mulciberRegistersThisSource;
 asm(".pushsection .init_array.101, \"aw\", @init_array\n.balign 8\n.quad __hip_module_ctor\n.popsection");
 

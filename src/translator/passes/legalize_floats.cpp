@@ -239,23 +239,30 @@ class Rewriter {
     const bool isDenormal = bits && (*bits & 0x7F80'0000) == 0 && (*bits & 0x007F'FFFF) != 0;
     return isDenormal ? b_.constant(F32, *bits & 0x8000'0000) : x;
   }
-  // The operand that is the result but for its denormals, if there is one. Drivers leave such operations out, and the
-  // denormals stay.
-  Instruction* movedOperand(const Instruction& i) const {
-    const auto& operands = i.operands;
-    const auto is = [&](size_t n, uint64_t bits) { return ranges_.constantOf(operands[n]) == bits; };
-    const bool keepsZeros = i.fp.rounding != Rounding::Down;  // as they are, where a zero of the other sign is added
-    const uint64_t one = 0x3F80'0000, negativeZero = 0x8000'0000;
+  // An operation whose result is an operand or its negative but for denormals. Drivers leave such operations out, those
+  // that negate where two of them meet, and the denormals stay.
+  struct Move {
+    Instruction* operand = nullptr;
+    bool isNegated = false;
+  };
+  Move moveOf(const Instruction& i) const {
+    const auto& x = i.operands;
+    const auto is = [&](size_t n, uint64_t bits) { return ranges_.constantOf(x[n]) == bits; };
+    const uint64_t one = 0x3F80'0000, sign = 0x8000'0000;
+    const auto moveOfProduct = [&]() -> Move {
+      for (const size_t n : {1, 0})
+        if (is(n, one) || is(n, sign | one)) return {x[1 - n], is(n, sign | one)};
+      return {};
+    };
+    if (i.op == Op::FMul) return moveOfProduct();
+    if (i.fp.rounding == Rounding::Down) return {};  // a zero changes its sign where one of the other sign is added
     switch (i.op) {
-      case Op::FMul: return is(1, one) ? operands[0] : is(0, one) ? operands[1] : nullptr;
-      case Op::FAdd:
-        if (!keepsZeros) return nullptr;
-        return is(1, negativeZero) ? operands[0] : is(0, negativeZero) ? operands[1] : nullptr;
-      case Op::FSub: return keepsZeros && is(1, 0) ? operands[0] : nullptr;
-      case Op::Fma:
-        if (!keepsZeros || !is(2, negativeZero)) return nullptr;
-        return is(1, one) ? operands[0] : is(0, one) ? operands[1] : nullptr;
-      default: return nullptr;
+      case Op::FAdd: return {is(1, sign) ? x[0] : is(0, sign) ? x[1] : nullptr};
+      case Op::FSub:
+        if (is(1, 0)) return {x[0]};
+        return {is(0, sign) ? x[1] : nullptr, true};
+      case Op::Fma: return is(2, sign) ? moveOfProduct() : Move{};
+      default: return {};
     }
   }
   static bool givesNan(const Instruction& i) {
@@ -296,7 +303,10 @@ class Rewriter {
     std::vector<Instruction*> operands(i.operands.begin(), i.operands.end());
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
     if (i.fp.flush && i.type == F32)
-      if (Instruction* moved = movedOperand(i)) return arithmetic_.oneNan(arithmetic_.flush(moved));
+      if (const Move move = moveOf(i); move.operand) {
+        Instruction* flushed = arithmetic_.flush(move.operand);
+        return arithmetic_.oneNan(move.isNegated ? b_.unary(Op::FNeg, flushed) : flushed);
+      }
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
     // The reciprocal's scaling for denormal divisors is the driver's.
     if (flush && (!isFlushingApproximation || i.op == Op::FRcp))

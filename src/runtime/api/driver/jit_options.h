@@ -15,6 +15,7 @@ class JitOptions {
   static Error read(unsigned count, CUjit_option* options, void** values, JitOptions& out);
 
   core::JitLog log;
+  bool wantsErrors() const { return errors_.text != nullptr; }
   // Adds what was asked of the compiler to the options that the code came with.
   void applyTo(fatbin::PtxModules& modules) const;
   // Writes the logs, their lengths and the time taken to where the program wants them. Once, at the end.

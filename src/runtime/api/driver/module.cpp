@@ -91,7 +91,10 @@ Error complete(LinkState& state) {
     return Error::Success;
   }
   ModulePtr linked;
-  TRY(core::parseSources(sourcesOf(state.modules), core::Linking::Image, &state.options.log, linked));
+  const Error error = core::parseSources(sourcesOf(state.modules), core::Linking::Image, &state.options.log, linked);
+  // With a log for the reason CUDA's driver tells no kind of failure from another.
+  if (error == Error::Unknown && state.options.wantsErrors()) return Error::InvalidSource;
+  TRY(error);
   state.image = std::string(linkedMark) + printModule(*linked);
   return Error::Success;
 }
