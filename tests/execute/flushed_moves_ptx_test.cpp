@@ -114,6 +114,8 @@ const Move moves[] = {
     {"mul.ftz.f32 {m}, {a}, 0f00400000;", [](float x) { return x * 0.0f; }},
     {"div.rn.ftz.f32 {m}, 0f80000009, {a};", [](float x) { return -0.0f / x; }},
     {"add.ftz.f32 {m}, {a}, {a};", [](float x) { return x + x; }},
+    {"mov.f32 {a}, 0f3A07FFFF; mul.ftz.f32 {m}, {a}, 0f80800000;", [](float) { return -0.0f; }},
+    {"mov.f32 {a}, 0f00800001; sub.ftz.f32 {m}, {a}, 0f00800000;", [](float) { return 0.0f; }},
 };
 
 // With these a kernel keeps denormals, and its other operations flush by the numbers' bits.

@@ -17,6 +17,14 @@ struct Words {
 Words wordsOf(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
 uint64_t joined(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
 
+// Of unsigned bytes with signed ones.
+uint32_t dotOfBytes(uint32_t x, uint32_t y) {
+  uint32_t sum = 0;
+  for (unsigned at = 0; at < 32; at += 8)
+    sum += (x >> at & 0xFF) * static_cast<uint32_t>(static_cast<int32_t>(static_cast<int8_t>(y >> at)));
+  return sum;
+}
+
 // Makes the words %r6 and %r7 of themselves and of x and y, %r3 and %r4, which %rd9 has together.
 struct Sum {
   const char* text;
@@ -135,6 +143,38 @@ const Sum sums[] = {
     {"mad.wide.u16 %r9, %rs1, %rs2, %r7; mov.u32 %r6, %r7; mov.u32 %r7, %r9;",
      [](Words w, uint32_t x, uint32_t y) {
        return Words{w.high, w.high + (x & 0xFFFF) * (y & 0xFFFF)};
+     }},
+    {"dp4a.u32.s32 %r7, %r3, %r4, %r7;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + dotOfBytes(x, y)};
+     }},
+    {"dp4a.u32.s32 %r7, %r3, %r4, %r7; dp4a.u32.s32 %r7, %r3, %r4, %r7;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low, w.high + 2 * dotOfBytes(x, y)};
+     }},
+    {"dp4a.u32.s32 %r7, %r3, %r4, %r7; add.u32 %r7, %r7, %r6; dp4a.u32.s32 %r7, %r3, %r4, %r7; add.u32 %r6, %r6, 1;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low + 1, w.high + 2 * dotOfBytes(x, y) + w.low};
+     }},
+    {"add.u32 %r9, %r3, %r6; dp4a.u32.s32 %r7, %r9, %r4, %r7; dp4a.u32.s32 %r7, %r9, %r4, %r7; add.u32 %r6, %r6, 1;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low + 1, w.high + 2 * dotOfBytes(x + w.low, y)};
+     }},
+    {"add.u32 %r9, %r3, %r6; dp4a.u32.s32 %r7, %r9, 0xFFF00000, %r7; dp4a.u32.s32 %r7, %r9, 0xFFF00000, %r7; add.u32 "
+     "%r6, %r6, 1;",
+     [](Words w, uint32_t x, uint32_t) {
+       return Words{w.low + 1, w.high + 2 * dotOfBytes(x + w.low, 0xFFF00000)};
+     }},
+    {"add.u32 %r9, %r3, %r6; mad.lo.u32 %r7, %r9, %r4, %r7; mad.lo.u32 %r7, %r9, %r4, %r7; add.u32 %r6, %r6, 1;",
+     [](Words w, uint32_t x, uint32_t y) {
+       return Words{w.low + 1, w.high + 2 * (x + w.low) * y};
+     }},
+    {"mov.b64 %rd6, {%r6, %r7}; mad.wide.u32 %rd6, %r3, %r4, %rd6; mad.wide.u32 %rd6, %r3, %r4, %rd6; mov.b64 {%r6, "
+     "%r7}, %rd6;",
+     [](Words w, uint32_t x, uint32_t y) { return wordsOf(joined(w.low, w.high) + 2 * (uint64_t{x} * y)); }},
+    {"add.u32 %r9, %r3, %r6; shr.u32 %r9, %r9, 3; add.u32 %r7, %r7, %r9; add.u32 %r7, %r7, %r9; add.u32 %r6, %r6, 1;",
+     [](Words w, uint32_t x, uint32_t) {
+       return Words{w.low + 1, w.high + 2 * ((x + w.low) >> 3)};
      }},
     {"mov.b64 %rd6, {%r3, %r4}; mov.b64 %rd7, {%r6, %r7}; max.u64 %rd6, %rd6, %rd7; mov.b64 {%r6, %r7}, %rd6;",
      [](Words w, uint32_t x, uint32_t y) { return wordsOf(std::max(joined(w.low, w.high), joined(x, y))); }},

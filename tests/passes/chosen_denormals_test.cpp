@@ -32,6 +32,10 @@ TEST(ChosenDenormals, OfBranchesAreHidden) {
             "  %9 = fadd f32 %6, %4\n"));
 }
 
+TEST(ChosenDenormals, OperationsOnConstantsAreLeftToTheDevice) {
+  EXPECT_TRUE(hides("  %6 = const f32 0x3a07ffff\n  %7 = const f32 0x800000\n  %9 = fmul f32 %6, %7\n"));
+}
+
 TEST(ChosenDenormals, OtherValuesStay) {
   EXPECT_FALSE(hides("  %6 = select f32 %5, %1, %3\n  %9 = fadd f32 %6, %4\n"));
   EXPECT_FALSE(hides("  %6 = select f32 %5, %1, %4\n  %9 = fmul f32 %6, %3\n"));

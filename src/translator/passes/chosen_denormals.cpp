@@ -49,6 +49,10 @@ bool hideChosenDenormals(ir::Function& function) {
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) {
       if (!flushes(*i)) continue;
+      if (std::ranges::all_of(i->operands, [](const Instruction* x) { return x->isConstant(); })) {
+        i->operands[0] = hidden.hide(i->operands[0]);  // the result may be denormal
+        continue;
+      }
       for (Instruction*& operand : i->operands)
         if (operand->type == ir::F32 && mayBeDenormal[operand->id]) operand = hidden.hide(operand);
     }
