@@ -10,7 +10,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* sharedBy
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);
-void __cudaRegisterFunction(void** handle, const char* host, char* stub, const char* name, int threadLimit,
+void __cudaRegisterFunction(void** handle, const char* host, char* function, const char* name, int threadLimit,
                             uint3* thread, uint3* block, dim3* blockDimensions, dim3* gridDimensions, int* warpSize);
 void __cudaRegisterVar(void** handle, char* host, char* device, const char* name, int isExternal, size_t bytes,
                        int isConstant, int isGlobal);
@@ -45,9 +45,9 @@ MULCIBER_SHARED void** __hipRegisterFatBinary(const void* wrapper) {
   return handle;
 }
 MULCIBER_SHARED void __hipUnregisterFatBinary(void** handle) { __cudaUnregisterFatBinary(handle); }
-MULCIBER_SHARED int __hipRegisterFunction(void** handle, const void* host, char* stub, const char* name,
+MULCIBER_SHARED int __hipRegisterFunction(void** handle, const void* host, char* function, const char* name,
                                           unsigned threadLimit, void*, void*, void*, void*, int*) {
-  __cudaRegisterFunction(handle, static_cast<const char*>(host), stub, name, static_cast<int>(threadLimit), nullptr,
+  __cudaRegisterFunction(handle, static_cast<const char*>(host), function, name, static_cast<int>(threadLimit), nullptr,
                          nullptr, nullptr, nullptr, nullptr);
   return 0;
 }
