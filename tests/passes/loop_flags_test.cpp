@@ -30,22 +30,28 @@ b3:
             R"(kernel @k structured ssa {
 b0:
   %0 = const i32 0
-  %1 = input i32 GridDimX
-  %2 = const bool false
-  %3 = const i32 3
+  %1 = input i32 GridDimY
+  %2 = input i32 GridDimZ
+  %3 = add i32 %1, %2
+  %4 = const i32 17
+  %5 = shr.u i32 %3, %4
+  %6 = input i32 GridDimX
+  %7 = const bool false
+  %8 = const i32 3
   br b1
 b1:
-  %4 = phi i32 [%0, b0], [%11, b2]
-  %5 = const i32 0
-  %6 = ne bool %4, %5
-  %7 = lt.u bool %1, %3
+  %9 = phi i32 [%0, b0], [%17, b2]
+  %10 = xor i32 %9, %5
+  %11 = const i32 0
+  %12 = ne bool %10, %11
+  %13 = lt.u bool %6, %8
   loop b3 continue b2
-  br %7, b3, b2
+  br %13, b3, b2
 b2:
-  %8 = not bool %6
-  %9 = const i32 1
-  %10 = const i32 0
-  %11 = select i32 %8, %9, %10
+  %14 = not bool %12
+  %15 = const i32 1
+  %16 = const i32 0
+  %17 = select i32 %14, %15, %16
   br b1
 b3:
   ret

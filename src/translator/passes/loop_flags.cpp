@@ -34,11 +34,12 @@ class Conversion {
       Instruction* integer = integers_.at(phi);
       for (Instruction* operand : phi->operands) integer->operands.push_back(integerOf(operand));
       ir::Builder b = insertions_.behindPhis(phi);
-      replacements.replace(phi, b.compare(Op::INe, integer, b.i32(0)));
+      Instruction* hidden = b.bitXor(integer, zero());
+      replacements.replace(phi, b.compare(Op::INe, hidden, b.i32(0)));
     }
     insertions_.apply();
     std::vector<Instruction*>& entry = function_.blocks.front()->instructions;
-    entry.insert(entry.begin(), constants_.instructions.begin(), constants_.instructions.end());
+    entry.insert(entry.begin(), head_.instructions.begin(), head_.instructions.end());
     replacements.apply();
   }
 
@@ -46,15 +47,27 @@ class Conversion {
   Instruction* integerOf(Instruction* flag) {
     Instruction*& integer = integers_[flag];
     if (integer) return integer;
-    if (flag->isConstant()) return integer = ir::Builder(function_, &constants_).i32(flag->payload != 0);
+    if (flag->isConstant()) return integer = ir::Builder(function_, &head_).i32(flag->payload != 0);
     ir::Builder b = insertions_.after(flag);
     Instruction *one = b.i32(1), *zero = b.i32(0);
     return integer = b.select(flag, one, zero);
   }
 
+  // A zero that drivers do not know for one: a grid has at most 65,535 blocks in its second and third direction. Not
+  // the zero that other passes hide values by: where a flag begins as a constant, a driver learns from the branch on it
+  // what this is.
+  Instruction* zero() {
+    if (zero_) return zero_;
+    ir::Builder b(function_, &head_);
+    Instruction *y = b.input(ir::InputKind::GridDimY), *z = b.input(ir::InputKind::GridDimZ);
+    Instruction* sum = b.add(y, z);
+    return zero_ = b.lshr(sum, b.i32(17));
+  }
+
   ir::Function& function_;
   Insertions insertions_;
-  Block constants_;
+  Block head_;
+  Instruction* zero_ = nullptr;
   std::unordered_map<const Instruction*, Instruction*> integers_;
 };
 

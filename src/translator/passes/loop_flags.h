@@ -2,7 +2,8 @@
 //
 // NVIDIA's compiler ends its process with a segmentation fault on some loops that carry a boolean (driver 580: four
 // random programs, all of them right with integers). What such a boolean is chosen from on the way is an integer
-// too.
+// too. Where that compiler sees through the integers, operations of a warp in such loops and behind them are wrong
+// (three random programs), so the comparisons that make them booleans again are hidden from it.
 //
 //   needs    SSA form with up-to-date predecessors, structured
 //   leaves   no phi of booleans in a function with a loop that carries one

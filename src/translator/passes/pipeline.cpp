@@ -36,6 +36,7 @@
 #include "translator/passes/recursion.h"
 #include "translator/passes/repeated_checks.h"
 #include "translator/passes/scratch.h"
+#include "translator/passes/shifted_extensions.h"
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
@@ -114,6 +115,7 @@ constexpr Step steps[] = {
     pass<ByteSwaps>(structured),
     pass<NegatedSigns>(structured),
     pass<NarrowCounts>(structured),
+    pass<ShiftedExtensions>(structured),
     pass<WideDifferences>(structured),
     pass<WideShifts>(structured),
     pass<LowBits>(structured),
