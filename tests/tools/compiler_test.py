@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/ usr / bin / env python3
 """mulciberc++ builds CUDA C++ with no toolkit, and the programs print what they print natively when nvcc has built them.
 
 usage: compiler_test.py COMPILER PROGRAMS [--all] [--clang=PROGRAM] [NAME...]
@@ -15,9 +15,8 @@ import tempfile
 
 SET = """async_copies atomics big_tiles block_votes conversions cooperative dynamic_shared exits fft floats geometry
 graph_search group_tiles half_functions halfs integers managed_uses math_functions math_intrinsics matrices narrow_floats
-recursion reduction separate_products simd_functions simd_intrinsics structs texture_images vector_types volumes warps""".split()
-
-# Near their zeros the error of these is absolute. So is CUDA's.
+print recursion reduction separate_products simd_functions simd_intrinsics structs texture_images vector_types volumes warps""".split()
+#Near their zeros the error of these is absolute.So is CUDA's.
 ABSOLUTE = {"jn", "yn", "ynf"}
 
 arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
@@ -41,8 +40,9 @@ def check(what, right, *more):
 def listed():
     """What is known to differ: name -> (clang or *, reason)."""
     rows = [line.split(" | ") for line in (PROGRAMS / "recorded/clang.txt").read_text().splitlines() if line and line[0] != "#"]
-    return {name: why for name, why in rows}
-
+    return {
+name: why for name, why in rows
+}
 
 def outcome(name, folder):
     """Nothing when the program prints what it should, else what happened."""
@@ -163,6 +163,23 @@ def check_command_line():
         made = run(COMPILER, *CLANG, one, two, "-o", at / "managed")
         ran = run(at / "managed") if made.returncode == 0 else made
         check("managed variables of two sources are where both sides look", ran.stdout == "1 150 1 3.5 5\n", ran.stdout, ran.stderr)
+        named = at / "named.cu"
+        named.write_text("#include <cstdio>\n#include <cstring>\nnamespace n {\n__device__ const char text[] = __FILE__;\n"
+                         "namespace { __device__ int folded = 1; __constant__ float scale[2] = {1, 2}; __device__ int partly[2] = {1, 2}; }\n}\n"
+                         "static __device__ const int five = 5;\n__constant__ const int six = 6;\nconstexpr __device__ int seven = 7;\n"
+                         "template <class T> __device__ const T eight = 8;\n"
+                         "#ifndef __CUDA_ARCH__\nstatic __device__ const int hosts = 9;\n#endif\n"
+                         "__global__ void k(int* out) { *out = n::folded + int(n::scale[0]) + n::partly[0] + n::partly[*out] + seven; }\n"
+                         "template <class T> int get(const T& x) { int value = -1; return cudaMemcpyFromSymbol(&value, x, sizeof(value)) ? -1 : value; }\n"
+                         "template <class T> void put(const T& x, const void* value) { if (cudaMemcpyToSymbol(x, value, 4)) std::puts(\"?\"); }\n"
+                         "int main() { char text[sizeof(n::text)] = {}; cudaMemcpyFromSymbol(text, n::text, sizeof(text));\n"
+                         "  const int ten = 10; const float hundred = 100; put(n::folded, &ten), put(n::scale, &hundred), put(n::partly, &ten);\n"
+                         "  int* p; cudaMallocManaged(&p, 4); *p = 1; k<<<1, 1>>>(p); cudaDeviceSynchronize();\n"
+                         '  std::printf("%d %d %d %d %d %d", std::strcmp(text, __FILE__), *p, get(five), get(six), get(seven), get(eight<int>));\n'
+                         '#ifndef __CUDA_ARCH__\n  std::printf(" %d\\n", get(hosts));\n#endif\n}\n')
+        made = run(COMPILER, *CLANG, "-std=c++17", named, "-o", at / "named")
+        ran = run(at / "named") if made.returncode == 0 else made
+        check("device variables that the host alone names, or alone writes, are kept", ran.stdout == "0 129 5 6 7 8 -1\n", ran.stdout, ran.stderr)
         stack = at / "stack.cu"
         stack.write_text("__global__ void k(int* out, int n) { int* a = (int*)__builtin_alloca(n * sizeof(int));\n"
                          "  for (int i = 0; i < n; ++i) a[i] = out[i]; for (int i = 0; i < n; ++i) out[i] = a[n - 1 - i]; }\n")

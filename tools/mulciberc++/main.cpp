@@ -18,6 +18,7 @@
 
 #include "mulciber/version.h"
 #include "options.h"
+#include "registered.h"
 #include "runtime/fatbin/fatbin.h"
 #include "util/file.h"
 
@@ -187,20 +188,17 @@ class Driver {
     append(link, options_.both);
     for (const std::string& source : options_.sources) {
       const std::string stem = fs::path(source).stem();
-      const std::string ptx = options_.product == Product::Ptx ? outputOr(stem + ".ptx") : temporary(".ptx");
-      const std::string includedFiles = temporary(".files");
-      if (const int status = execute(deviceCommand(source, ptx, includedFiles))) return status;
-      const bool hasManaged = namesManaged(source, includedFiles);
-      if (!options_.isDryRun) {
-        alignStacks(ptx);
-        if (hasManaged) markManaged(ptx);
-      }
+      Unit unit;
+      unit.source = source;
+      unit.includedFiles = temporary(".files");
+      unit.ptx = options_.product == Product::Ptx ? outputOr(stem + ".ptx") : temporary(".ptx");
+      if (const int status = compileForDevice(unit)) return status;
       if (options_.product == Product::Ptx) continue;
-      const std::string binary = temporary(".fatbin");
-      if (!options_.isDryRun) wrap(ptx, binary);
-      const std::string object = options_.product == Product::Program ? temporary(".o") : outputOr(stem + ".o");
-      if (const int status = execute(hostCommand(source, binary, object, hasManaged))) return status;
-      link.push_back(object);
+      unit.binary = temporary(".fatbin");
+      unit.object = options_.product == Product::Program ? temporary(".o") : outputOr(stem + ".o");
+      if (const int status = compileForHost(unit)) return status;
+      if (const int status = keepVariables(unit)) return status;
+      link.push_back(unit.object);
     }
     if (options_.product == Product::Ptx) return 0;
     if (options_.product == Product::Object) return otherObjects();
@@ -212,6 +210,12 @@ class Driver {
   }
 
  private:
+  // A source and what becomes of it.
+  struct Unit {
+    std::string source, includedFiles, ptx, binary, object;
+    bool hasManaged = false;
+  };
+
   static void append(Command& to, const std::vector<std::string>& words) {
     to.insert(to.end(), words.begin(), words.end());
   }
@@ -253,7 +257,7 @@ class Driver {
     return options;
   }
 
-  Command deviceCommand(const std::string& source, const std::string& ptx, const std::string& includedFiles) const {
+  Command deviceCommand(const Unit& unit) const {
     Command command = cudaCommand();
     // A toolkit's compiler optimises device code also where none is asked for.
     if (std::ranges::none_of(options_.both, [](const auto& word) { return word.starts_with("-O"); }))
@@ -261,17 +265,50 @@ class Driver {
     append(command, options_.device);
     // PTX 7.3 has arrays of run-time size, which Clang 19 takes.
     append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang", "+ptx73", "-Xclang",
-                     "-header-include-file", "-Xclang", includedFiles, "-S", source, "-o", ptx});
+                     "-header-include-file", "-Xclang", unit.includedFiles, "-S", unit.source, "-o", unit.ptx});
     return command;
   }
 
-  Command hostCommand(const std::string& source, const std::string& binary, const std::string& object,
-                      bool hasManaged) const {
-    Command command = hasManaged ? hipCommand(object) : cudaCommand();
+  Command hostCommand(const Unit& unit) const {
+    Command command = unit.hasManaged ? hipCommand(unit.object) : cudaCommand();
     append(command, options_.host);
-    append(command,
-           {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary, "-c", source, "-o", object});
+    append(command, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", unit.binary, "-c",
+                     unit.source, "-o", unit.object});
     return command;
+  }
+
+  int compileForDevice(Unit& unit, const Command& more = {}) const {
+    Command command = deviceCommand(unit);
+    append(command, more);
+    if (const int status = execute(command)) return status;
+    unit.hasManaged = namesManaged(unit.source, unit.includedFiles);
+    if (options_.isDryRun) return 0;
+    alignStacks(unit.ptx);
+    if (unit.hasManaged) markManaged(unit.ptx);
+    return 0;
+  }
+
+  int compileForHost(const Unit& unit, const Command& more = {}) const {
+    if (!options_.isDryRun) wrap(unit.ptx, unit.binary);
+    Command command = hostCommand(unit);
+    append(command, more);
+    return execute(command);
+  }
+
+  // Compiles both again where the host names variables that the device's code is without. Warnings have been given.
+  int keepVariables(Unit& unit) {
+    if (options_.isDryRun) return 0;
+    Names kept = missingVariables(unit.object, unit.ptx);
+    if (kept.empty()) return 0;
+    fs::remove(unit.object);
+    const std::string header = temporary(".h");
+    for (Names undefined = kept; !undefined.empty();) {
+      util::writeFile(header, headerThatKeeps(kept));
+      if (const int status = compileForDevice(unit, {"-w", "-include", header})) return status;
+      undefined = undefinedVariables(kept, unit.ptx);  // the host alone may see a variable
+      std::erase_if(kept, [&](const std::string& name) { return undefined.contains(name); });
+    }
+    return compileForHost(unit, {"-w"});
   }
 
   int otherObjects() {

@@ -67,8 +67,8 @@ MULCIBER_SHARED void __hipRegisterManagedVar(void** handle, void** slot, void* i
 
 // Clang registers all this behind the source's own constructors, which may look for managed variables already. So its
 // function is called before them too; what is registered twice is the same. It is there for a source that has anything
-// to register.
-static __attribute__((device, used)) char mulciberRegistersThisSource;
+// to register. Its name is not mangled, so mulciberc++ does not look for it in the device's code.
+static __attribute__((device, used)) char mulciberRegistersThisSource __asm__("mulciberRegistersThisSource");
 asm(".pushsection .init_array.101, \"aw\", @init_array\n.balign 8\n.quad __hip_module_ctor\n.popsection");
 
 #endif
