@@ -180,6 +180,20 @@ def check_command_line():
         made = run(COMPILER, *CLANG, "-std=c++17", named, "-o", at / "named")
         ran = run(at / "named") if made.returncode == 0 else made
         check("device variables that the host alone names, or alone writes, are kept", ran.stdout == "0 129 5 6 7 8 -1\n", ran.stdout, ran.stderr)
+        sums = at / "sums.cu"
+        sums.write_text("__global__ void k(float* x) { x[0] = x[1] * x[2] + x[3] * x[4]; x[5] = __fmul_rn(x[1], x[2]) / x[3];\n"
+                        "  x[6] = sinf(x[1]) + sqrtf(x[2]) + expf(x[3]); x[7] = __fsqrt_rn(x[1]) + __fdividef(x[2], x[3]); }\n")
+        for words, expected, missing in (
+                ([], "mul.f32 fma.rn.f32 mul.rn.f32 div.rn.f32 sqrt.rn.f32 div.approx.f32", "sin.approx.f32 ftz"),
+                (["-ffp-contract=off"], "mul.rn.f32 add.rn.f32", "mul.f32 add.f32"),
+                (["-fmad=false"], "mul.rn.f32 add.rn.f32", "mul.f32 add.f32"),
+                (["-ftz=true"], "mul.rn.ftz.f32 div.rn.ftz.f32 sqrt.rn.ftz.f32 div.approx.ftz.f32", "sin.approx"),
+                (["-use_fast_math", "--use_fast_math"], "mul.rn.ftz.f32 sin.approx.ftz.f32 sqrt.approx.ftz.f32 ex2.approx.ftz.f32 sqrt.rn.ftz.f32 "
+                                     "div.approx.ftz.f32", "div.rn. cvt.rni sqrt.rn.f32 mul.rn.f32")):
+            made = run(COMPILER, *CLANG, "-ptx", *words, sums, "-o", at / "sums.ptx")
+            text = (at / "sums.ptx").read_text() if made.returncode == 0 else ""
+            lacks, has = [w for w in expected.split() if w not in text], [w for w in missing.split() if w in text]
+            check(f"operations are those of nvcc{' with ' * bool(words)}{' '.join(words)}", not lacks and not has, made.stderr, lacks, has)
         stack = at / "stack.cu"
         stack.write_text("__global__ void k(int* out, int n) { int* a = (int*)__builtin_alloca(n * sizeof(int));\n"
                          "  for (int i = 0; i < n; ++i) a[i] = out[i]; for (int i = 0; i < n; ++i) out[i] = a[n - 1 - i]; }\n")

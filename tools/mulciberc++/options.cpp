@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace mulciber::compiler {
 
@@ -134,13 +135,15 @@ class Parser {
     else if (const auto host = valueOf(argument, {"-Xcompiler", "--compiler-options"})) {
       for (const std::string& part : splitAtCommas(*host)) options_.host.push_back(part), options_.link.push_back(part);
     } else if (argument == "-use_fast_math" || argument == "--use_fast_math") {
-      options_.device.insert(options_.device.end(),
-                             {"-fcuda-flush-denormals-to-zero", "-fcuda-approx-transcendentals"});
+      if (std::exchange(isFast_, true)) return;  // LLVM takes an option once
+      flushDenormals();
+      options_.device.insert(options_.device.end(), {"-fcuda-approx-transcendentals", "-mllvm", "-nvptx-prec-divf32=0",
+                                                     "-mllvm", "-nvptx-prec-sqrtf32=0"});
     } else if (const auto fused = valueOf(argument, {"-fmad", "--fmad"})) {
       options_.device.push_back(*fused == "false" ? "-ffp-contract=off" : "-ffp-contract=fast");
       options_.assembler = *fused == "false" ? "-fmad=false" : "";
     } else if (argument == "-ftz=true" || argument == "--ftz=true") {
-      options_.device.push_back("-fcuda-flush-denormals-to-zero");
+      flushDenormals();
     } else if (std::ranges::any_of(ignoredWithValue,
                                    [&](const auto& name) { return valueOf(argument, {name.c_str()}).has_value(); })) {
       return;
@@ -159,11 +162,16 @@ class Parser {
     }
   }
 
+  // The macro is for the functions that name an instruction.
+  void flushDenormals() {
+    options_.device.insert(options_.device.end(), {"-fcuda-flush-denormals-to-zero", "-DMULCIBER_FLUSHES"});
+  }
+
   const std::vector<std::string>& arguments_;
   size_t at_ = 0;
   Options options_;
   std::optional<unsigned> architecture_;
-  bool isCuda_ = false;
+  bool isCuda_ = false, isFast_ = false;
 };
 
 }  // namespace

@@ -21,12 +21,9 @@
     return result;                                                          \
   }
 // Denormals are flushed where the compiler is told so, except by the functions that say IEEE.
-#ifdef __CUDA_FTZ
-#if __CUDA_FTZ
+#ifdef MULCIBER_FLUSHES
 #define MULCIBER_FTZ ".ftz"
-#endif
-#endif
-#ifndef MULCIBER_FTZ
+#else
 #define MULCIBER_FTZ ""
 #endif
 // PTX says rm and rp where CUDA says rd and ru.
@@ -61,7 +58,7 @@ MULCIBER_1(__mulciber_rsqrt, "rsqrt.approx" MULCIBER_FTZ ".f32", float, "f")
 MULCIBER_1(__mulciber_rcp, "rcp.approx" MULCIBER_FTZ ".f32", float, "f")
 MULCIBER_1(__mulciber_sqrt, "sqrt.approx" MULCIBER_FTZ ".f32", float, "f")
 MULCIBER_1(__tanhf, "tanh.approx.f32", float, "f")
-MULCIBER_2(__fdividef, "div.full" MULCIBER_FTZ ".f32", float, "f")
+MULCIBER_2(__fdividef, "div.approx" MULCIBER_FTZ ".f32", float, "f")
 MULCIBER_DEVICE float __tanf(float x) { return __fdividef(__sinf(x), __cosf(x)); }
 MULCIBER_DEVICE float __expf(float x) { return __mulciber_exp2(__fmul_rn(x, 0x1.715476p+0f)); }
 MULCIBER_DEVICE float __exp10f(float x) { return __mulciber_exp2(__fmul_rn(x, 0x1.a934fp+1f)); }

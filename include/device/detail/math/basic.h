@@ -7,6 +7,11 @@
 #define MULCIBER_NANF __int_as_float(0x7fffffff)
 #define MULCIBER_INFINITYF __int_as_float(0x7f800000)
 
+// -use_fast_math takes the hardware's approximation of some functions of float. Clang 19 has the second name for it.
+#if defined(__CLANG_CUDA_APPROX_TRANSCENDENTALS__) || defined(__CLANG_GPU_APPROX_TRANSCENDENTALS__)
+#define MULCIBER_APPROXIMATES
+#endif
+
 MULCIBER_BOTH unsigned __mulciber_bits(float x) { return __float_as_uint(x); }
 MULCIBER_BOTH unsigned long long __mulciber_bits(double x) { return __mulciber_as<unsigned long long>(x); }
 
@@ -34,7 +39,7 @@ MULCIBER_BUILTIN_1(rint)
 MULCIBER_BUILTIN_1(nearbyint)
 #undef MULCIBER_BUILTIN_1
 MULCIBER_DEVICE float sqrtf(float x) {
-#ifdef __CLANG_CUDA_APPROX_TRANSCENDENTALS__
+#ifdef MULCIBER_APPROXIMATES
   return __mulciber_sqrt(x);
 #else
   return __fsqrt_rn(x);

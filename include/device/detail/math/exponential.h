@@ -160,8 +160,7 @@ MULCIBER_T T __mulciber_atanh(T x) {
   return __mulciber_signed(static_cast<T>(0.5) * __mulciber_log1p(2 * magnitude / (1 - magnitude)), x);
 }
 
-// -use_fast_math takes the hardware's approximation of some functions of float.
-#ifdef __CLANG_CUDA_APPROX_TRANSCENDENTALS__
+#ifdef MULCIBER_APPROXIMATES
 #define MULCIBER_FAST(fast, exact) fast
 #else
 #define MULCIBER_FAST(fast, exact) exact
