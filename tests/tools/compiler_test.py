@@ -194,6 +194,12 @@ def check_command_line():
             text = (at / "sums.ptx").read_text() if made.returncode == 0 else ""
             lacks, has = [w for w in expected.split() if w not in text], [w for w in missing.split() if w in text]
             check(f"operations are those of nvcc{' with ' * bool(words)}{' '.join(words)}", not lacks and not has, made.stderr, lacks, has)
+        difference = at / "difference.cu"
+        difference.write_text("__global__ void k(double* x) { const double p = x[0] * x[1], q = x[2] * x[3]; x[4] = p - q; x[5] = q - p; }\n")
+        made = run(COMPILER, *CLANG, "-ptx", difference, "-o", at / "difference.ptx")
+        text = (at / "difference.ptx").read_text() if made.returncode == 0 else ""
+        check("products on both sides are left to the PTX's compiler", [text.count(w) for w in ("mul.f64", "sub.f64", "fma.")] == [2, 2, 0],
+              made.stderr, text)
         stack = at / "stack.cu"
         stack.write_text("__global__ void k(int* out, int n) { int* a = (int*)__builtin_alloca(n * sizeof(int));\n"
                          "  for (int i = 0; i < n; ++i) a[i] = out[i]; for (int i = 0; i < n; ++i) out[i] = a[n - 1 - i]; }\n")

@@ -263,6 +263,10 @@ class Driver {
     if (std::ranges::none_of(options_.both, [](const auto& word) { return word.starts_with("-O"); }))
       append(command, {"-O2"});
     append(command, options_.device);
+    // As with nvcc, what Clang does not fuse itself is left to who compiles the PTX.
+    if (!options_.isFused) append(command, {"-ffp-contract=off"});
+    else if (std::ranges::none_of(options_.both, [](const auto& word) { return word.starts_with("-ffp-contract"); }))
+      append(command, {"-ffp-contract=off", "-mllvm", "-nvptx-fma-level=1"});
     // PTX 7.3 has arrays of run-time size, which Clang 19 takes.
     append(command, {"--cuda-device-only", "-Xclang", "-target-feature", "-Xclang", "+ptx73", "-Xclang",
                      "-header-include-file", "-Xclang", unit.includedFiles, "-S", unit.source, "-o", unit.ptx});
@@ -324,7 +328,8 @@ class Driver {
 
   void wrap(const std::string& ptx, const std::string& binary) const {
     const auto text = util::readFile(ptx);
-    if (!text || !util::writeFile(binary, fatBinary(*text, options_.architecture, options_.assembler)))
+    if (!text ||
+        !util::writeFile(binary, fatBinary(*text, options_.architecture, options_.isFused ? "" : "-fmad=false")))
       throw std::runtime_error(fmt::format("cannot make {}: {}", binary, std::strerror(errno)));
   }
 

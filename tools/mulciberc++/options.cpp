@@ -140,8 +140,7 @@ class Parser {
       options_.device.insert(options_.device.end(), {"-fcuda-approx-transcendentals", "-mllvm", "-nvptx-prec-divf32=0",
                                                      "-mllvm", "-nvptx-prec-sqrtf32=0"});
     } else if (const auto fused = valueOf(argument, {"-fmad", "--fmad"})) {
-      options_.device.push_back(*fused == "false" ? "-ffp-contract=off" : "-ffp-contract=fast");
-      options_.assembler = *fused == "false" ? "-fmad=false" : "";
+      options_.isFused = *fused != "false";
     } else if (argument == "-ftz=true" || argument == "--ftz=true") {
       flushDenormals();
     } else if (std::ranges::any_of(ignoredWithValue,

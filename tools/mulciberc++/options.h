@@ -20,10 +20,10 @@ struct Options {
   std::vector<std::string> host;     // options of the host's compilation alone
   std::vector<std::string> link;     // objects, libraries and other sources, in their order, and the linker's options
   std::vector<std::string> device;   // options of the device's compilation alone
-  std::string assembler;             // options of ptxas, for who compiles the PTX
   std::string output, clang;
   Product product = Product::Program;
   unsigned architecture = 80;
+  bool isFused = true;  // products and sums may be rounded once
   bool isDryRun = false, isHelp = false, isVersion = false;
 };
 

@@ -23,31 +23,47 @@
 // Denormals are flushed where the compiler is told so, except by the functions that say IEEE.
 #ifdef MULCIBER_FLUSHES
 #define MULCIBER_FTZ ".ftz"
+#define MULCIBER_F(function) function##_ftz_f
 #else
 #define MULCIBER_FTZ ""
+#define MULCIBER_F(function) function##_f
+#endif
+// By its own names Clang leaves quotients and roots where the source has them, as nvcc does, and ptxas fuses no product
+// with a sum behind one. With -ffast-math Clang 14 takes the names for approximations.
+#if __clang_major__ >= 19
+#define MULCIBER_NAMED_1(name, builtin, instruction, T, c) \
+  MULCIBER_DEVICE T name(T x) { return builtin(x); }
+#define MULCIBER_NAMED_2(name, builtin, instruction, T, c) \
+  MULCIBER_DEVICE T name(T x, T y) { return builtin(x, y); }
+#else
+#define MULCIBER_NAMED_1(name, builtin, instruction, T, c) MULCIBER_1(name, instruction, T, c)
+#define MULCIBER_NAMED_2(name, builtin, instruction, T, c) MULCIBER_2(name, instruction, T, c)
 #endif
 // PTX says rm and rp where CUDA says rd and ru.
-#define MULCIBER_ROUNDED(r, p)                                        \
-  MULCIBER_2(__fadd_##r, "add." #p MULCIBER_FTZ ".f32", float, "f")   \
-  MULCIBER_2(__fsub_##r, "sub." #p MULCIBER_FTZ ".f32", float, "f")   \
-  MULCIBER_2(__fmul_##r, "mul." #p MULCIBER_FTZ ".f32", float, "f")   \
-  MULCIBER_2(__fdiv_##r, "div." #p MULCIBER_FTZ ".f32", float, "f")   \
-  MULCIBER_3(__fmaf_##r, "fma." #p MULCIBER_FTZ ".f32", float, "f")   \
-  MULCIBER_3(__fmaf_ieee_##r, "fma." #p ".f32", float, "f")           \
-  MULCIBER_1(__frcp_##r, "rcp." #p MULCIBER_FTZ ".f32", float, "f")   \
-  MULCIBER_1(__fsqrt_##r, "sqrt." #p MULCIBER_FTZ ".f32", float, "f") \
-  MULCIBER_2(__dadd_##r, "add." #p ".f64", double, "d")               \
-  MULCIBER_2(__dsub_##r, "sub." #p ".f64", double, "d")               \
-  MULCIBER_2(__dmul_##r, "mul." #p ".f64", double, "d")               \
-  MULCIBER_2(__ddiv_##r, "div." #p ".f64", double, "d")               \
-  MULCIBER_3(__fma_##r, "fma." #p ".f64", double, "d")                \
-  MULCIBER_1(__drcp_##r, "rcp." #p ".f64", double, "d")               \
-  MULCIBER_1(__dsqrt_##r, "sqrt." #p ".f64", double, "d")
+#define MULCIBER_ROUNDED(r, p)                                                                           \
+  MULCIBER_2(__fadd_##r, "add." #p MULCIBER_FTZ ".f32", float, "f")                                      \
+  MULCIBER_2(__fsub_##r, "sub." #p MULCIBER_FTZ ".f32", float, "f")                                      \
+  MULCIBER_2(__fmul_##r, "mul." #p MULCIBER_FTZ ".f32", float, "f")                                      \
+  MULCIBER_NAMED_2(__fdiv_##r, MULCIBER_F(__nvvm_div_##p), "div." #p MULCIBER_FTZ ".f32", float, "f")    \
+  MULCIBER_3(__fmaf_##r, "fma." #p MULCIBER_FTZ ".f32", float, "f")                                      \
+  MULCIBER_3(__fmaf_ieee_##r, "fma." #p ".f32", float, "f")                                              \
+  MULCIBER_NAMED_1(__frcp_##r, MULCIBER_F(__nvvm_rcp_##p), "rcp." #p MULCIBER_FTZ ".f32", float, "f")    \
+  MULCIBER_NAMED_1(__fsqrt_##r, MULCIBER_F(__nvvm_sqrt_##p), "sqrt." #p MULCIBER_FTZ ".f32", float, "f") \
+  MULCIBER_2(__dadd_##r, "add." #p ".f64", double, "d")                                                  \
+  MULCIBER_2(__dsub_##r, "sub." #p ".f64", double, "d")                                                  \
+  MULCIBER_2(__dmul_##r, "mul." #p ".f64", double, "d")                                                  \
+  MULCIBER_NAMED_2(__ddiv_##r, __nvvm_div_##p##_d, "div." #p ".f64", double, "d")                        \
+  MULCIBER_3(__fma_##r, "fma." #p ".f64", double, "d")                                                   \
+  MULCIBER_NAMED_1(__drcp_##r, __nvvm_rcp_##p##_d, "rcp." #p ".f64", double, "d")                        \
+  MULCIBER_NAMED_1(__dsqrt_##r, __nvvm_sqrt_##p##_d, "sqrt." #p ".f64", double, "d")
 MULCIBER_ROUNDED(rn, rn)
 MULCIBER_ROUNDED(rz, rz)
 MULCIBER_ROUNDED(ru, rp)
 MULCIBER_ROUNDED(rd, rm)
 #undef MULCIBER_ROUNDED
+#undef MULCIBER_NAMED_1
+#undef MULCIBER_NAMED_2
+#undef MULCIBER_F
 
 // The hardware's approximations.
 MULCIBER_1(__sinf, "sin.approx" MULCIBER_FTZ ".f32", float, "f")
