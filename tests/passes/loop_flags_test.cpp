@@ -59,5 +59,32 @@ b3:
 )");
 }
 
+// A loop that counts from 5, which is left to two places or to one.
+std::string leftBy(const std::string& terminator) {
+  return test::runPass(R"(kernel @k structured ssa {
+b0:
+  %0 = input i32 GridDimX
+  %1 = const i32 5
+  br b1
+b1:
+  %2 = phi i32 [%1, b0], [%4, b2]
+  %3 = lt.u bool %0, %2
+  loop b3 continue b2
+  br %3, b3, b2
+b2:
+  %4 = add i32 %2, %0
+  br b1
+b3:
+)" + terminator + "}\n",
+                       passes::hideStarts);
+}
+
+TEST(LoopFlags, WhatALoopWithSeveralEndsBeginsWithIsHidden) {
+  const std::string text = leftBy("  merge b5\n  switch %2, b4 [1: b5]\nb4:\n  br b5\nb5:\n  ret\n");
+  EXPECT_NE(text.find("GridDimY"), std::string::npos) << text;
+}
+
+TEST(LoopFlags, WhatOtherLoopsBeginWithStays) { EXPECT_EQ(leftBy("  ret\n").find("GridDimY"), std::string::npos); }
+
 }  // namespace
 }  // namespace mulciber

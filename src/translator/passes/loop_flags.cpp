@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "translator/passes/hidden_values.h"
 #include "translator/passes/insertions.h"
 #include "translator/passes/rewrite.h"
 
@@ -71,7 +72,25 @@ class Conversion {
   std::unordered_map<const Instruction*, Instruction*> integers_;
 };
 
+// Whether a loop is left to several places, which a switch behind it goes to.
+bool isLeftBySwitch(const Block* block) {
+  return block->merge.kind == ir::Merge::Kind::Loop &&
+         block->merge.merge->terminator.kind == ir::Terminator::Kind::Switch;
+}
+
 }  // namespace
+
+bool hideStarts(ir::Function& function) {
+  if (std::ranges::none_of(function.blocks, isLeftBySwitch)) return false;
+  HiddenValues hidden(function);
+  for (const Block* block : function.blocks) {
+    if (block->merge.kind != ir::Merge::Kind::Loop) continue;
+    for (Instruction* i : block->instructions)
+      for (Instruction*& operand : i->operands)
+        if (i->op == Op::Phi && i->type == ir::I32 && operand->isConstant()) operand = hidden.hide(operand);
+  }
+  return hidden.apply();
+}
 
 bool carryFlagsAsIntegers(ir::Function& function) {
   if (std::ranges::none_of(function.blocks, carriesFlag)) return false;
@@ -80,7 +99,9 @@ bool carryFlagsAsIntegers(ir::Function& function) {
 }
 
 bool LoopFlags::run(ir::Function& function, PassContext& context) {
-  return context.profile.crashesOnLoopFlags && carryFlagsAsIntegers(function);
+  if (!context.profile.crashesOnLoopFlags) return false;
+  const bool hasHidden = hideStarts(function);
+  return carryFlagsAsIntegers(function) || hasHidden;
 }
 
 }  // namespace mulciber::passes

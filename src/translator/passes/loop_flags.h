@@ -5,6 +5,9 @@
 // too. Where that compiler sees through the integers, operations of a warp in such loops and behind them are wrong
 // (three random programs), so the comparisons that make them booleans again are hidden from it.
 //
+// It also ended so on loops in each other of which the inner one is left to several places: one random program of
+// 400,000. Numbers that loops begin with are hidden from it where a function has a loop of that kind.
+//
 //   needs    SSA form with up-to-date predecessors, structured
 //   leaves   no phi of booleans in a function with a loop that carries one
 #pragma once
@@ -20,5 +23,6 @@ class LoopFlags : public Pass {
 };
 
 bool carryFlagsAsIntegers(ir::Function& function);
+bool hideStarts(ir::Function& function);
 
 }  // namespace mulciber::passes
