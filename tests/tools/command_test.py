@@ -158,16 +158,57 @@ def checked_programs(at):
 
 
 def install_folders(at):
-    """Paths that the dynamic linker takes for several."""
-    for name in ("a space", "a:colon"):
+    """Paths that the dynamic linker takes for several, or for others: it gets a symbolic link in a folder that is the user's alone."""
+    cache, runtime, temporary = at / "own cache", at / "runtime", at / "temporary"
+    for name in ("a space", "a:colon", "a;semicolon", "a$LIB"):
         copy = at / name / "bin/mulciber"
         copy.parent.mkdir(parents=True)
         shutil.copy(MULCIBER, copy)
         (at / name / "lib").symlink_to(BIN.parent / "lib")
-        environment = dict(os.environ, LD_LIBRARY_PATH=str(BIN.parent / "lib"))
-        for what, status in (["run", "true"], 125), (["doctor"], 1):
-            result = subprocess.run([copy, *what], capture_output=True, text=True, env=environment)
-            check(f"{what[0]} installed in '{name}'", result, status, **{"err" if what[0] == "run" else "out": "install Mulciber somewhere else"})
+    runtime.mkdir()
+    temporary.mkdir()
+    folders = {"XDG_CACHE_HOME": str(at / "cache"), "HOME": str(cache), "XDG_RUNTIME_DIR": str(runtime), "TMPDIR": str(temporary)}
+
+    def start(name, *arguments, **environment):
+        return subprocess.run([at / name / "bin/mulciber", *arguments], capture_output=True, text=True, env={**os.environ, **folders, **environment})
+
+    def said(what, name, place, **environment):
+        """A program in it has our libraries, by a link in that place."""
+        show = "echo $LD_PRELOAD; echo $LD_AUDIT; echo $LD_LIBRARY_PATH; grep -c -m1 libmulciber_audit.so /proc/self/maps"
+        result = start(name, "run", "sh", "-c", show, **environment)
+        link = r"(%s/\w{16})" % re.escape(str(place))
+        check(f"run: {what}", result, 0, lines=0, out=rf"^{link}/libmulciber_audit.so\n\1/libmulciber_audit.so(:.*)?\n\1(:.*)?\n1\n$")
+        links = [os.readlink(link) for link in place.iterdir()] if place.exists() else []
+        check(f"run: {what}: the link {links}", result, 0 if str(at / name / "lib") in links and place.stat().st_mode & 0o777 == 0o700 else -1)
+
+    links = at / "cache/mulciber/libraries"
+    together = [subprocess.Popen([at / "a space/bin/mulciber", "run", "true"], env={**os.environ, **folders}, stderr=subprocess.PIPE, text=True)
+                for _ in range(8)]
+    errors = {process.communicate()[1] for process in together}
+    check(f"run: eight at once in a new cache {errors}", run("--version"), 0 if errors == {""} and len(list(links.iterdir())) == 1 else -1)
+    for name in ("a space", "a:colon", "a;semicolon", "a$LIB"):
+        said(f"installed in '{name}'", name, links)
+    check("doctor installed in 'a space'", start("a space", "doctor"), None, out=f"ok +libraries +all in {at}/a space/lib, which programs reach by {links}/")
+    check("doctor under it", start("a space", "run", at / "a space/bin/mulciber", "doctor"), None, out="LD_LIBRARY_PATH has Mulciber's folder")
+    check("check installed in 'a:colon'", start("a:colon", "check", "-p", "vulkan1.3", BIN / "vector_add_driver"), 0, out=r"libcuda\.so\.1: Mulciber's", lines=0)
+
+    for link in list(links.iterdir()):
+        link.unlink()
+        link.symlink_to("/nowhere")
+    said("a link that leads elsewhere is made again", "a space", links)
+    links.chmod(0o777)
+    said("a folder that others can write into is left alone", "a space", runtime / "mulciber/libraries")
+    links.chmod(0o700)
+    links.rename(at / "moved")
+    links.symlink_to(at / "moved")
+    said("so is one that is a link", "a space", runtime / "mulciber/libraries")
+    spoilt = {"XDG_CACHE_HOME": str(links), "HOME": "", "XDG_RUNTIME_DIR": ""}
+    (at / "moved/mulciber").touch()
+    said("without another folder, the one for temporary files", "a space", temporary / f"mulciber-{os.geteuid()}", **spoilt)
+    temporary.chmod(0o777)
+    for what, status, where in ("run", 125, "err"), ("doctor", 1, "out"):
+        check(f"{what}: no folder for a link", start("a space", what, *(["true"] if what == "run" else []), **spoilt), status,
+              **{where: "(?s)a space/lib cannot be named in LD_PRELOAD.*Not a directory.*set XDG_CACHE_HOME to a folder"})
 
 
 def odd_arguments():

@@ -15,6 +15,7 @@
 #include "device_code.h"
 #include "findings.h"
 #include "input.h"
+#include "installation.h"
 #include "linked_libraries.h"
 #include "mapped_file.h"
 #include "runtime/core/platform.h"
@@ -224,15 +225,19 @@ void checkElf(const Elf& elf, const std::string& path, std::vector<Finding>& fin
   } else if (!called.all.empty()) {
     findings.push_back({Verdict::Good, "functions", fmt::format("{} called, all implemented", called.all.size()), {}});
   }
-  const std::string folder = libraryFolder();
-  const auto libraries = elf.section(".dynamic") ? linkedLibraries(path, folder) : std::nullopt;
+  const LinkerPath own = linkerPath(libraryFolder());
+  if (!own.problem.empty()) {
+    findings.push_back({Verdict::Bad, "libraries", own.problem, linkerPathAdvice});
+    return;
+  }
+  const auto libraries = elf.section(".dynamic") ? linkedLibraries(path, own.path) : std::nullopt;
   if (!libraries) {
     findings.push_back({Verdict::Bad, "program",
                         "the dynamic linker does not load it, so no library can be put in front of it",
                         "link it dynamically"});
     return;
   }
-  for (const LinkedLibrary& library : *libraries) checkLibrary(library, folder, findings);
+  for (const LinkedLibrary& library : *libraries) checkLibrary(library, own.path, findings);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "findings.h"
+#include "installation.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
 #include "runtime/vk/instance.h"
@@ -91,9 +92,6 @@ void checkDevices(std::vector<Finding>& findings, std::string& workarounds) {
 
 Finding checkLibraries() {
   const std::string folder = libraryFolder();
-  if (const std::string problem = problemWithFolder(folder); !problem.empty()) {
-    return {Verdict::Bad, "libraries", problem, "install Mulciber somewhere else"};
-  }
   if (folder.empty()) {
     return {Verdict::Bad, "libraries", fmt::format("{} is missing", auditLibrary), "build or install Mulciber again"};
   }
@@ -110,7 +108,10 @@ Finding checkLibraries() {
               "build or install Mulciber again"};
     }
   }
-  return {Verdict::Good, "libraries", fmt::format("all in {}", folder), {}};
+  const LinkerPath named = linkerPath(folder);
+  if (!named.problem.empty()) return {Verdict::Bad, "libraries", named.problem, linkerPathAdvice};
+  const std::string link = named.path == folder ? "" : fmt::format(", which programs reach by {}", named.path);
+  return {Verdict::Good, "libraries", fmt::format("all in {}{}", folder, link), {}};
 }
 
 Finding checkCache() {
@@ -135,7 +136,7 @@ Finding checkCache() {
 
 Finding checkLibraryPath() {
   const char* path = std::getenv("LD_LIBRARY_PATH");
-  const std::string folder = libraryFolder();
+  const std::string folder = linkerPath(libraryFolder()).path;
   if (path && !folder.empty() && std::string(path).find(folder) != std::string::npos) {
     return {Verdict::Good, "library path", "LD_LIBRARY_PATH has Mulciber's folder", {}};
   }

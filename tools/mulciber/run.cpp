@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "commands.h"
+#include "installation.h"
 #include "terminal.h"
 
 namespace mulciber::tool {
@@ -60,16 +61,16 @@ ProgramKind kindOf(const std::string& path) {
 
 int run(const RunOptions& options) {
   const std::string folder = libraryFolder();
-  const std::string audit = folder + "/" + auditLibrary;
-  if (folder.empty() || access(audit.c_str(), R_OK) != 0) {
+  if (folder.empty() || access((folder + "/" + auditLibrary).c_str(), R_OK) != 0) {
     complain(
         fmt::format("{} is not where it should be, in lib beside this program's folder or in {} from there: "
                     "install Mulciber again",
                     auditLibrary, MULCIBER_INSTALLED_LIBRARIES));
     return ExitCannotRun;
   }
-  if (const std::string problem = problemWithFolder(folder); !problem.empty()) {
-    complain(problem + ": install Mulciber somewhere else");
+  const LinkerPath libraries = linkerPath(folder);
+  if (!libraries.problem.empty()) {
+    complain(fmt::format("{}: {}", libraries.problem, linkerPathAdvice));
     return ExitCannotRun;
   }
   const std::string& name = options.command.front();
@@ -98,7 +99,8 @@ int run(const RunOptions& options) {
   if (options.explain) setenv("MULCIBER_EXPLAIN", "1", 1);
   // Triton writes matrix instructions of warpgroups for 9.0, which no Vulkan driver has, and those of warps below.
   setenv("TRITON_OVERRIDE_ARCH", "sm89", 0);
-  prepend("LD_LIBRARY_PATH", folder);
+  const std::string audit = libraries.path + "/" + auditLibrary;
+  prepend("LD_LIBRARY_PATH", libraries.path);
   prepend("LD_PRELOAD", audit);
   prepend("LD_AUDIT", audit);
 

@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 namespace mulciber::tool {
 
@@ -25,26 +24,6 @@ std::string coloured(std::string_view text, Colour colour, int descriptor) {
 
 void complain(std::string_view message) {
   fmt::print(stderr, "{} {}\n", coloured("mulciber:", Colour::Red, STDERR_FILENO), message);
-}
-
-std::string libraryFolder() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  // In a build and in a bundle it is the first, when installed the second.
-  for (const char* folder : {"../lib", MULCIBER_INSTALLED_LIBRARIES}) {
-    const auto path = (program.parent_path() / folder).lexically_normal();
-    if (std::filesystem::exists(path / auditLibrary, error)) return path.string();
-  }
-  const auto folder = program.parent_path().parent_path() / "lib";
-  return std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
-}
-
-std::string problemWithFolder(const std::string& folder) {
-  const size_t separator = folder.find_first_of(" :;\t\n");
-  if (separator == std::string::npos) return {};
-  return fmt::format("{} cannot be named in LD_PRELOAD and LD_AUDIT, because there {} separates names", folder,
-                     folder[separator] == ' ' ? "a space" : json(folder.substr(separator, 1)));
 }
 
 }  // namespace mulciber::tool

@@ -19,14 +19,4 @@ void complain(std::string_view message);
 
 using util::json;
 
-// What the dynamic linker loads to redirect CUDA runtimes inside programs; it lies among our libraries.
-inline constexpr const char* auditLibrary = "libmulciber_audit.so";
-
-// The folder that holds our libraries: where the installation put it, or else lib beside the folder of this program;
-// empty when there is neither.
-std::string libraryFolder();
-
-// Why the dynamic linker cannot take libraries from that folder; empty when it can.
-std::string problemWithFolder(const std::string& folder);
-
 }  // namespace mulciber::tool
