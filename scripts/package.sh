@@ -13,7 +13,7 @@ install_packages dpkg-dev lintian
 log=$(mktemp)
 say "building"
 { cmake -S "$root" -B "$root/build-package" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-    -DMULCIBER_TESTS=OFF -DMULCIBER_BENCH=OFF -DMULCIBER_EXAMPLES=OFF &&
+    -DMULCIBER_ZSH_COMPLETIONS=share/zsh/vendor-completions -DMULCIBER_TESTS=OFF -DMULCIBER_BENCH=OFF -DMULCIBER_EXAMPLES=OFF &&
   cmake --build "$root/build-package"; } >"$log" 2>&1 || { tail -30 "$log" >&2; fail "the build failed; the log is $log"; }
 mkdir -p "$out"
 cpack --config "$root/build-package/CPackConfig.cmake" -B "$out" >"$log" 2>&1 || { tail -30 "$log" >&2; fail "cpack failed; the log is $log"; }

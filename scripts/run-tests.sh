@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
 done
 
 prepare_build
-install_packages valgrind xvfb clang
+install_packages valgrind xvfb clang bash-completion zsh fish
 install_distribution_driver  # has windows, which the 32-lane driver has not
 [ "$validation" = no ] || install_packages vulkan-validationlayers
 use_test_driver "$driver"

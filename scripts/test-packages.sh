@@ -70,14 +70,17 @@ step() {  # WHAT COMMAND...
 # use_project PREFIX-OF-MESSAGES FOLDER: a project of CMake and programs built by hand use the installation in FOLDER.
 use_project() {
   step "$1a project finds the package and builds" \
-    inside sh -c "rm -rf /work/built && cmake -S /work/consumer -B /work/built -DCMAKE_PREFIX_PATH=$2 && cmake --build /work/built"
+    inside sh -c "rm -rf /work/built && cmake -S /work/consumer -B /work/built -DCMAKE_PREFIX_PATH='$2' && cmake --build /work/built"
   step "$1its translator works" inside /work/built/use_translator
   step "$1its CUDA libraries work" inside /work/built/use_cuda
   step "$1its engine works" inside /work/built/use_kernels
-  local flags="PKG_CONFIG_PATH=\$(dirname \$(find $2/lib* -name mulciber.pc)) pkg-config --cflags --libs"
-  step "$1pkg-config knows it" inside sh -c "cd /work && c++ -std=c++20 consumer/use_translator.cpp -o by_hand \$($flags mulciber) &&
-    c++ consumer/use_cuda.cpp -o by_hand_cuda \$($flags mulciber-cuda)"
-  step "$1and what it says works" inside sh -c "LD_LIBRARY_PATH=\$(dirname \$(find $2/lib* -name libmulciber.so)) /work/by_hand && /work/by_hand_cuda"
+  # What pkg-config says is for a shell to read.
+  step "$1pkg-config knows it" inside sh -ec 'cd /work
+    export PKG_CONFIG_PATH="$(find "$1"/lib* -name mulciber.pc -printf %h)"
+    eval "c++ -std=c++20 consumer/use_translator.cpp -o by_hand $(pkg-config --cflags --libs mulciber)"
+    eval "c++ consumer/use_cuda.cpp -o by_hand_cuda $(pkg-config --cflags --libs mulciber-cuda)"' sh "$2"
+  step "$1and what it says works" inside sh -ec 'LD_LIBRARY_PATH="$(find "$1"/lib* -name libmulciber.so -printf %h)" /work/by_hand
+    /work/by_hand_cuda' sh "$2"
 }
 
 for release in "$@"; do
@@ -98,17 +101,23 @@ for release in "$@"; do
   step "package lists" inside apt-get update -qq
   step "the package installs" install "${from[@]}" "/work/mulciber_*.deb" mesa-vulkan-drivers
   step "the command finds the release's Vulkan driver" inside sh -c 'mulciber info | tee /dev/stderr | grep -i llvmpipe'
-  step "the development package installs" install "/work/libmulciber-dev_*.deb" g++ cmake make pkg-config clang libvulkan-dev man-db
+  step "the development package installs" install "/work/libmulciber-dev_*.deb" g++ cmake make pkg-config clang libvulkan-dev man-db \
+    bash-completion zsh fish
   step "mulciberc++ builds a CUDA program" inside sh -c 'cd /work && mulciberc++ -O2 vector_add/vector_add.cu -o vector_add_program'
   step "it runs" inside sh -c '/work/vector_add_program | tee /dev/stderr | grep -v -i wrong'
   step "and under mulciber run" inside mulciber run --explain /work/vector_add_program
   use_project "" /usr
   step "its manual page is read" inside sh -c 'man mulciber | grep precompile'
+  step "bash completes it" inside bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader mulciberc++; complete -p mulciberc++ | grep _mulciber'
+  step "zsh completes it" inside zsh -fc 'autoload -Uz compinit; compinit -D -u; [[ $_comps[mulciber]$_comps[mulciberc++] = _mulciber_mulciber ]]'
+  step "fish completes it" inside fish -c 'complete -C "mulciber run mulciber tr" | grep translate; and complete -C "mulciberc++ -arch sm_8" | grep sm_86'
   step "the packages are removed" inside apt-get purge -qqy mulciber libmulciber-dev
   step "and leave nothing" inside sh -c '! find / -xdev -path /root -prune -o -path /work -prune -o -path /proc -prune -o -iname "*mulciber*" -print | grep -v /var/cache | grep .'
-  step "the tarball is unpacked" inside sh -c 'mkdir /opt/some && tar -xzf /work/mulciber-*.tar.gz -C /opt/some --strip-components=1'
-  step "its command runs a program" inside /opt/some/bin/mulciber run /work/vector_add_program
-  use_project "the tarball: " /opt/some
+  place="/opt/some place"
+  step "the tarball is unpacked" inside sh -c "mkdir '$place' && tar -xzf /work/mulciber-*.tar.gz -C '$place' --strip-components=1"
+  step "its command runs a program" inside "$place/bin/mulciber" run /work/vector_add_program
+  step "its mulciberc++ builds one" inside sh -c "cd /work && '$place/bin/mulciberc++' vector_add/vector_add.cu -o another && ./another"
+  use_project "the tarball: " "$place"
   leave
 done
 say "all is well: $*"

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Installs the build, moves it somewhere else, and uses it as others would: the command, CMake, pkg-config, the man page
-and the completion.
+"""Installs the build, moves it to a path with spaces, and uses it as others would: the command, CMake, pkg-config, the man page
+and the shells' completions.
 
 usage: package_test.py BUILD CXX [EXAMPLE]   EXAMPLE: a CUDA program to run on the device that is expected to be there
 """
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+
+import shells
 
 BUILD, CXX = pathlib.Path(sys.argv[1]), sys.argv[2]
 EXAMPLE = sys.argv[3] if len(sys.argv) > 3 else None
@@ -47,22 +50,47 @@ def options_of(text):
 
 
 def commands_of(help_text):
-    return re.findall(r"^  (\w+) ", help_text.split("Subcommands:")[1], re.M)
+    return re.findall(r"^  (\w+) ", re.split("(?i)subcommands:", help_text)[1], re.M)
 
 
-def completions(script, *words, function="_mulciber"):
-    """What bash would offer for the last word."""
-    line = " ".join(f"'{word}'" for word in words)
-    program = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; {function}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    result = run("bash", "-c", program, PATH=f"{script.parents[3]}/bin:{os.environ['PATH']}")
-    return set(result.stdout.split())
+def listed_options(help_text):
+    """Those that begin a line, short ones and long ones."""
+    lines = re.findall(r"^ +((?:-\w)?,? *(?:--[a-z-]+)?)", help_text, re.M)
+    return {word for line in lines for word in re.findall(r"--?[a-z][a-z-]*", line)}
+
+
+def check_completions(place, commands):
+    both = {"mulciber", "mulciberc++"}
+    compiler_options = set(re.findall(r"^  (--?[a-zA-Z_-]+(?:=false)?)", run(place / "bin/mulciberc++", "--help").stdout, re.M))
+    for shell in shells.shells():
+        def offered(what, wanted, *words):
+            same(f"{shell} completes {what}", shells.offers(shell, place, *words), wanted)
+
+        offered("commands", commands, "mulciber", "")
+        offered("the beginning of one", {"translate"}, "mulciber", "tr")
+        offered("options of the command itself", listed_options(run(place / "bin/mulciber", "--help").stdout), "mulciber", "-")
+        for command in sorted(commands):
+            offered(f"options of {command}", listed_options(run(place / "bin/mulciber", command, "--help").stdout), "mulciber", command, "-")
+        offered("a file behind an option", both, "mulciber", "run", "--trace", "bin/mulc")
+        offered("a file behind that", both, "mulciber", "translate", "-o", "x", "bin/mulc")
+        offered("a profile", {"nvidia"}, "mulciber", "check", "--profile", "n")
+        offered("nothing where it knows nothing", set(), "mulciber", "translate", "x", "--dump", "")
+        offered("a program", both, "mulciber", "run", "--profile", "mulciber")
+        if shell != "bash" or os.path.exists(shells.LOADER):
+            offered("what the program takes", {"translate"}, "mulciber", "run", "--trace", "x", "mulciber", "tr")
+            offered("the same behind --", {"translate"}, "mulciber", "run", "--", "mulciber", "tr")
+        offered("options of mulciberc++", compiler_options, "mulciberc++", "-")
+        offered("architectures", {"sm_80", "sm_86"}, "mulciberc++", "-arch", "sm_8")
+        offered("a Clang", {"mulciberc++"}, "mulciberc++", "--clang=mulciberc")
+        offered("a source", both, "mulciberc++", "-c", "bin/mulc")
 
 
 def main():
     with tempfile.TemporaryDirectory() as at:
         at = pathlib.Path(at)
+        os.environ["XDG_CACHE_HOME"] = str(at / "cache")  # for a link to the libraries
         check("the build installs", run("cmake", "--install", BUILD, "--prefix", at / "first"), "libmulciber")
-        place = at / "second"
+        place = at / "a second place"
         shutil.move(at / "first", place)
         libraries = next(place.glob("lib*/**/libmulciber.so")).parent
         program = place / "bin/mulciber"
@@ -101,7 +129,7 @@ def main():
             check(f"pkg-config knows {name}", flags, "-l")
             target = at / f"{source}_by_pkg_config"
             check("and what it says compiles",
-                  run(CXX, "-std=c++20", CONSUMER / f"{source}.cpp", "-o", target, *flags.stdout.split(),
+                  run(CXX, "-std=c++20", CONSUMER / f"{source}.cpp", "-o", target, *shlex.split(flags.stdout),
                       f"-Wl,-rpath,{libraries}"), "")
             check("and runs", run(target), out)
 
@@ -127,19 +155,14 @@ def main():
                               "int main() { return reinterpret_cast<void*>(&kernel) == nullptr; }\n")
             check("mulciberc++ compiles with the headers that were moved", run(compiler, source, "-o", at / "kernel"), "")
             check("and its program finds the runtime", run(at / "kernel"), "")
+            shutil.copytree(place, at / "a:colon", symlinks=True)
+            linked = run(at / "a:colon/bin/mulciberc++", source, "-o", at / "kernel")
+            same("it says that a program would not find it by a path with a colon", set(re.findall("with mulciber run", linked.stderr)), {"with mulciber run"})
+            check("and the program starts so", run(at / "a:colon/bin/mulciber", "run", at / "kernel"), "")
         else:
             print("skipped: there is no clang++ for mulciberc++")
 
-        script = place / "share/bash-completion/completions/mulciber"
-        same("commands are completed", completions(script, "mulciber", ""), commands)
-        same("so is the beginning of one", completions(script, "mulciber", "tr"), {"translate"})
-        same("so are options", completions(script, "mulciber", "info", "--j"), {"--json"})
-        same("so are those of run, up to the program", completions(script, "mulciber", "run", "--tr"), {"--trace"})
-        same("a file follows --trace", completions(script, "mulciber", "run", "--trace", f"{place}/bin/mulc"),
-             {f"{place}/bin/mulciber", f"{place}/bin/mulciberc++"})
-        script = place / "share/bash-completion/completions/mulciberc++"
-        same("options of mulciberc++ are completed", completions(script, "mulciberc++", "--dr", function="_mulciber_compiler"), {"--dry-run"})
-        same("so are architectures", completions(script, "mulciberc++", "-arch", "sm_8", function="_mulciber_compiler"), {"sm_80", "sm_86"})
+        check_completions(place, commands)
     print(f"{failures} wrong")
     return failures != 0
 

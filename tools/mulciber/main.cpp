@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "commands.h"
+#include "completions.h"
 #include "mulciber/version.h"
 #include "terminal.h"
 #include "util/environment.h"
@@ -53,14 +54,16 @@ int main(int argc, char** argv) {
 
   RunOptions runOptions;
   CLI::App* runCommand = app.add_subcommand("run", "Run a CUDA program on Vulkan");
-  runCommand->add_option("program", runOptions.command, "The program and its arguments");
+  runCommand->add_option("program", runOptions.command, "The program and its arguments")->type_name("PROGRAM");
   runCommand->footer(
       "The program finds Mulciber's libcuda.so.1 and libcudart.so in place of NVIDIA's; a CUDA runtime linked into it "
       "(nvcc's default) is redirected when it is loaded. Programs it starts are treated the same way.\n"
       "Example: mulciber run ./vector_add 1000");
 
-  runCommand->add_option("--trace", runOptions.trace,
-                         "Write what it does over time into this file, for Perfetto or chrome://tracing");
+  runCommand
+      ->add_option("--trace", runOptions.trace,
+                   "Write what it does over time into this file, for Perfetto or chrome://tracing")
+      ->type_name("FILE");
   runCommand->add_flag("--profile", runOptions.profile, "Print a table of its kernels and their times at its end");
   runCommand->add_flag("--explain", runOptions.explain,
                        "Print what was translated, what fell back and which work-arounds were on at its end");
@@ -71,51 +74,64 @@ int main(int argc, char** argv) {
   precompileCommand
       ->add_option("program", precompileOptions.program,
                    "PTX text, a fat binary, or a program, object or library with CUDA code")
+      ->type_name("FILE")
       ->required();
-  precompileCommand->add_option("-k,--kernel", precompileOptions.kernel, "Only this kernel");
-  precompileCommand->add_option(
-      "-b,--block", precompileOptions.blocks,
-      "Block size that it launches, as 256 or 16,16; may be given several times. Drivers compile for each size");
+  precompileCommand->add_option("-k,--kernel", precompileOptions.kernel, "Only this kernel")->type_name("NAME");
+  precompileCommand
+      ->add_option(
+          "-b,--block", precompileOptions.blocks,
+          "Block size that it launches, as 256 or 16,16; may be given several times. Drivers compile for each size")
+      ->type_name("SIZE");
 
   TranslateOptions translateOptions;
   CLI::App* translateCommand = app.add_subcommand("translate", "Translate PTX to SPIR-V, with no device needed");
   translateCommand
       ->add_option("input", translateOptions.input,
                    "PTX text, a fat binary, or a program, object or library with CUDA code; - for standard input")
+      ->type_name("FILE")
       ->required();
-  translateCommand->add_option(
-      "-o,--output", translateOptions.output,
-      "File for the kernel, - for standard output, or folder for several (default: KERNEL.spv here)");
-  translateCommand->add_option("-k,--kernel", translateOptions.kernel, "Only this kernel");
+  translateCommand
+      ->add_option("-o,--output", translateOptions.output,
+                   "File for the kernel, - for standard output, or folder for several (default: KERNEL.spv here)")
+      ->type_name("FILE");
+  translateCommand->add_option("-k,--kernel", translateOptions.kernel, "Only this kernel")->type_name("NAME");
   translateCommand
       ->add_option("-p,--profile", translateOptions.profiles,
                    "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3). Several "
                    "times with --library, where there is also portable: a device takes the first that it suits")
+      ->type_name("PROFILE")
       ->allow_extra_args(false);
   translateCommand
       ->add_option("--library", translateOptions.library,
                    "Write PREFIX.kernels, which engines load without the translator, with PREFIX.h, "
                    "PREFIX.c and PREFIX.json")
       ->type_name("PREFIX");
-  translateCommand->add_option("--dump", translateOptions.dump,
-                               "Print a stage of the translation (ptx, ir, ssa, spirv, ..., or all)");
+  translateCommand
+      ->add_option("--dump", translateOptions.dump,
+                   "Print a stage of the translation (ptx, ir, ssa, spirv, ..., or all)")
+      ->type_name("STAGE");
   translateCommand->add_flag("--text", translateOptions.asText, "SPIR-V as text; on standard output without -o");
   translateCommand->add_flag("--json", translateOptions.asJson, "Describe the kernels on standard output, as JSON");
   translateCommand->add_flag("-g,--debug", translateOptions.debugInfo,
                              "Keep the lines of the CUDA source and the names of registers");
   translateCommand->add_flag("!--flush-denormals", translateOptions.exactDenormals,
                              "Let the device flush float denormals where keeping them costs speed");
-  translateCommand->add_option("--inline-limit", translateOptions.inlineLimit,
-                               "Instructions a kernel may have with all functions inlined (default: 32768)");
+  translateCommand
+      ->add_option("--inline-limit", translateOptions.inlineLimit,
+                   "Instructions a kernel may have with all functions inlined (default: 32768)")
+      ->type_name("NUMBER");
 
   CheckOptions checkOptions;
   CLI::App* checkCommand = app.add_subcommand("check", "Say what a program needs, and what of it is not there");
   checkCommand
       ->add_option("program", checkOptions.program, "A program or library, a fat binary, or PTX; it is not started")
+      ->type_name("FILE")
       ->required();
-  checkCommand->add_option("-p,--profile", checkOptions.profile,
-                           "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: the first "
-                           "device's, or vulkan1.3 without one)");
+  checkCommand
+      ->add_option("-p,--profile", checkOptions.profile,
+                   "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: the first device's, "
+                   "or vulkan1.3 without one)")
+      ->type_name("PROFILE");
   checkCommand->add_flag("--json", checkOptions.asJson, "As JSON");
 
   InfoOptions infoOptions;
@@ -128,6 +144,8 @@ int main(int argc, char** argv) {
   CLI::App* doctorCommand = app.add_subcommand("doctor", "Check the installation and say what to do");
   doctorCommand->add_flag("--json", doctorOptions.asJson, "As JSON");
 
+  if (argc > 1 && std::strcmp(argv[1], "--completions") == 0)  // for the scripts in packaging/, so in no help
+    return printCompletions(app, argc > 2 ? argv[2] : "") ? ExitSuccess : ExitUsage;
   if (const std::string problem = argc > 1 ? problemWithCommand(app, argv[1]) : std::string(); !problem.empty()) {
     complain(problem);
     return ExitUsage;

@@ -31,22 +31,41 @@ namespace {
 namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 
-constexpr const char* usage = R"(usage: mulciberc++ [OPTION...] FILE...
-Compiles CUDA C++ (.cu) with Clang and Mulciber's headers, and links it to Mulciber's libcudart. Other files and options
-go to Clang as they are.
+// What the help lists, and shells complete: the option as it is, how the help calls what it takes, what that is for
+// shells (as in tools/mulciber/completions.h), and what it is for.
+struct ListedOption {
+  const char *word, *argument, *takes, *text;
+};
+constexpr ListedOption listedOptions[] = {
+    {"-o", " FILE", "FILE", "where the result goes"},
+    {"-c", "", "-", "make objects"},
+    {"-ptx", "", "-", "make PTX"},
+    {"-arch", " sm_NN", "sm_70,sm_75,sm_80,sm_86", "the architecture of the PTX, from sm_70 to sm_86 (default: sm_80)"},
+    {"-x", " cu", "cu,c++", "the files that follow are CUDA C++"},
+    {"-fmad=false", "", "-", "keep products and sums apart"},
+    {"-use_fast_math", "", "-", "flush denormals and use fast approximations"},
+    {"-Xcompiler", " OPTION", "OPTION", "for the host's compilation alone"},
+    {"--clang=", "PROGRAM", "PROGRAM",
+     "the Clang to use (default: clang++, clang++-19 ... clang++-14, whichever is found first)"},
+    {"--dry-run", "", "-", "print what would be run"},
+};
 
-  -o FILE             where the result goes
-  -c                  make objects
-  -ptx                make PTX
-  -arch sm_NN         the architecture of the PTX, from sm_70 to sm_86 (default: sm_80)
-  -x cu               the files that follow are CUDA C++
-  -fmad=false         keep products and sums apart
-  -use_fast_math      flush denormals and use fast approximations
-  -Xcompiler OPTION   for the host's compilation alone
-  --clang=PROGRAM     the Clang to use (default: clang++, clang++-19 ... clang++-14, whichever is found first)
-  --dry-run           print what would be run
-nvcc's other options that change no result are accepted.
-)";
+void printUsage() {
+  fmt::print(
+      "usage: mulciberc++ [OPTION...] FILE...\n"
+      "Compiles CUDA C++ (.cu) with Clang and Mulciber's headers, and links it to Mulciber's libcudart. Other files "
+      "and "
+      "options\ngo to Clang as they are.\n\n");
+  for (const ListedOption& option : listedOptions)
+    fmt::print("  {:<20}{}\n", fmt::format("{}{}", option.word, option.argument), option.text);
+  fmt::print("nvcc's other options that change no result are accepted.\n");
+}
+
+// In the form that tools/mulciber/completions.h describes.
+void printCompletions() {
+  for (const ListedOption& option : listedOptions) fmt::print("{}\t{}\t{}\n", option.word, option.takes, option.text);
+  fmt::print("*\tFILE\ta source, an object or a library\n");
+}
 
 // The folders that belong to this program, in the build tree or where it is installed.
 struct Installation {
@@ -204,6 +223,12 @@ class Driver {
     if (options_.product == Product::Object) return otherObjects();
     append(link, {"-isystem", installation_.headers + "/cuda"});
     append(link, options_.link);
+    if (installation_.libraries.find(':') != std::string::npos)
+      fmt::print(
+          stderr,
+          "mulciberc++: the program will not find {} by itself, because a colon ends a path where programs look for "
+          "libraries: start it with mulciber run\n",
+          installation_.libraries);
     append(link, {"-Qunused-arguments", "-L" + installation_.libraries, "-lcudart",
                   "-Wl,-rpath," + installation_.libraries, "-o", outputOr("a.out")});
     return execute(link);
@@ -359,9 +384,10 @@ class Driver {
 };
 
 int run(const std::vector<std::string>& arguments) {
+  if (arguments == std::vector<std::string>{"--completions"}) return printCompletions(), 0;
   try {
     const Options options = parse(arguments);
-    if (options.isHelp) return std::fputs(usage, stdout), 0;
+    if (options.isHelp) return printUsage(), 0;
     if (options.isVersion) return std::puts("mulciberc++ " MULCIBER_VERSION_STRING), 0;
     return Driver(options).run();
   } catch (const WrongUsage& wrong) {
