@@ -24,7 +24,7 @@ _mulciber() {
   local tool=${COMP_WORDS[0]##*/} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= list taken=- each
   COMPREPLY=()
   [ "$tool" != mulciber ] || [ "$COMP_CWORD" = 1 ] || command=${COMP_WORDS[1]}
-  list=$("$tool" --completions $command 2>/dev/null)
+  list=$("$tool" --completions ${command:+"$command"} 2>/dev/null)
   if [ "$command" = run ] && [ "$COMP_CWORD" -gt "$(_mulciber_program)" ]; then
     _command_offset "$(_mulciber_program)"  # the program's own completion
     return

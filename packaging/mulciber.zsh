@@ -17,16 +17,14 @@ _mulciber_program() {  # the program's own completion
 }
 
 _mulciber() {
-  local tool=${words[1]:t} word takes text
+  local word takes text
   local -a command subcommands specifications
-  if [[ $tool = mulciber ]]; then
-    if (( CURRENT > 2 )); then
-      command=$words[2]
-      shift words
-      (( CURRENT-- ))
-    fi
+  if [[ $service = mulciber ]] && (( CURRENT > 2 )); then
+    command=$words[2]
+    shift words
+    (( CURRENT-- ))
   fi
-  $tool --completions $command 2>/dev/null | while IFS=$'\t' read -r word takes text; do
+  $service --completions $command 2>/dev/null | while IFS=$'\t' read -r word takes text; do
     case $word in
       [a-z]*) subcommands+=("$word:$text") ;;
       \*)

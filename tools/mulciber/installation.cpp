@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "util/private_folder.h"
@@ -24,9 +25,11 @@ namespace fs = std::filesystem;
 // Besides separators of paths, what begins $ORIGIN and its kin.
 bool isTakenWhole(std::string_view path) { return path.find_first_of(" :;$\t\n") == path.npos; }
 
-bool onlyOwnersRename(const char* folder) {
+// Whether nobody but root can put a folder in the place of this user's there.
+bool isSafeForFolders(const char* path) {
   struct stat status;
-  return stat(folder, &status) == 0 && ((status.st_mode & S_ISVTX) || !(status.st_mode & (S_IWGRP | S_IWOTH)));
+  if (stat(path, &status) != 0 || (status.st_uid != 0 && status.st_uid != geteuid())) return false;
+  return (status.st_mode & S_ISVTX) || !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 // Where a link can lie, best first. A program that still runs when its user logs out, after which XDG_RUNTIME_DIR is
@@ -41,7 +44,7 @@ std::vector<fs::path> foldersForLinks() {
   add(std::getenv("XDG_RUNTIME_DIR"), "mulciber/libraries");
   const char* ownTemporary = std::getenv("TMPDIR");
   const char* temporary = ownTemporary ? ownTemporary : "/tmp";
-  if (onlyOwnersRename(temporary)) add(temporary, fmt::format("mulciber-{}", geteuid()));
+  if (isSafeForFolders(temporary)) add(temporary, fmt::format("mulciber-{}", geteuid()));
   return folders;
 }
 
