@@ -1,5 +1,6 @@
 // What an engine pays for a launch: host time to record one into its own command buffer, and a frame of such launches
-// from recording to the end, on the engine's own device. No CUDA library takes part.
+// from recording to the end, on the engine's own device. Beside it the same Vulkan commands for a kernel of nothing:
+// what the driver takes of that time. No CUDA library takes part.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +12,8 @@
 #include <volk.h>
 //
 #include "mulciber/engine.hpp"
+#include "mulciber/kernel_abi.h"
+#include "mulciber/translator.h"
 
 namespace {
 
@@ -122,21 +125,16 @@ struct Times {
   double record, frame;  // microseconds for a launch
 };
 
-Times measure(Host& host, const engine::Context& context, const engine::Kernel& kernel, VkDeviceAddress data,
-              uint32_t flags) {
-  const engine::Shape shape{{1, 1, 1}, {256, 1, 1}};
+// `record` records all launches of a round and says when it had; `finish` comes behind the frame.
+template <typename Record, typename Finish>
+Times measure(Host& host, Record&& record, Finish&& finish) {
   std::vector<double> records, frames;
   for (int round = 0; round < rounds; ++round) {
     vkResetCommandPool(host.device, host.pool, 0);
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     vkBeginCommandBuffer(host.commands, &begin);
-    const MulciberRecordingInfo info{sizeof(info), host.commands, host.family, flags, static_cast<uint64_t>(round)};
-    engine::Recording recording(context.get(), info);
-    const auto start = Clock::now();
-    for (int i = 0; i < launches; ++i) recording.launch(kernel, shape, data, 1);
-    const auto recorded = Clock::now();
-    recording.end();
+    const auto [start, recorded] = record(round);
     vkEndCommandBuffer(host.commands);
     VkSubmitInfo submit{};
     submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
@@ -146,7 +144,7 @@ Times measure(Host& host, const engine::Context& context, const engine::Kernel& 
     require(vkWaitForFences(host.device, 1, &host.fence, VK_TRUE, 20'000'000'000) == VK_SUCCESS, "waiting");
     const auto end = Clock::now();
     vkResetFences(host.device, 1, &host.fence);
-    context.retire(static_cast<uint64_t>(round));
+    finish(round);
     const auto micros = [](auto duration) {
       return std::chrono::duration<double, std::micro>(duration).count() / launches;
     };
@@ -154,6 +152,99 @@ Times measure(Host& host, const engine::Context& context, const engine::Kernel& 
     frames.push_back(micros(end - start));
   }
   return {median(records), median(frames)};
+}
+
+struct Span {
+  Clock::time_point start, recorded;
+};
+
+Times measureEngine(Host& host, const engine::Context& context, const engine::Kernel& kernel, VkDeviceAddress data,
+                    uint32_t flags) {
+  const engine::Shape shape{{1, 1, 1}, {256, 1, 1}};
+  const auto record = [&](int round) {
+    const MulciberRecordingInfo info{sizeof(info), host.commands, host.family, flags, static_cast<uint64_t>(round)};
+    engine::Recording recording(context.get(), info);
+    const auto start = Clock::now();
+    for (int i = 0; i < launches; ++i) recording.launch(kernel, shape, data, 1);
+    const auto recorded = Clock::now();
+    recording.end();
+    return Span{start, recorded};
+  };
+  return measure(host, record, [&](int round) { context.retire(static_cast<uint64_t>(round)); });
+}
+
+// The kernel `add` as a pipeline of the engine's own, which no library records.
+class Pipeline {
+ public:
+  Pipeline(VkDevice device, VkDeviceAddress data) : device_(device) {
+    mulciber::Diagnostics diagnostics;
+    const auto module = mulciber::parseModule(std::string_view(ptx, sizeof(ptx) - 1), "add.ptx", diagnostics);
+    const mulciber::TargetProfile* profile = mulciber::builtinProfile("vulkan1.3");
+    const auto kernel = module ? mulciber::translate(*module, "add", *profile, {}, diagnostics) : std::nullopt;
+    require(kernel.has_value(), "translating");
+    push_.gridDim[0] = push_.gridDim[1] = push_.gridDim[2] = 1;
+    push_.data = data;
+    push_.value = 1;
+    VkShaderModuleCreateInfo moduleInfo{};
+    moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    moduleInfo.codeSize = kernel->spirv.size() * sizeof(uint32_t);
+    moduleInfo.pCode = kernel->spirv.data();
+    require(vkCreateShaderModule(device, &moduleInfo, nullptr, &module_) == VK_SUCCESS, "vkCreateShaderModule");
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes};
+    VkPipelineLayoutCreateInfo layoutInfo{};
+    layoutInfo.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    layoutInfo.pushConstantRangeCount = 1;
+    layoutInfo.pPushConstantRanges = &range;
+    require(vkCreatePipelineLayout(device, &layoutInfo, nullptr, &layout_) == VK_SUCCESS, "vkCreatePipelineLayout");
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module_;
+    info.stage.pName = "main";
+    info.layout = layout_;
+    require(vkCreateComputePipelines(device, nullptr, 1, &info, nullptr, &pipeline_) == VK_SUCCESS, "a pipeline");
+  }
+  ~Pipeline() {
+    vkDestroyPipeline(device_, pipeline_, nullptr);
+    vkDestroyPipelineLayout(device_, layout_, nullptr);
+    vkDestroyShaderModule(device_, module_, nullptr);
+  }
+
+  Span record(VkCommandBuffer commands, bool isOrdered) const {
+    VkMemoryBarrier2 barrier{};
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
+    barrier.srcStageMask = barrier.dstStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+    barrier.srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT;
+    VkDependencyInfo dependency{};
+    dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
+    dependency.memoryBarrierCount = 1;
+    dependency.pMemoryBarriers = &barrier;
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+    const auto start = Clock::now();
+    for (int i = 0; i < launches; ++i) {
+      if (isOrdered) vkCmdPipelineBarrier2(commands, &dependency);
+      vkCmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, &push_);
+      vkCmdDispatch(commands, 1, 1, 1);
+    }
+    return {start, Clock::now()};
+  }
+
+ private:
+  VkDevice device_;
+  VkShaderModule module_ = VK_NULL_HANDLE;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  VkPipeline pipeline_ = VK_NULL_HANDLE;
+  struct : mulciber::abi::PushHeader {
+    uint64_t data;
+    uint32_t value;
+  } push_{};
+  static constexpr uint32_t pushBytes = mulciber::abi::parameterOffset + 12;
+};
+
+void print(const char* what, const Times& times) {
+  std::printf("%-34s %10.3f %10.3f\n", what, times.record, times.frame);
 }
 
 }  // namespace
@@ -168,10 +259,14 @@ int main() {
       kernel.prepare({{1, 1, 1}, {256, 1, 1}});
       const VkDeviceAddress data = context.allocate(1024);
       std::printf("%-34s %10s %10s\n", "us for a launch, of 1000", "recording", "in all");
-      const Times ordered = measure(host, context, kernel, data, 0);
-      std::printf("%-34s %10.3f %10.3f\n", "one after the other", ordered.record, ordered.frame);
-      const Times free = measure(host, context, kernel, data, MULCIBER_RECORDING_UNORDERED);
-      std::printf("%-34s %10.3f %10.3f\n", "unordered", free.record, free.frame);
+      const Pipeline pipeline(host.device, data);
+      for (const bool isOrdered : {true, false}) {
+        print(isOrdered ? "one after the other" : "unordered",
+              measureEngine(host, context, kernel, data, isOrdered ? 0 : MULCIBER_RECORDING_UNORDERED));
+        print("  the driver alone",
+              measure(
+                  host, [&](int) { return pipeline.record(host.commands, isOrdered); }, [](int) {}));
+      }
     }
     vkDestroyFence(host.device, host.fence, nullptr);
     vkDestroyCommandPool(host.device, host.pool, nullptr);
