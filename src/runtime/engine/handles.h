@@ -91,7 +91,11 @@ using core::Error;
 
 // The result, with a sentence about it for mulciberGetErrorMessage().
 MulciberResult fail(MulciberResult result, std::string message);
-MulciberResult resultOf(Error error, const char* what);  // of core's; Success is MULCIBER_SUCCESS
+MulciberResult failureOf(Error error, const char* what);
+// Of core's results. Each launch asks several times, and most succeed.
+inline MulciberResult resultOf(Error error, const char* what) {
+  return error == Error::Success ? MULCIBER_SUCCESS : failureOf(error, what);
+}
 
 // Nothing thrown may cross the C boundary; only memory can run out in here.
 template <class Body>

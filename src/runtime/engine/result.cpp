@@ -11,10 +11,9 @@ MulciberResult fail(MulciberResult result, std::string message) {
   return result;
 }
 
-MulciberResult resultOf(Error error, const char* what) {
+MulciberResult failureOf(Error error, const char* what) {
   MulciberResult result = MULCIBER_ERROR_UNKNOWN;
   switch (error) {
-    case Error::Success: return MULCIBER_SUCCESS;
     case Error::InvalidValue:
     case Error::InvalidHandle:
     case Error::InvalidContext: result = MULCIBER_ERROR_INVALID_ARGUMENT; break;
