@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint32_t threads = 64, stride = 48;
 
-// Makes the word %r9 of the number %rs1; %r8 is 7. Its lower half becomes the number, so that behind the branch it is
-// one of both.
+// Makes the word %r9 of the number %rs1; %r8 is 7. The word's lower half is then written to %rs1, so that behind the
+// branch %rs1 is either what was loaded or what was shifted.
 struct Shift {
   const char* text;
   std::function<uint32_t(int32_t x)> value;

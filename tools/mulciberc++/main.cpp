@@ -54,8 +54,8 @@ void printUsage() {
   fmt::print(
       "usage: mulciberc++ [OPTION...] FILE...\n"
       "Compiles CUDA C++ (.cu) with Clang and Mulciber's headers, and links it to Mulciber's libcudart. Other files "
-      "and "
-      "options\ngo to Clang as they are.\n\n");
+      "and\n"
+      "options go to Clang as they are.\n\n");
   for (const ListedOption& option : listedOptions)
     fmt::print("  {:<20}{}\n", fmt::format("{}{}", option.word, option.argument), option.text);
   fmt::print("nvcc's other options that change no result are accepted.\n");
