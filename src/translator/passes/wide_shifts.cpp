@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <ranges>
 #include <vector>
 
 #include "translator/passes/hidden_values.h"
@@ -52,9 +51,10 @@ bool hideWideShifts(ir::Function& function) {
     const std::optional<unsigned> scale = scaleOf(use, value);
     return scale ? 1U << (wrong - *scale) | leads[use.id] >> *scale : 0;
   };
-  for (const ir::Block* block : function.blocks | std::views::reverse)
-    for (const Instruction* use : block->instructions | std::views::reverse)
-      for (const Instruction* operand : use->operands) leads[operand->id] |= leadsThrough(*use, *operand);
+  // By iterators: Clang 14 cannot compile std::views::reverse of the standard library that it finds.
+  for (auto block = function.blocks.rbegin(); block != function.blocks.rend(); ++block)
+    for (auto use = (*block)->instructions.rbegin(); use != (*block)->instructions.rend(); ++use)
+      for (const Instruction* operand : (*use)->operands) leads[operand->id] |= leadsThrough(**use, *operand);
   HiddenValues hidden(function);
   for (const ir::Block* block : function.blocks)
     for (Instruction* use : block->instructions)
