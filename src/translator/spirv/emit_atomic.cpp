@@ -104,6 +104,11 @@ Id computeNew(Emitter& e, const ir::Instruction& i, ir::Space space, Id old) {
   }
 }
 
+// NVIDIA's GPUs have no instruction for it in shared memory, so that their driver makes it of a loop.
+bool isLoopOnNvidia(const ir::Instruction& i) {
+  return i.op == Op::AtomicFAdd || (i.type.totalBits() == 64 && i.op != Op::AtomicExchange);
+}
+
 struct Native {
   spv::Op op;
   ir::Type element;
@@ -115,6 +120,7 @@ std::optional<Native> nativeAtomic(Emitter& e, const ir::Instruction& i, ir::Spa
   ModuleBuilder& m = e.module;
   bool isShared = space == ir::Space::Shared;
   if (needsExactSum(e, i, space)) return std::nullopt;
+  if (isShared && p.partsLanesAtSharedAtomics && isLoopOnNvidia(i)) return std::nullopt;
   if (i.op == Op::AtomicFAdd) {
     bool canPoint = !isShared || p.sharedExplicitLayout;
     if (i.type == ir::F32 && canPoint && (isShared ? p.atomicSharedFloat32Add : p.atomicFloat32Add)) {
