@@ -2,6 +2,7 @@
 // make a zero: additions of zero, products by one and their kin. Compilers of devices take them for nothing at all.
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <span>
 
 #include "execute/ptx_test.h"
@@ -218,6 +219,55 @@ class FlushedMovesPtx : public PtxTest {
 };
 
 TEST_F(FlushedMovesPtx, MakeZerosOfDenormals) { expectMoves(device->profile()); }
+
+// Beside operations with .ftz, those of f16 give of constants what they give of the same numbers in memory.
+TEST_F(FlushedMovesPtx, HalvesKeepDenormals) {
+  constexpr uint16_t pairs[][2] = {
+      {0x0001, 0x687D}, {0x8003, 0x0001}, {0x03FF, 0x0001}, {0x0400, 0x3800}, {0x3C00, 0x8001}};
+  const char* const operations[] = {
+      "add.rn.f16 %h3, %h1, %h2;",
+      "sub.rn.f16 %h3, %h1, %h2;",
+      "mul.rn.f16 %h3, %h1, %h2;",
+      "min.f16 %h3, %h1, %h2;",
+      "max.f16 %h3, %h1, %h2;",
+      "min.xorsign.abs.f16 %h3, %h1, %h2;",
+      "fma.rn.f16 %h3, %h1, %h2, %h1;",
+      "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; min.f16x2 %r2, %r2, %r3; mov.b32 {%h3, %h4}, %r2;",
+      "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; add.rn.f16x2 %r2, %r2, %r3; mov.b32 {%h4, %h3}, %r2;",
+      "cvt.f32.f16 %f2, %h1; mul.ftz.f32 %f2, %f2, 0f45800000; cvt.rn.f16.f32 %h3, %f2;",
+      "neg.f16 %h3, %h1; max.f16 %h3, %h3, %h2;",
+  };
+  constexpr size_t count = std::size(operations), lanes = 2;
+  for (const uint16_t(&pair)[2] : pairs)
+    for (const std::string choice : {"", "selp.b16 %h1, %h1, %h5, %p1;", "@!%p1 mov.b16 %h2, %h5;"}) {
+      if (device->physical().isCpu() && &pair != pairs) continue;  // all of them take such a driver long
+      Buffer in(*device, 16), out(*device, count * lanes * 4);
+      std::memcpy(in.as<uint16_t>(), pair, sizeof pair);
+      std::string body;
+      for (const char* operation : operations)
+        body += "mov.b16 %h1, " + std::to_string(pair[0]) + "; mov.b16 %h2, " + std::to_string(pair[1]) + ";" + choice +
+                operation + " st.global.b16 [%rd2], %h3; ld.global.v2.b16 {%h1, %h2}, [%rd1];" + choice + operation +
+                " st.global.b16 [%rd2+2], %h3; add.u64 %rd2, %rd2, 4;\n";
+      Launch launch;
+      launch.block[0] = lanes;
+      launch.add(in.address()).add(out.address());
+      runPtx(R"(.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+  .reg .b32 %r<4>; .reg .f32 %f<3>; .reg .b16 %h<6>; .reg .b64 %rd<3>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
+  ld.global.f32 %f1, [%rd1]; add.ftz.f32 %f1, %f1, 0f3F800000; cvt.rn.f16.f32 %h5, %f1;
+)" + ("mad.wide.u32 %rd2, %r1, " + std::to_string(count * 4) + ", %rd2;\n") +
+                 body + "ret;\n}\n",
+             launch, device->profile());
+      for (size_t i = 0; i < count * lanes; ++i)
+        EXPECT_EQ(out.as<uint16_t>()[i * 2], out.as<uint16_t>()[i * 2 + 1])
+            << choice << operations[i % count] << " of " << std::hex << pair[0] << " and " << pair[1] << " in thread "
+            << i / count;
+    }
+}
 
 }  // namespace
 }  // namespace mulciber::test

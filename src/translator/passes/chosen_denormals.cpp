@@ -13,7 +13,16 @@ using ir::Instruction;
 using ir::Op;
 
 bool isDenormal(const Instruction& constant) {
-  return constant.type.bits == 32 && (constant.payload & 0x7F80'0000) == 0 && (constant.payload & 0x007F'FFFF) != 0;
+  switch (constant.type.bits) {
+    case 16: return (constant.payload & 0x7C00) == 0 && (constant.payload & 0x03FF) != 0;
+    case 32: return (constant.payload & 0x7F80'0000) == 0 && (constant.payload & 0x007F'FFFF) != 0;
+    default: return false;
+  }
+}
+
+// Such constants of f32 are zeros by now.
+bool isDenormalHalf(const Instruction& operand) {
+  return operand.isConstant() && operand.type.bits == 16 && isDenormal(operand);
 }
 
 bool isOneOfOperands(Op op) {
@@ -21,16 +30,19 @@ bool isOneOfOperands(Op op) {
     case Op::Phi:
     case Op::Select:
     case Op::Bitcast:
+    case Op::VecBuild:
+    case Op::VecExtract:
     case Op::FNeg:
     case Op::FAbs: return true;
     default: return false;
   }
 }
 
-bool flushes(const Instruction& i) {
+// Of f16 too: its denormals count on the device, but the compiler makes zeros of those that it knows.
+bool mayFlush(const Instruction& i) {
   const ir::Family family = ir::family(i.op);
-  return i.type == ir::F32 && (family == ir::Family::FloatArithmetic || family == ir::Family::FloatFunction) &&
-         !isOneOfOperands(i.op);
+  return i.type.isFloat() && i.type.bits <= 32 &&
+         (family == ir::Family::FloatArithmetic || family == ir::Family::FloatFunction) && !isOneOfOperands(i.op);
 }
 
 }  // namespace
@@ -48,13 +60,14 @@ bool hideChosenDenormals(ir::Function& function) {
   HiddenValues hidden(function);
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) {
-      if (!flushes(*i)) continue;
-      if (std::ranges::all_of(i->operands, [](const Instruction* x) { return x->isConstant(); })) {
-        i->operands[0] = hidden.hide(i->operands[0]);  // the result may be denormal
-        continue;
+      if (!mayFlush(*i)) continue;
+      // Then the result may be denormal, whatever they are.
+      const bool ofConstants = std::ranges::all_of(i->operands, [](const Instruction* x) { return x->isConstant(); });
+      for (size_t n = 0; n < i->operands.size(); ++n) {
+        Instruction*& operand = i->operands[n];
+        const bool counts = operand->type.isFloat() && (mayBeDenormal[operand->id] || isDenormalHalf(*operand));
+        if (counts || (ofConstants && n == 0)) operand = hidden.hide(operand);
       }
-      for (Instruction*& operand : i->operands)
-        if (operand->type == ir::F32 && mayBeDenormal[operand->id]) operand = hidden.hide(operand);
     }
   return hidden.apply();
 }
