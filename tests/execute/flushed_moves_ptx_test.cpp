@@ -220,7 +220,7 @@ class FlushedMovesPtx : public PtxTest {
 
 TEST_F(FlushedMovesPtx, MakeZerosOfDenormals) { expectMoves(device->profile()); }
 
-// Beside operations with .ftz, those of f16 give of constants what they give of the same numbers in memory.
+// In a kernel with .ftz operations, an f16 operation on constants gives what it gives on the same numbers from memory.
 TEST_F(FlushedMovesPtx, HalvesKeepDenormals) {
   constexpr uint16_t pairs[][2] = {
       {0x0001, 0x687D}, {0x8003, 0x0001}, {0x03FF, 0x0001}, {0x0400, 0x3800}, {0x3C00, 0x8001}};

@@ -20,7 +20,7 @@ bool isDenormal(const Instruction& constant) {
   }
 }
 
-// Such constants of f32 are zeros by now.
+// legalize_floats has made zeros of denormal f32 constants; those of f16 stand as they are.
 bool isDenormalHalf(const Instruction& operand) {
   return operand.isConstant() && operand.type.bits == 16 && isDenormal(operand);
 }
@@ -38,7 +38,7 @@ bool isOneOfOperands(Op op) {
   }
 }
 
-// Of f16 too: its denormals count on the device, but the compiler makes zeros of those that it knows.
+// Operations of f16 are among them: the device keeps f16 denormals, but its compiler makes zeros of constant ones.
 bool mayFlush(const Instruction& i) {
   const ir::Family family = ir::family(i.op);
   return i.type.isFloat() && i.type.bits <= 32 &&
@@ -61,12 +61,12 @@ bool hideChosenDenormals(ir::Function& function) {
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) {
       if (!mayFlush(*i)) continue;
-      // Then the result may be denormal, whatever they are.
+      // The result of such an operation may be denormal even where no operand is.
       const bool ofConstants = std::ranges::all_of(i->operands, [](const Instruction* x) { return x->isConstant(); });
       for (size_t n = 0; n < i->operands.size(); ++n) {
         Instruction*& operand = i->operands[n];
-        const bool counts = operand->type.isFloat() && (mayBeDenormal[operand->id] || isDenormalHalf(*operand));
-        if (counts || (ofConstants && n == 0)) operand = hidden.hide(operand);
+        const bool mayBeZeroed = operand->type.isFloat() && (mayBeDenormal[operand->id] || isDenormalHalf(*operand));
+        if (mayBeZeroed || (ofConstants && n == 0)) operand = hidden.hide(operand);
       }
     }
   return hidden.apply();

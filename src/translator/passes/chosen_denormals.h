@@ -1,6 +1,6 @@
 // Keeps the compilers of devices that flush denormals from computing beforehand with denormal constants that the
 // program chooses: of `(p ? x : 1e-40f) + 0` they make `p ? x + 0 : 1e-40f`, though an addition flushes. Nor do they
-// flush the result of an operation on constants. Of f16 they flush them, though the device does not.
+// flush the result of an operation on constants. But they make zeros of denormal f16 constants, which the device keeps.
 #pragma once
 
 #include "translator/passes/pass.h"

@@ -104,7 +104,7 @@ Id computeNew(Emitter& e, const ir::Instruction& i, ir::Space space, Id old) {
   }
 }
 
-// NVIDIA's GPUs have no instruction for it in shared memory, so that their driver makes it of a loop.
+// NVIDIA's GPUs have no such instruction for shared memory: their driver emits a loop.
 bool isLoopOnNvidia(const ir::Instruction& i) {
   return i.op == Op::AtomicFAdd || (i.type.totalBits() == 64 && i.op != Op::AtomicExchange);
 }
