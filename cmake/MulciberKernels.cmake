@@ -4,7 +4,7 @@
 #   SOURCES       PTX, or CUDA sources. Those are compiled by nvcc, or else by mulciberc++ where Clang is; without
 #                 either, the PTX of the same name beside the source is taken.
 #   PROFILES      the devices it is for, best first: JSON files, or names that `mulciber translate` knows; without it
-#                 nvidia, lavapipe, and portable for all others
+#                 nvidia, lavapipe, and portable for all others, as `mulciber translate --library` has them
 #   ARCHITECTURE  of CUDA sources; 75 without it
 #   OPTIONS       of `mulciber translate`, such as --flush-denormals
 
@@ -26,9 +26,6 @@ function(mulciber_add_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "ARCHITECTURE" "SOURCES;PROFILES;OPTIONS")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "mulciber_add_kernels(TARGET SOURCES sources...): ${arg_UNPARSED_ARGUMENTS} is not understood")
-  endif()
-  if(NOT arg_PROFILES)
-    set(arg_PROFILES nvidia lavapipe portable)
   endif()
   if(NOT arg_ARCHITECTURE)
     set(arg_ARCHITECTURE 75)

@@ -292,6 +292,11 @@ def main():
         reflection = json.loads((at / "lib.json").read_text())
         check(f"translate: what it says of itself, not {reflection}", run("--version"), 0 if reflection["profiles"] == ["lavapipe", "nvidia"]
               and [(k["identifier"], k["kinds"]) for k in reflection["kernels"]] == [("one", ["integer"]), ("two", [])] else -1)
+        (at / "f64.ptx").write_text(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .f64 %d; "
+                                    ".reg .b64 %a; ld.param.u64 %a, [p]; ld.global.f64 %d, [%a]; add.f64 %d, %d, %d; st.global.f64 [%a], %d; ret; }")
+        check("translate: a library for every device", run("translate", at / "f64.ptx", "--library", at / "every"), 0, lines=0)
+        profiles = json.loads((at / "every.json").read_text())["profiles"]
+        check(f"translate: the profiles of one, not {profiles}", run("--version"), 0 if profiles[:2] == ["nvidia", "lavapipe"] and len(profiles) > 2 else -1)
         check("translate: several profiles without it", run("translate", at / "k.ptx", "-p", "lavapipe", "-p", "nvidia"), 2, err="--library", lines=1)
         check("translate: a library of bad PTX", run("translate", at / "bad.ptx", "--library", at / "bad"), 1, err=r"bad\.ptx:4")
         check("translate: a library into no folder", run("translate", at / "k.ptx", "--library", at / "no/lib"), 1, err="cannot write '.*no/lib.kernels'", lines=1)

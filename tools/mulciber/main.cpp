@@ -96,9 +96,11 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   translateCommand->add_option("-k,--kernel", translateOptions.kernel, "Only this kernel")->type_name("NAME");
   translateCommand
-      ->add_option("-p,--profile", translateOptions.profiles,
-                   "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3). Several "
-                   "times with --library, where there is also portable: a device takes the first that it suits")
+      ->add_option(
+          "-p,--profile", translateOptions.profiles,
+          "What the device can do: a JSON file, or vulkan1.3, lavapipe, nvidia (default: vulkan1.3). Several "
+          "times with --library, where there is also portable: a device takes the first that it suits (default "
+          "there: nvidia, lavapipe and portable)")
       ->type_name("PROFILE")
       ->allow_extra_args(false);
   translateCommand

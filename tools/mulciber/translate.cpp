@@ -114,7 +114,9 @@ std::string describe(const KernelInfo& info) {
 }
 
 int translate(const TranslateOptions& options) {
-  const auto profiles = loadProfiles(options.profiles, /*portableUsesMore=*/false);
+  std::vector<std::string> names = options.profiles;
+  if (names.empty() && !options.library.empty()) names = {"nvidia", "lavapipe", "portable"};
+  const auto profiles = loadProfiles(names, /*portableUsesMore=*/false);
   if (!profiles) return ExitFailure;
   const TargetProfile& profile = profiles->front();
   if (profiles->size() > 1 && options.library.empty()) {
@@ -153,11 +155,12 @@ int translate(const TranslateOptions& options) {
       complain(fmt::format("{} holds {} modules, and a library is made of one", options.input, modules.size()));
       return ExitFailure;
     }
-    Diagnostics diagnostics, ofPortable;
-    const bool isPortable = std::ranges::find(options.profiles, "portable") != options.profiles.end();
-    int status = writeLibrary(options, *modules.front(), *profiles, translation, isPortable ? ofPortable : diagnostics);
-    if (isPortable && status != ExitSuccess)  // what the module needs, not every device has
-      status = writeLibrary(options, *modules.front(), *loadProfiles(options.profiles, true), translation, diagnostics);
+    Diagnostics diagnostics;
+    int status = writeLibrary(options, *modules.front(), *profiles, translation, diagnostics);
+    if (diagnostics.hasErrors() && std::ranges::find(names, "portable") != names.end()) {
+      diagnostics = {};  // what the module needs, not every device has
+      status = writeLibrary(options, *modules.front(), *loadProfiles(names, true), translation, diagnostics);
+    }
     return report(diagnostics) ? status : ExitFailure;
   }
   const bool isOnly = count == 1 || !options.kernel.empty();
