@@ -220,10 +220,11 @@ class FlushedMovesPtx : public PtxTest {
 
 TEST_F(FlushedMovesPtx, MakeZerosOfDenormals) { expectMoves(device->profile()); }
 
-// In a kernel with .ftz operations, an f16 operation on constants gives what it gives on the same numbers from memory.
+// An f16 operation on constants or on numbers from memory, beside .ftz operations, gives what it gives on numbers from
+// memory in a kernel without.
 TEST_F(FlushedMovesPtx, HalvesKeepDenormals) {
-  constexpr uint16_t pairs[][2] = {
-      {0x0001, 0x687D}, {0x8003, 0x0001}, {0x03FF, 0x0001}, {0x0400, 0x3800}, {0x3C00, 0x8001}};
+  constexpr uint16_t pairs[][2] = {{0x0001, 0x687D}, {0xE87D, 0x0001}, {0x8003, 0x0001},
+                                   {0x03FF, 0x0001}, {0x0400, 0x3800}, {0x3C00, 0x8001}};
   const char* const operations[] = {
       "add.rn.f16 %h3, %h1, %h2;",
       "sub.rn.f16 %h3, %h1, %h2;",
@@ -233,39 +234,62 @@ TEST_F(FlushedMovesPtx, HalvesKeepDenormals) {
       "min.xorsign.abs.f16 %h3, %h1, %h2;",
       "fma.rn.f16 %h3, %h1, %h2, %h1;",
       "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; min.f16x2 %r2, %r2, %r3; mov.b32 {%h3, %h4}, %r2;",
+      "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; min.xorsign.abs.f16x2 %r2, %r2, %r3; mov.b32 {%h3, %h4}, %r2;",
       "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; add.rn.f16x2 %r2, %r2, %r3; mov.b32 {%h4, %h3}, %r2;",
-      "cvt.f32.f16 %f2, %h1; mul.ftz.f32 %f2, %f2, 0f45800000; cvt.rn.f16.f32 %h3, %f2;",
+      "cvt.f32.f16 %f2, %h1; mul{ftz}.f32 %f2, %f2, 0f45800000; cvt.rn.f16.f32 %h3, %f2;",
       "neg.f16 %h3, %h1; max.f16 %h3, %h3, %h2;",
+      "abs.f16 %h3, %h1;",
+      "min.f16 %h3, %h1, %h2; abs.f16 %h3, %h3;",
+      "min.f16 %h3, %h1, %h2; and.b16 %h3, %h3, 0x7FFF;",
+      "max.f16 %h3, %h1, %h2; or.b16 %h3, %h3, 0x8000;",
+      "max.f16 %h3, %h1, %h2; xor.b16 %h3, %h3, 0x8000;",
+      "min.f16 %h3, %h1, %h2; abs.f16 %h3, %h3; neg.f16 %h3, %h3;",
+      "add.rn.f16 %h3, %h1, %h2; abs.f16 %h3, %h3; max.f16 %h3, %h3, %h2;",
+      "mov.b32 %r2, {%h2, %h1}; abs.f16x2 %r2, %r2; mov.b32 {%h3, %h4}, %r2;",
+      "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; max.f16x2 %r2, %r2, %r3; abs.f16x2 %r2, %r2;"
+      "mov.b32 {%h3, %h4}, %r2;",
+      "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; min.f16x2 %r2, %r2, %r3; and.b32 %r2, %r2, 0x7FFF7FFF;"
+      "mov.b32 {%h3, %h4}, %r2;",
+      "mov.b32 %r2, {%h1, %h2}; mov.b32 %r3, {%h2, %h1}; min.f16x2 %r2, %r2, %r3; or.b32 %r2, %r2, 0x80008000;"
+      "mov.b32 {%h3, %h4}, %r2;",
   };
   constexpr size_t count = std::size(operations), lanes = 2;
   for (const uint16_t(&pair)[2] : pairs)
     for (const std::string choice : {"", "selp.b16 %h1, %h1, %h5, %p1;", "@!%p1 mov.b16 %h2, %h5;"}) {
       if (device->physical().isCpu() && &pair != pairs) continue;  // all of them take such a driver long
-      Buffer in(*device, 16), out(*device, count * lanes * 4);
+      Buffer in(*device, 16);
       std::memcpy(in.as<uint16_t>(), pair, sizeof pair);
-      std::string body;
-      for (const char* operation : operations)
-        body += "mov.b16 %h1, " + std::to_string(pair[0]) + "; mov.b16 %h2, " + std::to_string(pair[1]) + ";" + choice +
-                operation + " st.global.b16 [%rd2], %h3; ld.global.v2.b16 {%h1, %h2}, [%rd1];" + choice + operation +
-                " st.global.b16 [%rd2+2], %h3; add.u64 %rd2, %rd2, 4;\n";
-      Launch launch;
-      launch.block[0] = lanes;
-      launch.add(in.address()).add(out.address());
-      runPtx(R"(.version 8.6
+      const auto results = [&](bool constant, bool flushes) {
+        std::string body;
+        for (const char* operation : operations)
+          body +=
+              (constant ? "mov.b16 %h1, " + std::to_string(pair[0]) + "; mov.b16 %h2, " + std::to_string(pair[1]) + ";"
+                        : "ld.global.v2.b16 {%h1, %h2}, [%rd1];") +
+              choice + operation + " st.global.b16 [%rd2], %h3; add.u64 %rd2, %rd2, 2;\n";
+        Buffer out(*device, count * lanes * 2);
+        Launch launch;
+        launch.block[0] = lanes;
+        launch.add(in.address()).add(out.address());
+        const std::string text = R"(.version 8.6
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
   .reg .b32 %r<4>; .reg .f32 %f<3>; .reg .b16 %h<6>; .reg .b64 %rd<3>; .reg .pred %p<2>;
   ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
-  ld.global.f32 %f1, [%rd1]; add.ftz.f32 %f1, %f1, 0f3F800000; cvt.rn.f16.f32 %h5, %f1;
-)" + ("mad.wide.u32 %rd2, %r1, " + std::to_string(count * 4) + ", %rd2;\n") +
-                 body + "ret;\n}\n",
-             launch, device->profile());
-      for (size_t i = 0; i < count * lanes; ++i)
-        EXPECT_EQ(out.as<uint16_t>()[i * 2], out.as<uint16_t>()[i * 2 + 1])
-            << choice << operations[i % count] << " of " << std::hex << pair[0] << " and " << pair[1] << " in thread "
-            << i / count;
+  ld.global.f32 %f1, [%rd1]; add{ftz}.f32 %f1, %f1, 0f3F800000; cvt.rn.f16.f32 %h5, %f1;
+)" + ("mad.wide.u32 %rd2, %r1, " + std::to_string(count * 2) + ", %rd2;\n") +
+                                 body + "ret;\n}\n";
+        runPtx(replaced(text, "{ftz}", flushes ? ".ftz" : ""), launch, device->profile());
+        return std::vector(out.as<uint16_t>(), out.as<uint16_t>() + count * lanes);
+      };
+      const std::vector<uint16_t> right = results(false, false);
+      for (const bool constant : {true, false}) {
+        const std::vector<uint16_t> stored = results(constant, true);
+        for (size_t i = 0; i < count * lanes; ++i)
+          EXPECT_EQ(stored[i], right[i]) << choice << operations[i % count] << " of " << pair[0] << " and " << pair[1]
+                                         << (constant ? ", constant," : "") << " in thread " << i / count;
+      }
     }
 }
 

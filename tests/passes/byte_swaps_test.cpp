@@ -42,9 +42,10 @@ b0:
   %10 = const i32 8
   %11 = shr.u i16 %9, %10
   %12 = shl i16 %9, %10
-  %13 = xor i16 %12, %7
-  %14 = or i16 %11, %13
-  store %8, %14 [global align 4]
+  %13 = not i16 %7
+  %14 = and i16 %12, %13
+  %15 = or i16 %11, %14
+  store %8, %15 [global align 4]
   ret
 }
 )");
@@ -88,11 +89,60 @@ TEST(ByteSwaps, OtherBytesStay) {
   %6 = and i32 %1, %5
   %9 = or i32 %4, %6
 )"));
-  // Other bytes are added to the second one.
-  EXPECT_FALSE(hides("i32", R"(  %3 = shr.u i32 %1, %2
-  %4 = shl i32 %1, %2
-  %9 = add i32 %3, %4
+}
+
+TEST(ByteSwaps, WhereOthersAreZero) {
+  // The second and the third byte of a sum of two.
+  EXPECT_TRUE(hides("i32", R"(  %3 = const i32 0xffff00
+  %4 = and i32 %1, %3
+  %5 = or i32 %4, %4
+  %6 = shl i32 %5, %2
+  %7 = const i32 0xff0000
+  %8 = and i32 %6, %7
+  %10 = shr.u i32 %5, %2
+  %11 = const i32 0xff00
+  %12 = and i32 %10, %11
+  %9 = or i32 %8, %12
 )"));
+}
+
+// A driver would take what two bytes have in common out of their sum.
+TEST(ByteSwaps, BytesAreHiddenInDifferentWays) {
+  const std::string text = hidden(kernel("i32", R"(  %3 = const i32 24
+  %4 = shr.u i32 %1, %3
+  %5 = shl i32 %1, %3
+  %6 = xor i32 %4, %5
+  %7 = shr.u i32 %1, %2
+  %8 = const i32 65280
+  %10 = and i32 %7, %8
+  %9 = xor i32 %6, %10
+)"));
+  size_t masks = 0;
+  for (size_t at = 0; (at = text.find(" = not i32 ", at)) != std::string::npos; ++at) ++masks;
+  EXPECT_EQ(masks, 2U) << text;
+}
+
+TEST(ByteSwaps, ZerosHideNoneOfThem) {
+  EXPECT_TRUE(hides("i16", R"(  %3 = const i16 255
+  %4 = and i16 %1, %3
+  %5 = shr.u i16 %4, %2
+  %6 = shl i16 %1, %2
+  %7 = or i16 %5, %6
+  %8 = shr.u i16 %1, %2
+  %9 = or i16 %7, %8
+)"));
+}
+
+TEST(ByteSwaps, OfSixBytes) {
+  const std::string bytes = R"(  %3 = const i32 40
+  %4 = const i64 255
+  %5 = and i64 %1, %4
+  %6 = shl i64 %5, %3
+  %7 = shr.u i64 %1, %3
+  %8 = and i64 %7, %4
+)";
+  EXPECT_TRUE(hides("i64", bytes + "  %9 = or i64 %6, %8\n"));
+  EXPECT_FALSE(hides("i64", bytes + "  %9 = sub i64 %6, %8\n"));
 }
 
 }  // namespace

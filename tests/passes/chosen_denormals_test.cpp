@@ -36,14 +36,6 @@ TEST(ChosenDenormals, OperationsOnConstantsAreLeftToTheDevice) {
   EXPECT_TRUE(hides("  %6 = const f32 0x3a07ffff\n  %7 = const f32 0x800000\n  %9 = fmul f32 %6, %7\n"));
 }
 
-TEST(ChosenDenormals, OfHalvesAreHidden) {
-  EXPECT_TRUE(hides("  %6 = const f16 0x687d\n  %7 = const f16 0x1\n  %9 = fmin f16 %6, %7\n"));
-  EXPECT_TRUE(
-      hides("  %6 = fconvert f16 %1\n  %7 = const f16 0x1\n  %8 = select f16 %5, %6, %7\n  %9 = fmax f16 %8, %6\n"));
-  EXPECT_TRUE(hides("  %6 = fconvert f16 %1\n  %7 = const f16 0x1\n  %9 = fmin f16 %6, %7\n"));
-  EXPECT_FALSE(hides("  %6 = fconvert f16 %1\n  %7 = const f16 0x400\n  %9 = fmin f16 %6, %7\n"));
-}
-
 TEST(ChosenDenormals, OtherValuesStay) {
   EXPECT_FALSE(hides("  %6 = select f32 %5, %1, %3\n  %9 = fadd f32 %6, %4\n"));
   EXPECT_FALSE(hides("  %6 = select f32 %5, %1, %4\n  %9 = fmul f32 %6, %3\n"));

@@ -1,8 +1,10 @@
-// Keeps drivers from recognising where the lower two bytes of a number are swapped.
+// Keeps drivers from recognising where bytes of a number are put in the opposite order.
 //
-// NVIDIA's compiler (580.159.04) makes one operation of 16 bits of it and loses the bytes: always where the numbers
-// have 16 bits, and where they have more in kernels that call one of its routines (f64 roots and quotients, quotients
-// of 64-bit integers). So one of the two bytes passes an operation that hides where it comes from.
+// NVIDIA's compiler (580.159.04) makes one operation of it. Where that is one of 16 bits, it loses the bytes: always
+// where the numbers have 16 bits, and where they have more in kernels that call one of its routines (f64 roots and
+// quotients, quotients of 64-bit integers). In such kernels it also loses bytes of words whose order is reversed and of
+// which it knows that other bytes are zero. One of 48 bits ends the process. So one of the bytes that are joined passes
+// an operation that hides where it comes from.
 //
 //   needs, leaves  SSA form
 #pragma once

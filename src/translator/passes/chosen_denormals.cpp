@@ -13,16 +13,7 @@ using ir::Instruction;
 using ir::Op;
 
 bool isDenormal(const Instruction& constant) {
-  switch (constant.type.bits) {
-    case 16: return (constant.payload & 0x7C00) == 0 && (constant.payload & 0x03FF) != 0;
-    case 32: return (constant.payload & 0x7F80'0000) == 0 && (constant.payload & 0x007F'FFFF) != 0;
-    default: return false;
-  }
-}
-
-// legalize_floats has made zeros of denormal f32 constants; those of f16 stand as they are.
-bool isDenormalHalf(const Instruction& operand) {
-  return operand.isConstant() && operand.type.bits == 16 && isDenormal(operand);
+  return constant.type.bits == 32 && (constant.payload & 0x7F80'0000) == 0 && (constant.payload & 0x007F'FFFF) != 0;
 }
 
 bool isOneOfOperands(Op op) {
@@ -30,19 +21,16 @@ bool isOneOfOperands(Op op) {
     case Op::Phi:
     case Op::Select:
     case Op::Bitcast:
-    case Op::VecBuild:
-    case Op::VecExtract:
     case Op::FNeg:
     case Op::FAbs: return true;
     default: return false;
   }
 }
 
-// Operations of f16 are among them: the device keeps f16 denormals, but its compiler makes zeros of constant ones.
-bool mayFlush(const Instruction& i) {
+bool flushes(const Instruction& i) {
   const ir::Family family = ir::family(i.op);
-  return i.type.isFloat() && i.type.bits <= 32 &&
-         (family == ir::Family::FloatArithmetic || family == ir::Family::FloatFunction) && !isOneOfOperands(i.op);
+  return i.type == ir::F32 && (family == ir::Family::FloatArithmetic || family == ir::Family::FloatFunction) &&
+         !isOneOfOperands(i.op);
 }
 
 }  // namespace
@@ -60,14 +48,13 @@ bool hideChosenDenormals(ir::Function& function) {
   HiddenValues hidden(function);
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) {
-      if (!mayFlush(*i)) continue;
-      // The result of such an operation may be denormal even where no operand is.
-      const bool ofConstants = std::ranges::all_of(i->operands, [](const Instruction* x) { return x->isConstant(); });
-      for (size_t n = 0; n < i->operands.size(); ++n) {
-        Instruction*& operand = i->operands[n];
-        const bool mayBeZeroed = operand->type.isFloat() && (mayBeDenormal[operand->id] || isDenormalHalf(*operand));
-        if (mayBeZeroed || (ofConstants && n == 0)) operand = hidden.hide(operand);
+      if (!flushes(*i)) continue;
+      if (std::ranges::all_of(i->operands, [](const Instruction* x) { return x->isConstant(); })) {
+        i->operands[0] = hidden.hide(i->operands[0]);  // the result may be denormal
+        continue;
       }
+      for (Instruction*& operand : i->operands)
+        if (operand->type == ir::F32 && mayBeDenormal[operand->id]) operand = hidden.hide(operand);
     }
   return hidden.apply();
 }

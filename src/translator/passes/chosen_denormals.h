@@ -1,6 +1,6 @@
 // Keeps the compilers of devices that flush denormals from computing beforehand with denormal constants that the
 // program chooses: of `(p ? x : 1e-40f) + 0` they make `p ? x + 0 : 1e-40f`, though an addition flushes. Nor do they
-// flush the result of an operation on constants. But they make zeros of denormal f16 constants, which the device keeps.
+// flush the result of an operation on constants.
 #pragma once
 
 #include "translator/passes/pass.h"
@@ -12,8 +12,8 @@ namespace mulciber::passes {
 bool hideChosenDenormals(ir::Function& function);
 
 //   needs   SSA form, Form::Nearest
-//   leaves  no operation of f32 or f16 whose operand a driver can see to be a denormal constant on one of several ways,
-//           or all of whose operands are constants, nor one of f16 with a denormal constant
+//   leaves  no operation of f32 whose operand a driver can see to be a denormal constant on one of several ways,
+//           or all of whose operands are constants
 class ChosenDenormals : public Pass {
  public:
   std::string_view name() const override { return "chosen_denormals"; }

@@ -22,6 +22,7 @@
 #include "translator/passes/first_rounds.h"
 #include "translator/passes/fold_branches.h"
 #include "translator/passes/form.h"
+#include "translator/passes/half_magnitudes.h"
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/high_sums.h"
 #include "translator/passes/inline.h"
@@ -111,6 +112,7 @@ constexpr Step steps[] = {
     // What hides values from drivers comes after all that would see through it.
     pass<ChosenDenormals>(structured | Form::Nearest),
     pass<ClampedConversions>(structured),
+    pass<HalfMagnitudes>(structured),
     pass<HalfRoundTrips>(structured),
     pass<ByteSwaps>(structured),
     pass<NegatedSigns>(structured),
