@@ -41,6 +41,7 @@
 #include "translator/passes/simplify.h"
 #include "translator/passes/ssa.h"
 #include "translator/passes/structurize.h"
+#include "translator/passes/warp_loops.h"
 #include "translator/passes/wide_differences.h"
 #include "translator/passes/wide_shifts.h"
 
@@ -126,6 +127,7 @@ constexpr Step steps[] = {
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),
     pass<LoopFlags>(structured),
+    pass<WarpLoops>(structured),
 };
 
 constexpr Forms afterStep(Forms before, const Step& step) { return before.without(step.ends) | step.leaves; }
