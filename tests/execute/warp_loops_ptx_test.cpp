@@ -29,23 +29,23 @@ const char* const loops[] = {
 
 struct Inside {
   const char* text;
-  std::function<void(Lane& lane, uint32_t together, uint32_t withFlag)> run;  // the lanes of the round
+  std::function<void(Lane& lane, uint32_t withFlag)> run;  // those of the round that have the flag
 };
 const Inside insides[] = {
-    {"add.u32 %r6, %r6, %r3;", [](Lane& lane, uint32_t, uint32_t) { lane.sum += lane.loaded; }},
+    {"add.u32 %r6, %r6, %r3;", [](Lane& lane, uint32_t) { lane.sum += lane.loaded; }},
     {"vote.sync.ballot.b32 %r9, %p2, %r8; popc.b32 %r9, %r9; add.u32 %r6, %r6, %r9;",
-     [](Lane& lane, uint32_t, uint32_t withFlag) { lane.sum += static_cast<uint32_t>(std::popcount(withFlag)); }},
+     [](Lane& lane, uint32_t withFlag) { lane.sum += static_cast<uint32_t>(std::popcount(withFlag)); }},
     {"vote.sync.ballot.b32 %r9, %p2, %r8; not.b32 %r9, %r9; and.b32 %r9, %r9, %r8; @%p2 bra IN; mov.b32 %r11, %r9;\n"
      "shfl.sync.bfly.b32 %r10|%p4, %r3, 0, 31, %r11; add.u32 %r6, %r6, %r10; mov.pred %p2, %p4; IN:",
-     [](Lane& lane, uint32_t, uint32_t) {
+     [](Lane& lane, uint32_t) {
        if (!lane.flag) lane.sum += lane.loaded;
        lane.flag = true;
      }},
     {"vote.sync.ballot.b32 %r9, %p6, %r8; not.b32 %r9, %r9; and.b32 %r9, %r9, %r8; @%p6 bra IN;\n"
      "shfl.sync.bfly.b32 %r10|%p2, %r3, 0, 31, %r9; IN:",
-     [](Lane& lane, uint32_t, uint32_t) { lane.flag |= (lane.loaded >> 10 & 1) == 0; }},
+     [](Lane& lane, uint32_t) { lane.flag |= (lane.loaded >> 10 & 1) == 0; }},
     {"vote.sync.any.pred %p4, %p2, %r8; @%p4 add.u32 %r6, %r6, 3;",
-     [](Lane& lane, uint32_t, uint32_t withFlag) { lane.sum += withFlag != 0 ? 3 : 0; }},
+     [](Lane& lane, uint32_t withFlag) { lane.sum += withFlag != 0 ? 3 : 0; }},
 };
 
 // Between the loop and what follows, with %p5, which is the same for all.
@@ -89,7 +89,7 @@ class WarpLoopsPtx : public PtxTest {
       const uint32_t together = lanesWhere(lanes, [&](const Lane& lane) { return lane.rounds > round; });
       const uint32_t withFlag = together & lanesWhere(lanes, [](const Lane& lane) { return lane.flag; });
       for (uint32_t i = 0; i < warp; ++i)
-        if (together >> i & 1) inside.run(lanes[i], together, withFlag);
+        if (together >> i & 1) inside.run(lanes[i], withFlag);
     }
   }
 };

@@ -89,6 +89,22 @@ TEST(ByteSwaps, OtherBytesStay) {
   %6 = and i32 %1, %5
   %9 = or i32 %4, %6
 )"));
+  // Other bytes are added to the second one.
+  EXPECT_FALSE(hides("i32", R"(  %3 = shr.u i32 %1, %2
+  %4 = shl i32 %1, %2
+  %9 = add i32 %3, %4
+)"));
+}
+
+TEST(ByteSwaps, RotationsStay) {
+  for (const auto& [type, bits] : {std::pair{"i32", 32}, {"i64", 64}})
+    for (int distance = 8; distance < bits; distance += 8) {
+      const std::string t = type;
+      EXPECT_FALSE(hides(t, "  %3 = const i32 " + std::to_string(distance) + "\n  %4 = const i32 " +
+                                std::to_string(bits - distance) + "\n  %5 = shl " + t + " %1, %3\n  %6 = shr.u " + t +
+                                " %1, %4\n  %9 = or " + t + " %5, %6\n"))
+          << t << " by " << distance;
+    }
 }
 
 TEST(ByteSwaps, WhereOthersAreZero) {

@@ -154,20 +154,40 @@ bool swapsLowest(const Bytes& first, const Bytes& second) {
   return meet(first, second) || meet(second, first);
 }
 
-// Whether each operand has a byte that has its place in the opposite order of the lowest `count` bytes of one value.
-bool reverses(const Bytes& first, const Bytes& second, unsigned count) {
-  const auto isReversed = [&](const Byte& byte, unsigned place) {
-    return !byte.isZero() && byte.index() + place == count - 1;
-  };
+// A value with where its bytes come from.
+struct Operand {
+  explicit Operand(const Instruction* value, const Origins& origins)
+      : bytes(origins.of(value)), isOnePiece(!joins(*value)) {}
+
+  // Whether the byte may belong to the lowest `count` bytes of one value in the opposite order. What one operation
+  // moves belongs there as a whole or not at all: of a rotation it is more than such a byte.
+  bool mayReverse(unsigned place, unsigned count) const {
+    if (!isReversed(place, count)) return false;
+    for (unsigned k = 0; isOnePiece && k < bytes.size(); ++k)
+      if (!bytes[k].isZero() && !isReversed(k, count)) return false;
+    return true;
+  }
+  bool isReversed(unsigned place, unsigned count) const {
+    return !bytes[place].isZero() && bytes[place].index() + place == count - 1;
+  }
+
+  Bytes bytes;
+  bool isOnePiece;
+};
+
+// Whether each operand has such a byte where the other one has none.
+bool reverses(const Operand& first, const Operand& second, unsigned count) {
   for (unsigned k = 0; k < count; ++k)
-    for (unsigned n = 0; n < count && isReversed(first[k], k); ++n)
-      if (k != n && isReversed(second[n], n) && first[k].isOfSameValue(second[n])) return true;
+    for (unsigned n = 0; n < count && first.mayReverse(k, count); ++n)
+      if (second.mayReverse(n, count) && first.bytes[k].isOfSameValue(second.bytes[n]) && second.bytes[k].isZero() &&
+          first.bytes[n].isZero())
+        return true;
   return false;
 }
 
 bool swaps(const Instruction& i, const Origins& origins) {
-  const Bytes first = origins.of(i.operands[0]), second = origins.of(i.operands[1]);
-  return swapsLowest(first, second) || (i.type.bits >= 32 && reverses(first, second, 4)) ||
+  const Operand first(i.operands[0], origins), second(i.operands[1], origins);
+  return swapsLowest(first.bytes, second.bytes) || (i.type.bits >= 32 && reverses(first, second, 4)) ||
          (i.type.bits == 64 && reverses(first, second, 6));
 }
 

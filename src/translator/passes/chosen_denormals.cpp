@@ -59,10 +59,13 @@ bool hideChosenDenormals(ir::Function& function) {
   return hidden.apply();
 }
 
-bool ChosenDenormals::run(ir::Function& function, PassContext& context) {
+bool leavesFlushingToDevice(const PassContext& context) {
   const TargetProfile& profile = context.profile;
-  const bool deviceFlushes = profile.denormFlush32 || !profile.denormsByDefault32;
-  return context.program.denormals32 == ir::Denormals::Flush && deviceFlushes && hideChosenDenormals(function);
+  return context.program.denormals32 == ir::Denormals::Flush && (profile.denormFlush32 || !profile.denormsByDefault32);
+}
+
+bool ChosenDenormals::run(ir::Function& function, PassContext& context) {
+  return leavesFlushingToDevice(context) && hideChosenDenormals(function);
 }
 
 }  // namespace mulciber::passes

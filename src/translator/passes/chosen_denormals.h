@@ -10,6 +10,7 @@ namespace mulciber::passes {
 // For kernels that leave the flushing to the device. passes/legalize_floats makes zeros of operands that are denormal
 // constants themselves.
 bool hideChosenDenormals(ir::Function& function);
+bool leavesFlushingToDevice(const PassContext& context);
 
 //   needs   SSA form, Form::Nearest
 //   leaves  no operation of f32 whose operand a driver can see to be a denormal constant on one of several ways,

@@ -1,5 +1,6 @@
 #include "translator/passes/half_magnitudes.h"
 
+#include "translator/passes/chosen_denormals.h"
 #include "translator/passes/hidden_values.h"
 
 namespace mulciber::passes {
@@ -44,9 +45,7 @@ bool hideHalfMagnitudes(ir::Function& function) {
 }
 
 bool HalfMagnitudes::run(ir::Function& function, PassContext& context) {
-  const TargetProfile& profile = context.profile;
-  const bool deviceFlushes = profile.denormFlush32 || !profile.denormsByDefault32;
-  return context.program.denormals32 == ir::Denormals::Flush && deviceFlushes && hideHalfMagnitudes(function);
+  return leavesFlushingToDevice(context) && hideHalfMagnitudes(function);
 }
 
 }  // namespace mulciber::passes
