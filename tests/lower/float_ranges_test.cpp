@@ -1,5 +1,7 @@
 // What is known of f32 values is true of them: random expressions, and those that the ranges are for.
 #include <bit>
+#include <cmath>
+#include <optional>
 #include <random>
 
 #include "support/float_checks.h"
@@ -10,16 +12,19 @@ namespace {
 
 using analyses::FloatRange;
 
-// Of the value last written to %d0.
-FloatRange rangeOfResult(const Snippet& snippet) {
-  const ir::Function& function = *snippet.program().functions[0];
-  const analyses::FloatRanges ranges(function);
+// The value last written to %d0.
+const ir::Instruction* resultOf(const ir::Function& function) {
   const ir::Instruction* result = nullptr;
   for (const ir::Block* block : function.blocks)
     for (const ir::Instruction* i : block->instructions)
       if (i->op == ir::Op::WriteVar && function.variables[i->payload].name == "%d0") result = i->operands[0];
   EXPECT_TRUE(result);
-  return result ? ranges.rangeOf(result) : FloatRange{};
+  return result;
+}
+FloatRange rangeOfResult(const Snippet& snippet) {
+  const ir::Function& function = *snippet.program().functions[0];
+  const ir::Instruction* result = resultOf(function);
+  return result ? analyses::FloatRanges(function).rangeOf(result) : FloatRange{};
 }
 
 FloatRange rangeOf(const std::string& text, const char* inputs = "f32 f32") {
@@ -107,6 +112,58 @@ TEST(FloatRanges, HoldForRandomExpressions) {
     }
   }
   EXPECT_GT(narrow, 100);
+}
+
+// A multiple of 2^-24 less than a constant of 2^0, or of 2^-48 less if a product is added to it: of few bits and of
+// many, which cancel, of denormals, and where the device flushes.
+TEST(FloatRanges, SumsAreMultiplesOfLessThanAConstant) {
+  const auto multipleOf = [](const std::string& operation) {
+    Snippet snippet(operation, "f32", "f32 f32");
+    EXPECT_TRUE(snippet.isValid()) << snippet.messages();
+    const ir::Function& function = *snippet.program().functions[0];
+    const auto multiple = analyses::FloatRanges(function).multipleOfSum(resultOf(function));
+    if (!multiple) return multiple;
+    FloatModel flushes;
+    flushes.fmaKeepsDenormals32 = flushes.keepsDenormals32 = false;
+    std::mt19937_64 random(7);
+    for (int n = 0; n < 4000; ++n) {
+      Inputs inputs;
+      for (int i = 0; i < 2; ++i)
+        inputs.push_back(random() % 4
+                             ? (random() & (random() % 2 ? 0x807F'FFFF : 0x8040'0003)) | (120 + random() % 10) << 23
+                             : randomValue(random, "f32"));
+      for (const FloatModel& model : {FloatModel{}, flushes}) {
+        const float got = std::bit_cast<float>(static_cast<uint32_t>(snippet.run(inputs, model)[0]));
+        if (!std::isfinite(got)) continue;
+        const double units = std::ldexp(double{got}, -*multiple);
+        EXPECT_EQ(units, std::trunc(units)) << operation << " " << got;
+      }
+    }
+    return multiple;
+  };
+  EXPECT_EQ(multipleOf("add.f32 %d0, %a0, 0f3F800000;"), -24);
+  EXPECT_EQ(multipleOf("sub.f32 %d0, 0fC1000001, %a0;"), -21);
+  EXPECT_EQ(multipleOf("fma.rn.f32 %d0, %a0, %a1, 0f3F800000;"), -48);
+  EXPECT_EQ(multipleOf("fma.rn.f32 %d0, %a0, %a1, 0fBF7FFFFF;"), -49);
+  EXPECT_EQ(multipleOf("fma.rn.f32 %d0, %a0, 0f3F800000, %a1;"), std::nullopt);
+  EXPECT_EQ(multipleOf("add.f32 %d0, %a0, %a1;"), std::nullopt);
+  EXPECT_EQ(multipleOf("mul.f32 %d0, %a0, 0f3F800000;"), std::nullopt);
+}
+
+// A denormal number times 2^101 is less than a quarter of the last bit of 1.
+TEST(FloatRanges, LargeAddendsAbsorbDenormalFactors) {
+  const auto absorbs = [](const std::string& operation, size_t factor) {
+    Snippet snippet("{ .reg .f32 s; cvt.sat.f32.f32 s, %a1; " + operation + "}", "f32", "f32 f32");
+    EXPECT_TRUE(snippet.isValid()) << snippet.messages();
+    const ir::Function& function = *snippet.program().functions[0];
+    return analyses::FloatRanges(function).absorbsDenormal(resultOf(function), factor);
+  };
+  EXPECT_TRUE(absorbs("fma.rn.f32 %d0, %a0, s, 0f3F800000;", 0));
+  EXPECT_FALSE(absorbs("fma.rn.f32 %d0, %a0, s, 0f3F800000;", 1));  // the other one may be anything
+  EXPECT_FALSE(absorbs("fma.rn.f32 %d0, %a0, s, %a1;", 0));
+  EXPECT_TRUE(absorbs("fma.rn.f32 %d0, %a0, 0fF2000000, 0f3F800000;", 0));
+  EXPECT_FALSE(absorbs("fma.rn.f32 %d0, %a0, 0f72000001, 0f3F800000;", 0));
+  EXPECT_FALSE(absorbs("fma.rn.f32 %d0, %a0, 0f7F800000, 0f3F800000;", 0));
 }
 
 }  // namespace

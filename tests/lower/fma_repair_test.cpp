@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "support/float_checks.h"
 
@@ -21,7 +22,14 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 struct Step {
   enum Kind { Fma, FlushingFma, Mul, Add, Sub, Neg, Copy } kind;
   unsigned to, x, y, z;
+  std::optional<uint64_t> constant{};  // in place of what is added
 };
+
+// About as large as constants have to be: to take any product, to leave a factor, to be normal; and usual ones.
+uint64_t addedConstant(std::mt19937_64& random) {
+  constexpr uint64_t exponents[] = {127 - 78, 127 - 15, 127 - 39, 127 - 103, 127};
+  return (random() & (random() % 2 ? 0x807F'FFFF : 0x8000'0000)) | (exponents[random() % 5] + random() % 4 - 2) << 23;
+}
 
 // Ordinary numbers that cancel, denormals, factors whose products are, zeros, such that what is added to their product
 // decides how it is rounded, however small it is, and a few of any kind.
@@ -56,6 +64,8 @@ struct Program {
           if (step.kind != Step::Fma) step.x = sum(), step.y = sum();
           else if (random() % 4 != 0) step.z = sum();
         }
+        const bool adds = step.kind <= Step::FlushingFma || step.kind == Step::Add || step.kind == Step::Sub;
+        if (adds && random() % 3 == 0) step.constant = addedConstant(random);
         part.push_back(step);
       }
     for (unsigned n = 0; n < kFirstSum; ++n)
@@ -81,8 +91,11 @@ struct Program {
       if (part == 1 && shape == Loop) out << "mov.u32 n, 0; again:\n";
       for (const Step& s : parts[part]) {
         out << names[s.kind] << " %d" << s.to << ", %d" << s.x;
-        if (s.kind < Step::Neg) out << ", %d" << s.y;
-        if (s.kind <= Step::FlushingFma) out << ", %d" << s.z;
+        const std::string added = s.constant ? fmt::format(", 0f{:08X}", *s.constant) : "";
+        const bool isFma = s.kind <= Step::FlushingFma;
+        if (isFma || s.kind == Step::Mul) out << ", %d" << s.y;
+        if (isFma) out << (s.constant ? added : fmt::format(", %d{}", s.z));
+        if (s.kind == Step::Add || s.kind == Step::Sub) out << (s.constant ? added : fmt::format(", %d{}", s.y));
         out << ";\n";
       }
       if (part == 1 && shape == Loop) out << "add.u32 n, n, 1; setp.lt.u32 p, n, 3; @p bra again;\n";
@@ -96,7 +109,10 @@ struct Program {
     for (unsigned n = 0; n < kFirstSum; ++n) r[n] = constants.contains(n) ? constants.at(n) : inputs[n % kInputs];
     for (int part = 0; part < 3; ++part)
       for (unsigned n = part == 1 ? repetitions(inputs[4]) : 1; n > 0; --n)
-        for (const Step& s : parts[part]) r[s.to] = result(s, r[s.x], r[s.y], r[s.z]);
+        for (const Step& s : parts[part]) {
+          const bool isFma = s.kind <= Step::FlushingFma;
+          r[s.to] = result(s, r[s.x], isFma ? r[s.y] : s.constant.value_or(r[s.y]), s.constant.value_or(r[s.z]));
+        }
     return r;
   }
   static uint64_t result(const Step& s, uint64_t x, uint64_t y, uint64_t z) {
@@ -216,6 +232,39 @@ TEST(FmaRepair, NumbersInSharedMemoryKeepDenormals) {
             << "seed " << seed << std::hex << ": %d" << r << " is " << got[r] << ", not " << want[r] << " of "
             << inputs[0] << " " << inputs[1] << " " << inputs[2] << " " << inputs[3] << "\n"
             << program.text();
+    }
+  }
+}
+
+// What is added is a constant: products that leave next to nothing of it, denormal factors, and what is left as a
+// factor.
+TEST(FmaRepair, SumsWithConstantsKeepDenormals) {
+  const uint64_t first = setting("MULCIBER_FUZZ_SEED", 1), count = setting("MULCIBER_FUZZ_COUNT", 300);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto power = [](int exponent) { return static_cast<uint64_t>(std::clamp(exponent + 127, 1, 254)) << 23; };
+    const int added = -10 - static_cast<int>(random() % 90), factor = static_cast<int>(random() % 127),
+              second = -static_cast<int>(random() % 126);
+    const std::string text = fmt::format("fma.rn.f32 %d0, %a0, %a1, 0f{:08X};\n", power(added)) +
+                             fmt::format("fma.rn.f32 %d1, %a2, 0f{:08X}, 0f{:08X};\n",
+                                         power(factor) | (random() & 0x7F'FFFF), power(second)) +
+                             (random() % 2 ? "fma.rn.f32 %d2, %d0, %a3, %d1;\n" : "mul.rn.f32 %d2, %d0, %d1;\n");
+    const Device& device = devices()[random() % 2 ? 2 : 4];
+    Snippet snippet(text, "f32 f32 f32", "f32 f32 f32 f32", device.profile),
+        exact(text, "f32 f32 f32", "f32 f32 f32 f32");
+    ASSERT_TRUE(snippet.isValid()) << text << snippet.messages();
+    const FloatModel model = makeExact(snippet, device, static_cast<passes::Repair>(random() % 3));
+    for (int k = 0; k < 40; ++k) {
+      const int split = -static_cast<int>(random() % 40);
+      const uint64_t bit = 1 + random() % 3;
+      const Inputs inputs{power(split) | bit, 0x8000'0000 | (power(added - split) - 2 * bit),
+                          number(random, 1 + random() % 6), number(random, random() % 7)};
+      const std::vector<uint64_t> got = snippet.run(inputs, model), want = exact.run(inputs);
+      for (unsigned r = 0; r < 3; ++r)
+        ASSERT_TRUE(got[r] == want[r] || (isNan("f32", got[r]) && isNan("f32", want[r])))
+            << device.name << ", seed " << seed << std::hex << ": %d" << r << " is " << got[r] << ", not " << want[r]
+            << " of " << inputs[0] << " " << inputs[1] << " " << inputs[2] << " " << inputs[3] << "\n"
+            << text;
     }
   }
 }

@@ -118,6 +118,42 @@ bool FloatRanges::isNeverDenormal(const Instruction* value) const {
   return range.low >= smallest || range.high <= -smallest;
 }
 
+std::optional<int> FloatRanges::leastExponent(const Instruction* value) const {
+  const FloatRange range = rangeOf(value);
+  const float least = std::max(range.low, -range.high);
+  if (!(least > 0) || std::isinf(least)) return std::nullopt;
+  return std::ilogb(least);
+}
+
+// Let 2^e be at most what is added. If the rest is less than half of that, so much is left that it is a multiple of
+// 2^(e-24). Otherwise the rest is one: a number of 2^(e-1) of 2^(e-24), a product, which has twice as many bits, of
+// 2^(e-48). Then the sum is a multiple of that, and so is what is rounded from it.
+std::optional<int> FloatRanges::multipleOfSum(const Instruction* sum) const {
+  constexpr int bits = std::numeric_limits<float>::digits;
+  const auto& x = sum->operands;
+  switch (sum->op) {
+    case Op::FAdd:
+    case Op::FSub: {
+      const std::optional<int> exponent = std::max(leastExponent(x[0]), leastExponent(x[1]));
+      return exponent ? std::optional(*exponent - bits) : std::nullopt;
+    }
+    case Op::Fma: {
+      const std::optional<int> exponent = leastExponent(x[2]);
+      return exponent ? std::optional(*exponent - 2 * bits) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+// What is less than a quarter of the last bit of a number does not change it.
+bool FloatRanges::absorbsDenormal(const Instruction* sum, size_t factor) const {
+  const std::optional<int> exponent = leastExponent(sum->operands[2]);
+  const FloatRange other = rangeOf(sum->operands[1 - factor]);
+  const float most = std::max(-other.low, other.high);
+  return exponent && std::isfinite(most) &&
+         double{most} * smallest <= std::ldexp(1.0, *exponent - std::numeric_limits<float>::digits - 1);
+}
+
 FloatRange FloatRanges::product(const Instruction* x, const Instruction* y, int& budget) const {
   // An instruction's registers are read right before it: nothing is written between two reads of one.
   const bool isSquare = x == y || (x->op == Op::ReadVar && y->op == Op::ReadVar && x->payload == y->payload);

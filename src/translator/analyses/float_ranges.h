@@ -28,6 +28,14 @@ class FloatRanges {
   FloatRange rangeOfProduct(const ir::Instruction* x, const ir::Instruction* y) const;
   // Zero is denormal here; NaNs and infinities are not.
   bool isNeverDenormal(const ir::Instruction* value) const;
+  // The exponent of the least magnitude that a value may have, if it is never zero.
+  std::optional<int> leastExponent(const ir::Instruction* value) const;
+  // Of what power of two a sum or a multiply-add is a multiple, by its exponent, because what is added is large:
+  // whatever the other operands are, and whether or not the device flushes.
+  std::optional<int> multipleOfSum(const ir::Instruction* sum) const;
+  // Whether one factor of a multiply-add may be flushed: the other one is never so large that a product with a
+  // denormal number would change what is added.
+  bool absorbsDenormal(const ir::Instruction* sum, size_t factor) const;
 
  private:
   // Looks at no more than `budget` instructions.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 
 namespace mulciber::passes {
@@ -45,12 +48,19 @@ void FmaRunFinder::add(Instruction* i) {
   if (i->op == Op::ReadVar) origins_[i] = held_.try_emplace(variable, i).first->second;
   if (i->op == Op::Call) held_.clear();
   if (!isSum) return;
-  for (int n : {0, 1}) {
+  auto addAddend = [&](Instruction* value) {
+    value = magnitudeOf(value);
+    if (!contains(run_.addends, value)) run_.addends.push_back(value);
+  };
+  for (size_t n : {0, 1}) {
     Instruction* factor = magnitudeOf(i->operands[n]);
-    if (!isLarge(factor)) run_.factors.push_back(factor);
+    if (!isMultipleByAddend(i, FmaRun::leastAddend)) {
+      if (!isLarge(factor)) run_.factors.push_back(factor);
+    } else if (!ranges_.absorbsDenormal(i, n)) {
+      addAddend(factor);
+    }
   }
-  Instruction* addend = magnitudeOf(i->operands[2]);
-  if (!contains(run_.addends, addend)) run_.addends.push_back(addend);
+  addAddend(i->operands[2]);
   run_.sums.push_back(i);
 }
 
@@ -71,12 +81,20 @@ bool FmaRunFinder::isAtLeast(const Instruction* value, float least) const {
 }
 bool FmaRunFinder::isLarge(Instruction* value) const {
   value = magnitudeOf(value);
-  return contains(run_.factors, value) || isAtLeast(value, FmaRun::leastFactor);
+  return contains(run_.factors, value) || isAtLeast(value, FmaRun::leastFactor) ||
+         isMultipleByAddend(value, FmaRun::leastFactor);
+}
+// Whether a sum is zero or a multiple of the last bit of such a number, because what is added is large.
+bool FmaRunFinder::isMultipleByAddend(const Instruction* sum, float least) const {
+  const std::optional<int> multiple = ranges_.multipleOfSum(sum);
+  return multiple && *multiple + std::numeric_limits<float>::digits - 1 >= std::ilogb(least);
 }
 // Whether a value is a multiple of the smallest normal number where the run's factors are large.
 bool FmaRunFinder::isMultiple(Instruction* value, int depth) const {
   value = magnitudeOf(value);
-  if (contains(run_.sums, value) || contains(run_.factors, value) || isAtLeast(value, FmaRun::leastAddend)) return true;
+  if (contains(run_.sums, value) || contains(run_.factors, value) || isAtLeast(value, FmaRun::leastAddend) ||
+      isMultipleByAddend(value, FmaRun::leastAddend))
+    return true;
   if (const auto known = ranges_.constantOf(value)) {  // NaNs do no harm
     const uint64_t magnitude = *known & 0x7FFF'FFFF;
     return magnitude == 0 || magnitude >= std::bit_cast<uint32_t>(FmaRun::leastAddend);

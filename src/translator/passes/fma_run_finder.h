@@ -46,6 +46,7 @@ class FmaRunFinder {
   ir::Instruction* magnitudeOf(ir::Instruction* value) const;
   bool isAtLeast(const ir::Instruction* value, float least) const;
   bool isLarge(ir::Instruction* value) const;
+  bool isMultipleByAddend(const ir::Instruction* sum, float least) const;
   bool isMultiple(ir::Instruction* value, int depth = 6) const;
   ir::Instruction* origin(ir::Instruction* value) const;
 

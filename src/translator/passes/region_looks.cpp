@@ -112,7 +112,7 @@ class Finder {
     for (Block* block : region_.blocks)
       for (Instruction* i : block->instructions) {
         const bool isSum = sums_.count(i) != 0;
-        if (!isSum && i->op != Op::FMul) continue;
+        if ((!isSum && i->op != Op::FMul) || (isSum && takesAnyProduct(i))) continue;
         const std::vector<Root> first = rootsOf(i->operands[0]);
         std::vector<Root> all = first;
         for (const Root& root : rootsOf(i->operands[1])) all.push_back(root);
@@ -203,9 +203,16 @@ class Finder {
     return isSettled && std::ranges::all_of(homes_, [&](const auto& each) {
              const Instruction* i = each.first;
              return sums_.count(i) == 0 ||
-                    (product(i->operands[0], i->operands[1]) >= normal &&
-                     std::ranges::all_of(i->operands, [&](const Instruction* x) { return of(x) >= normal; }));
+                    (isProductRight(i) && isFactorRight(i, 0) && isFactorRight(i, 1) && of(i->operands[2]) >= normal);
            });
+  }
+  // What is added is so large that the sum is zero or normal.
+  bool takesAnyProduct(const Instruction* sum) const { return ranges_.multipleOfSum(sum).value_or(none) >= normal; }
+  bool isProductRight(const Instruction* sum) const {
+    return takesAnyProduct(sum) || product(sum->operands[0], sum->operands[1]) >= normal;
+  }
+  bool isFactorRight(const Instruction* sum, size_t factor) const {
+    return of(sum->operands[factor]) >= normal || ranges_.absorbsDenormal(sum, factor);
   }
   int multipleFor(Size size) const {
     if (size != Size::First && size != Size::Second) return multipleOf(size);
@@ -226,12 +233,12 @@ class Finder {
     if (found != multiples_.end()) return found->second;
     return small_ && isLookedAt(value) ? lookedAt(value) : std::max(evaluateOutside(*value), lookedAt(value));
   }
+  // What is known of a value by itself.
   int ofRange(const Instruction& i) const {
     const analyses::FloatRange range = ranges_.rangeOf(&i);
-    if (range.low == 0 && range.high == 0) return any;
-    const float least = std::max(range.low, -range.high);
-    if (!(least > 0)) return none;
-    return std::isinf(least) ? any : std::ilogb(least) - significand;
+    if (range.low == range.high && (range.low == 0 || std::isinf(range.low))) return any;
+    const std::optional<int> exponent = ranges_.leastExponent(&i);
+    return std::max(exponent ? *exponent - significand : none, ranges_.multipleOfSum(&i).value_or(none));
   }
   int evaluateOutside(const Instruction& i) const {
     if (const auto known = ranges_.constantOf(&i)) return multipleOfConstant(*known);
@@ -285,7 +292,7 @@ class Finder {
 
   void satisfy(Instruction* sum) {
     Instruction *x = sum->operands[0], *y = sum->operands[1], *z = sum->operands[2];
-    if (product(x, y) < normal) {
+    if (!isProductRight(sum)) {
       // Both large, or one as large as the other asks for.
       const int factor = multipleOf(Size::Factor);
       const bool isSquare = areSame(x, y);
@@ -302,7 +309,8 @@ class Finder {
       }
     }
     // Whatever the other one is: the device takes a denormal factor for zero.
-    for (Instruction* factor : {x, y}) requireNormal(factor);
+    for (size_t n : {0, 1})
+      if (!isFactorRight(sum, n)) requireNormal(sum->operands[n]);
     if (looksAtAddends_) requireNormal(z);
   }
   void requireNormal(Instruction* value) {

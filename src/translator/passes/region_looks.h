@@ -3,8 +3,8 @@
 // A multiply-add is right on a device that flushes where its factors, their product and what is added are multiples of
 // 2^-126, the smallest normal number: so is the sum then, and what is rounded from it. Each value is taken for a
 // multiple of some power of two. Numbers from 2^e on are multiples of 2^(e-23), sums are multiples of what both parts
-// are, products of the product. Where that does not suffice, a number has to be large or zero, which is what is looked
-// at.
+// are, or of less than a large part, products of the product. Where that does not suffice, a number has to be large or
+// zero, which is what is looked at. Where what is added is large, any product will do.
 #pragma once
 
 #include <array>
