@@ -269,6 +269,49 @@ TEST(FmaRepair, SumsWithConstantsKeepDenormals) {
   }
 }
 
+// Exponentials become as small as numbers can be, in sums that a loop adds up, that cancel, and that scale others.
+TEST(FmaRepair, ProductsOfExponentialsKeepDenormals) {
+  const uint64_t first = setting("MULCIBER_FUZZ_SEED", 1), count = setting("MULCIBER_FUZZ_COUNT", 300);
+  const char* const steps[] = {"ex2.approx.ftz.f32 w, x;",
+                               "mul.rn.f32 w, w, %a1;",
+                               "fma.rn.f32 %d0, w, %a2, %d0;",
+                               "fma.rn.f32 %d0, %a2, w, %d0;",
+                               "fma.rn.f32 %d1, %a3, w, %a2;",
+                               "add.rn.f32 x, x, 0fC1200000;",
+                               "neg.f32 w, w;",
+                               "fma.rn.f32 %d1, %d0, w, %d1;",
+                               "mul.rn.f32 %d0, %d0, w;",
+                               "mul.rn.f32 y, w, %a2; neg.f32 y, y; fma.rn.f32 %d1, w, %a2, y;",
+                               "fma.rn.f32 %d1, w, 0f3F800000, %d0;",
+                               "fma.rn.f32 %d0, %d1, %a1, %d0;"};
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    std::mt19937_64 random(seed);
+    std::string text = ".reg .f32 w, x, y; .reg .pred p; .reg .b32 n;\nmov.b32 n, 0; mov.f32 x, %a0; mov.f32 %d0, ";
+    text += random() % 2 ? "0f00000000;" : "%a3;";
+    text += " mov.f32 %d1, %a1;\nagain:\nex2.approx.ftz.f32 w, x;\n";
+    for (size_t left = 2 + random() % 6; left > 0; --left)
+      text += std::string(steps[random() % std::size(steps)]) + "\n";
+    if (random() % 2) text += "add.u32 n, n, 1; setp.lt.u32 p, n, 4; @p bra again;\n";
+    Device device = devices()[random() % 2 ? 2 : 4];
+    device.profile.accurateExp2 = true;
+    Snippet snippet(text, "f32 f32", "f32 f32 f32 f32", device.profile), exact(text, "f32 f32", "f32 f32 f32 f32");
+    ASSERT_TRUE(snippet.isValid()) << text << snippet.messages();
+    const FloatModel model = makeExact(snippet, device, static_cast<passes::Repair>(random() % 3));
+    for (int k = 0; k < 40; ++k) {
+      const float sign = random() % 4 != 0 ? -1.0f : 1.0f, fraction = static_cast<float>(random() % 1024) / 1024;
+      const float power = sign * static_cast<float>(random() % 128) + fraction;
+      Inputs inputs{std::bit_cast<uint32_t>(power)};
+      for (unsigned i = 1; i < kInputs; ++i) inputs.push_back(number(random, random() % 2 ? k % 7 : random() % 7));
+      const std::vector<uint64_t> got = snippet.run(inputs, model), want = exact.run(inputs);
+      for (unsigned r = 0; r < 2; ++r)
+        ASSERT_TRUE(got[r] == want[r] || (isNan("f32", got[r]) && isNan("f32", want[r])))
+            << device.name << ", seed " << seed << std::hex << ": %d" << r << " is " << got[r] << ", not " << want[r]
+            << " of " << inputs[0] << " " << inputs[1] << " " << inputs[2] << " " << inputs[3] << "\n"
+            << text;
+    }
+  }
+}
+
 // Products of a small factor by a large one each, sums of which cancel: their exponents decide whether that is exact.
 TEST(FmaRepair, FactorsOfTwoSizesKeepDenormals) {
   constexpr unsigned kEach = 3, kSteps = 8;

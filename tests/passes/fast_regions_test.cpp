@@ -9,7 +9,8 @@ namespace {
 using test::count, test::flushingDevice, test::kernelOfFloats;
 
 std::string repaired(const std::string& text, passes::Repair repair = passes::Repair::Regions) {
-  const TargetProfile profile = flushingDevice();
+  TargetProfile profile = flushingDevice();
+  profile.accurateExp2 = profile.denormsByDefault32 = true;
   const TranslateOptions options;
   ir::Program program;
   passes::PassContext context{profile, options, program};
@@ -61,6 +62,25 @@ TEST(FastRegions, LooksAtFactorsOfLargeConstants) {
 )"));
   EXPECT_EQ(count(text, "fma f32"), 2u) << text;
   EXPECT_GE(count(text, "br %"), 1u) << text;
+}
+
+// Exponentials are not looked at, but bounded, and the sum is: with what was added, and with 2^24 products less than
+// that.
+TEST(FastRegions, LooksAtSumsOfExponentials) {
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = fexp2 f32 %0
+  %4 = fma f32 %3, %1, %2
+  write v3, %4
+)"));
+  EXPECT_EQ(count(text, "fma f32"), 4u) << text;    // the sum, two for the look, and the copy's
+  EXPECT_EQ(count(text, "min.u i32"), 3u) << text;  // of v1, v2 and the sum
+  EXPECT_EQ(count(text, "fmax f32"), 1u) << text;
+  // A constant that is added is never changed by a denormal exponential.
+  const std::string sigmoid = repaired(kernelOfFloats(R"(  %3 = fexp2 f32 %0
+  %4 = const f32 0x3f800000
+  %5 = fma f32 %3, %4, %4
+  write v3, %5
+)"));
+  EXPECT_EQ(count(sigmoid, "min.u i32"), 0u) << sigmoid;
 }
 
 // Three factors of which each two are multiplied cannot be in two groups; two others beside them can.
@@ -208,13 +228,24 @@ TEST(FastRegions, AreMadeWhereTheyAreCheaper) {
   br %13, b1, b2
 )");
   EXPECT_EQ(repaired(counted, passes::Repair::Cheaper), repaired(counted));
-  // Each round waits twice for what was looked at.
+  // A sum that may end the loop is asked for together with what was looked at.
+  const std::string ending = loop(R"(  %12 = const f32 0x42c80000
+  %13 = flt bool %6, %12
+  br %13, b1, b2
+)");
+  EXPECT_EQ(repaired(ending, passes::Repair::Cheaper), repaired(ending));
+  // Each round waits for what was looked at, since a sum decides what is loaded.
   const std::string waiting = loop(R"(  %12 = const f32 0x42c80000
   %13 = flt bool %6, %12
-  br %13, b3, b2
+  br %13, b3, b4
 b3:
-  %14 = flt bool %12, %6
-  br %14, b1, b2
+  %14 = load f32 %8 [global align 4]
+  write v1, %14
+  br b4
+b4:
+  %15 = const i32 100
+  %16 = lt.u bool %11, %15
+  br %16, b1, b2
 )");
   EXPECT_EQ(repaired(waiting, passes::Repair::Cheaper), repaired(waiting, passes::Repair::Runs));
   EXPECT_NE(repaired(waiting), repaired(waiting, passes::Repair::Runs));

@@ -23,6 +23,8 @@ class FloatRanges {
  public:
   explicit FloatRanges(const ir::Function& function);
 
+  // What a value is that was read from a variable which is written once.
+  const ir::Instruction* definition(const ir::Instruction* value) const;
   std::optional<uint64_t> constantOf(const ir::Instruction* value) const;
   FloatRange rangeOf(const ir::Instruction* value) const;
   FloatRange rangeOfProduct(const ir::Instruction* x, const ir::Instruction* y) const;
@@ -41,7 +43,6 @@ class FloatRanges {
   // Looks at no more than `budget` instructions.
   FloatRange range(const ir::Instruction* value, int& budget) const;
   FloatRange product(const ir::Instruction* x, const ir::Instruction* y, int& budget) const;
-  const ir::Instruction* definition(const ir::Instruction* value) const;
 
   std::vector<const ir::Instruction*> onlyWrite_;  // by variable: the value of its one write, or null
 };

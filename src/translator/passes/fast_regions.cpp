@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +28,10 @@ using ir::Terminator;
 using ir::VariableId;
 
 constexpr uint32_t exponentOfTwice = 24;  // its lowest bit
+
+// Makes every denormal number normal; the greatest number that may be multiplied so; and what makes every normal number
+// as large as what is looked at has to be.
+constexpr float exponentialScale = 0x1p24f, mostExponential = 0x1p104f, resultScale = 0x1p86f;
 
 constexpr uint32_t twice(int exponent) { return static_cast<uint32_t>(exponent + 127) << exponentOfTwice; }
 constexpr uint32_t boundOf(Size size) { return twice(leastExponents[static_cast<unsigned>(size)]); }
@@ -80,6 +85,7 @@ class Maker {
     std::unordered_set<const Instruction*> inside{};
     std::unordered_set<VariableId> entering{}, written{};
     std::map<Size, VariableId> least{};                  // of what was looked at, as twice their bits less one
+    VariableId most{};                                   // of the exponentials, if there are any
     std::unordered_map<VariableId, VariableId> saved{};  // what the region writes, as it was
     Block* again = nullptr;                              // where the copy begins
     std::unordered_map<Block*, Block*> checks{};         // in front of what exits lead to
@@ -107,7 +113,7 @@ class Maker {
   bool isWorthwhile(const RepeatableRegion& region) {
     Work work{region};
     if (!analyse(work)) return false;
-    if (work.looks.values.empty() && work.looks.atEntry.empty() && !work.looks.usesShared) {
+    if (!work.looks.any()) {
       for (Block* block : region.blocks)
         for (const Instruction* i : block->instructions) sums_.erase(i);
       return false;
@@ -323,6 +329,25 @@ class Maker {
     b_.write(least, b_.binary(Op::UMin, b_.read(least), twiceTheBitsLessOne(b_, value)));
   }
 
+  Instruction* multiplyAdd(Instruction* x, Instruction* y, Instruction* z) {
+    return b_.emit(Op::Fma, ir::F32, {x, y, z});
+  }
+  // An exponential is no longer denormal when it has been multiplied.
+  void scaleFactors(Instruction* sum, size_t exponential) {
+    Instruction *&x = sum->operands[exponential], *&y = sum->operands[1 - exponential];
+    x = b_.binary(Op::FMul, x, b_.f32(exponentialScale));
+    y = b_.binary(Op::FMul, y, b_.f32(1 / exponentialScale));
+  }
+  // If the device has made a zero of the sum, then what is looked at is what was added less 2^24 products: zero if both
+  // are, and if not then less than 2^-40, unless both are so large that they have cancelled. Otherwise it is large.
+  void lookAtResult(Work& work, Instruction* sum, size_t exponential, Instruction* other) {
+    Instruction* parts = multiplyAdd(b_.unary(Op::FNeg, sum->operands[exponential]), other, sum->operands[2]);
+    lookAt(work, multiplyAdd(sum, b_.f32(resultScale), parts), Size::Factor);
+  }
+  void boundExponential(Work& work, Instruction* value) {
+    b_.write(work.most, b_.binary(Op::FMax, b_.read(work.most), b_.unary(Op::FAbs, value)));
+  }
+
   Instruction* isWrong(Work& work) {
     Instruction* result = nullptr;
     auto add = [&](Instruction* one) { result = result ? b_.bitOr(result, one) : one; };
@@ -334,6 +359,7 @@ class Maker {
       add(b_.compare(Op::ULt, b_.add(exponent(Size::First), exponent(Size::Second)),
                      b_.i32(static_cast<uint32_t>(2 * 127 + leastSumOfExponents))));
     }
+    if (!work.looks.exponentials.empty()) add(b_.compare(Op::FLe, b_.f32(mostExponential), b_.read(work.most)));
     if (work.looks.usesShared) add(b_.compare(Op::INe, shared_.readWord(b_), b_.i32(0)));
     return result;
   }
@@ -342,15 +368,21 @@ class Maker {
     const RepeatableRegion& region = work.region;
     std::vector<std::pair<Instruction*, Size>> before;  // looks at what is computed before the region
     std::set<Size> sizes;
+    if (!work.looks.results.empty()) sizes.insert(Size::Factor);
     for (const auto& [variable, size] : work.looks.atEntry) sizes.insert(size);
     for (const auto& [value, size] : work.looks.values) {
       sizes.insert(size);
       if (work.inside.count(value) == 0) before.emplace_back(value, size);
     }
     std::ranges::sort(before, {}, [](const auto& look) { return look.first->id; });
+    std::vector<Instruction*> exponentials;  // likewise
+    for (Instruction* value : work.looks.exponentials)
+      if (work.inside.count(value) == 0) exponentials.push_back(value);
+    std::ranges::sort(exponentials, {}, [](const Instruction* value) { return value->id; });
+    if (!work.looks.exponentials.empty()) work.most = function_.addVariable(ir::F32, "most");
     for (Size size : sizes) leastOf(work, size);
     const RegionDoubts& doubts = work.doubts;
-    Block* inner = makeHead(work, before);
+    Block* inner = makeHead(work, before, exponentials);
     for (Block* original : region.blocks) {
       Block* block = original == region.entry ? inner : original;
       Terminator end = std::exchange(block->terminator, {});
@@ -359,8 +391,14 @@ class Maker {
       for (Instruction* i : old) {
         b_.setSource(i->source);
         if (doubts.loads.count(i) != 0) leaveIfWrong(work);
+        const auto result = work.looks.results.find(i);
+        const bool hasResult = result != work.looks.results.end();
+        Instruction* other = hasResult ? i->operands[1 - result->second] : nullptr;
+        if (hasResult) scaleFactors(i, result->second);
         b_.block()->instructions.push_back(i);
         if (const auto look = work.looks.values.find(i); look != work.looks.values.end()) lookAt(work, i, look->second);
+        if (hasResult) lookAtResult(work, i, result->second, other);
+        if (work.looks.exponentials.count(i) != 0) boundExponential(work, i);
       }
       if (doubts.branches.count(original) != 0) waitToBranch(work, original, end);
       for (Block*& target : end.targets) {
@@ -373,7 +411,8 @@ class Maker {
 
   // The entry's block becomes what stands before the region: nothing has been looked at, and what is changed is kept.
   // What it held is now in the block that is returned.
-  Block* makeHead(Work& work, const std::vector<std::pair<Instruction*, Size>>& before) {
+  Block* makeHead(Work& work, const std::vector<std::pair<Instruction*, Size>>& before,
+                  const std::vector<Instruction*>& exponentials) {
     const RepeatableRegion& region = work.region;
     Block* inner = function_.addBlock();
     std::swap(inner->instructions, region.entry->instructions);
@@ -381,6 +420,8 @@ class Maker {
     std::swap(inner->merge, region.entry->merge);
     b_.setBlock(region.entry);
     for (const auto& [size, least] : work.least) b_.write(least, b_.i32(mostOf(size)));
+    if (!work.looks.exponentials.empty()) b_.write(work.most, b_.f32(0));
+    for (Instruction* value : exponentials) boundExponential(work, value);
     for (const auto& [variable, size] : work.looks.atEntry) lookAt(work, b_.read(variable), size);
     for (const auto& [value, size] : before) lookAt(work, value, size);
     for (const auto& [variable, saved] : work.saved) b_.write(saved, b_.read(variable));

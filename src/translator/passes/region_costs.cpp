@@ -12,9 +12,9 @@ namespace {
 using ir::Block;
 using ir::Instruction;
 
-// In operations: a comparison and a branch; what is done for each number that a region looks at; a branch that has to
-// wait for what was looked at.
-constexpr double branch = 5, look = 2, wait = 10;
+// In operations: a comparison and a branch; what is done for each number that a region looks at, and for each sum; a
+// branch that has to wait for what was looked at, and one that leaves the region and asks for both at once.
+constexpr double branch = 5, look = 2, result = 4, wait = 10, joined = 3;
 // What the count does not know: drivers move no loads and sums across the branches of runs.
 constexpr double margin = 0.6;
 // With more multiply-adds in a function drivers take too long to compile copies for that.
@@ -54,9 +54,14 @@ double costOfRegion(const RepeatableRegion& region, const RegionLooks& looks, co
         cost += weight * look;
         ++inside;
       }
+      if (looks.results.count(i) != 0) cost += weight * result;
       if (doubts.loads.count(i) != 0) cost += weight * branch;
     }
-    if (doubts.branches.count(block) != 0) cost += weight * wait;
+    if (doubts.branches.count(block) != 0) {
+      const auto& targets = block->terminator.targets;
+      const bool leaves = targets.size() == 2 && region.keeps(block, targets[0]) != region.keeps(block, targets[1]);
+      cost += weight * (leaves ? joined : wait);
+    }
   }
   return cost + look * static_cast<double>(looks.values.size() - inside);
 }

@@ -18,7 +18,7 @@ using ir::VariableId;
 // Of what power of two a value is a multiple, by its exponent. Every number is one of the smallest denormal.
 constexpr int any = 1000, none = -149, normal = -126;
 constexpr int significand = 23;
-constexpr int mostPasses = 40, mostFalls = 3, deepest = 10;
+constexpr int mostPasses = 40, mostFalls = 3, deepest = 10, mostFactors = 6;
 constexpr size_t mostWrites = 4;  // of a variable that are looked through
 constexpr long never = 1L << 40;
 
@@ -45,15 +45,18 @@ class Finder {
         homes_[i] = block;
         multiples_[i] = any;
         if (i->op == Op::WriteVar && i->operands[0]->type == ir::F32) variableOf(*i).writes.push_back(i->operands[0]);
+        if (sums.count(i) == 0 || takesAnyProduct(i)) continue;
+        for (size_t n : {0, 1})
+          if (isExponential(i->operands[n])) looks_.results.try_emplace(i, n);
       }
     for (auto& [id, variable] : variables_)
       if (entering_.count(id) != 0) variable.first = variable.multiple = none;
   }
 
   RegionLooks run(bool mayDivide) {
-    // Factors first: what is looked at for their sake often makes an addend one that need not be.
-    for (bool addends : {false, true}) {
-      looksAtAddends_ = addends;
+    // Factors first: what is looked at for their sake often makes another number one that need not be.
+    for (const Phase phase : {Phase::Factors, Phase::Addends, Phase::Others}) {
+      phase_ = phase;
       bool isSettled = false;
       for (int pass = 0; pass < mostPasses && !isSettled && looks_.suffice; ++pass) isSettled = !goThrough();
       looks_.suffice &= isSettled;
@@ -63,6 +66,7 @@ class Finder {
   }
 
  private:
+  enum class Phase { Factors, Addends, Others };
   struct Variable {
     int first = any, multiple = any;  // of what it holds at the region's entry, and ever
     int falls = 0;
@@ -98,7 +102,8 @@ class Finder {
           }
           if (sums_.count(i) != 0) satisfy(i);
           multiples_[i] = std::max(evaluate(*i), lookedAt(i));
-          if (!looksAtAddends_ && sums_.count(i) != 0 && of(i->operands[2]) < normal)
+          if (phase_ == Phase::Factors && sums_.count(i) != 0 && looks_.results.count(i) == 0 &&
+              of(i->operands[2]) < normal)
             multiples_[i] = std::max(product(i->operands[0], i->operands[1]), lookedAt(i));
         }
       }
@@ -112,7 +117,7 @@ class Finder {
     for (Block* block : region_.blocks)
       for (Instruction* i : block->instructions) {
         const bool isSum = sums_.count(i) != 0;
-        if ((!isSum && i->op != Op::FMul) || (isSum && takesAnyProduct(i))) continue;
+        if ((!isSum && i->op != Op::FMul) || (isSum && hasAnyFactors(i))) continue;
         const std::vector<Root> first = rootsOf(i->operands[0]);
         std::vector<Root> all = first;
         for (const Root& root : rootsOf(i->operands[1])) all.push_back(root);
@@ -202,17 +207,19 @@ class Finder {
     for (int pass = 0; pass < mostPasses && !isSettled; ++pass) isSettled = !goThrough();
     return isSettled && std::ranges::all_of(homes_, [&](const auto& each) {
              const Instruction* i = each.first;
-             return sums_.count(i) == 0 ||
+             return sums_.count(i) == 0 || looks_.results.count(i) != 0 ||
                     (isProductRight(i) && isFactorRight(i, 0) && isFactorRight(i, 1) && of(i->operands[2]) >= normal);
            });
   }
+  bool hasAnyFactors(const Instruction* sum) const { return looks_.results.count(sum) != 0 || takesAnyProduct(sum); }
   // What is added is so large that the sum is zero or normal.
   bool takesAnyProduct(const Instruction* sum) const { return ranges_.multipleOfSum(sum).value_or(none) >= normal; }
   bool isProductRight(const Instruction* sum) const {
     return takesAnyProduct(sum) || product(sum->operands[0], sum->operands[1]) >= normal;
   }
   bool isFactorRight(const Instruction* sum, size_t factor) const {
-    return of(sum->operands[factor]) >= normal || ranges_.absorbsDenormal(sum, factor);
+    return of(sum->operands[factor]) >= normal || ranges_.absorbsDenormal(sum, factor) ||
+           (takesAnyProduct(sum) && isLarge(sum->operands[factor], Size::Normal));
   }
   int multipleFor(Size size) const {
     if (size != Size::First && size != Size::Second) return multipleOf(size);
@@ -292,6 +299,16 @@ class Finder {
 
   void satisfy(Instruction* sum) {
     Instruction *x = sum->operands[0], *y = sum->operands[1], *z = sum->operands[2];
+    if (const auto result = looks_.results.find(sum); result != looks_.results.end()) {
+      if (phase_ != Phase::Others) return;
+      Instruction* exponential = sum->operands[result->second];
+      if (const auto* made = ranges_.definition(exponential); isInside(made))
+        exponential = const_cast<Instruction*>(made);
+      looks_.exponentials.insert(exponential);
+      requireLarge(sum->operands[1 - result->second], Size::Scaled);
+      requireLarge(z, Size::Normal);
+      return;
+    }
     if (!isProductRight(sum)) {
       // Both large, or one as large as the other asks for.
       const int factor = multipleOf(Size::Factor);
@@ -309,9 +326,72 @@ class Finder {
       }
     }
     // Whatever the other one is: the device takes a denormal factor for zero.
-    for (size_t n : {0, 1})
-      if (!isFactorRight(sum, n)) requireNormal(sum->operands[n]);
-    if (looksAtAddends_) requireNormal(z);
+    for (size_t n : {0, 1}) {
+      if (isFactorRight(sum, n)) continue;
+      if (!takesAnyProduct(sum)) requireNormal(sum->operands[n]);
+      else if (phase_ == Phase::Others) requireLarge(sum->operands[n], Size::Normal);
+    }
+    if (phase_ != Phase::Factors) requireNormal(z);
+  }
+  bool isExponential(const Instruction* value, int depth = 0) const {
+    if (depth > mostFactors || value->type != ir::F32) return false;
+    value = ranges_.definition(value);
+    const auto of = [&](const Instruction* part) { return isExponential(part, depth + 1); };
+    switch (value->op) {
+      case Op::FExp2: return true;
+      case Op::FNeg:
+      case Op::FAbs: return of(value->operands[0]);
+      case Op::FMul: return of(value->operands[0]) || of(value->operands[1]);
+      case Op::Select: return of(value->operands[1]) || of(value->operands[2]);
+      default: return false;
+    }
+  }
+  // Whether a value is zero or as large, whatever it is a multiple of.
+  bool isLarge(const Instruction* value, Size size, int depth = 0) const {
+    if (of(value) >= leastExponents[static_cast<unsigned>(size)] || fromShared_.count(value) != 0) return true;
+    const auto look = looks_.values.find(const_cast<Instruction*>(value));
+    if (look != looks_.values.end() && look->second >= size) return true;
+    if (depth >= deepest || !isInside(value)) return false;
+    const auto are = [&](const Instruction* part) { return isLarge(part, size, depth + 1); };
+    switch (value->op) {
+      case Op::Fma: return size == Size::Normal && looks_.results.count(value) != 0;
+      case Op::FNeg:
+      case Op::FAbs: return are(value->operands[0]);
+      case Op::Select: return are(value->operands[1]) && are(value->operands[2]);
+      case Op::ReadVar: {
+        const auto found = variables_.find(static_cast<VariableId>(value->payload));
+        return isLargeAtEntry(value, size) &&
+               (found == variables_.end() || std::ranges::all_of(found->second.writes, are));
+      }
+      default: return false;
+    }
+  }
+  bool isLargeAtEntry(const Instruction* read, Size size) const {
+    const auto id = static_cast<VariableId>(read->payload);
+    if (entering_.count(id) == 0) return true;
+    if (const auto look = looks_.atEntry.find(id); look != looks_.atEntry.end() && look->second >= size) return true;
+    const auto found = variables_.find(id);
+    return found != variables_.end() && found->second.first >= leastExponents[static_cast<unsigned>(size)];
+  }
+  void requireLarge(Instruction* value, Size size, int depth = 0) {
+    if (isLarge(value, size)) return;
+    if (value->isConstant()) {
+      looks_.suffice = false;
+      return;
+    }
+    if (value->op == Op::FNeg || value->op == Op::FAbs) return requireLarge(value->operands[0], size, depth);
+    // What is read is looked at where it is written.
+    if (value->op == Op::ReadVar && isInside(value) && depth < deepest) {
+      const auto id = static_cast<VariableId>(value->payload);
+      const auto found = variables_.find(id);
+      if (found == variables_.end() || found->second.writes.size() <= mostWrites) {
+        if (!isLargeAtEntry(value, size)) raise(looks_.atEntry, id, size);
+        if (found != variables_.end())
+          for (Instruction* written : found->second.writes) requireLarge(written, size, depth + 1);
+        return;
+      }
+    }
+    raise(looks_.values, value, size);
   }
   void requireNormal(Instruction* value) {
     if (of(value) >= normal) return;
@@ -435,7 +515,7 @@ class Finder {
   std::unordered_map<const Instruction*, const Block*> homes_;  // of the same
   std::unordered_map<VariableId, Variable> variables_;          // that are written in the region
   std::unordered_set<const Instruction*> fromShared_;
-  bool looksAtAddends_ = false;
+  Phase phase_ = Phase::Factors;
   std::optional<Size> small_;  // group of factors, while it is asked whether they can be two
   RegionLooks looks_;
 };
