@@ -8,6 +8,7 @@
 #include "translator/passes/block_rounds.h"
 #include "translator/passes/bounded_sums.h"
 #include "translator/passes/byte_swaps.h"
+#include "translator/passes/carried_halves.h"
 #include "translator/passes/chosen_denormals.h"
 #include "translator/passes/clamped_conversions.h"
 #include "translator/passes/constant_reads.h"
@@ -119,6 +120,7 @@ constexpr Step steps[] = {
     pass<NegatedSigns>(structured),
     pass<NarrowCounts>(structured),
     pass<ShiftedExtensions>(structured),
+    pass<CarriedHalves>(structured),
     pass<WideDifferences>(structured),
     pass<WideShifts>(structured),
     pass<LowBits>(structured),
