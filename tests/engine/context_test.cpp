@@ -2,6 +2,9 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "engine/test_engine.h"
@@ -51,6 +54,19 @@ TEST_F(ContextTest, TellsTheFeaturesItUses) {
   }
   EXPECT_TRUE(hasAddresses);
   EXPECT_TRUE(hasClock);
+}
+
+TEST_F(ContextTest, AsksForTheExtensionsOfItsFeatures) {
+  const Requirements requirements;
+  uint32_t count = 0, extensionCount = 0;
+  const MulciberFeature* features = nullptr;
+  const char* const* extensions = nullptr;
+  ASSERT_OK(mulciberGetFeatures(requirements.handle, &count, &features));
+  ASSERT_OK(mulciberGetExtensions(requirements.handle, &extensionCount, &extensions));
+  const std::set<std::string> asked(extensions, extensions + extensionCount);
+  EXPECT_EQ(asked.size(), extensionCount) << "an extension is named twice";
+  for (const MulciberFeature& feature : std::span(features, count))
+    EXPECT_TRUE(!feature.isPresent || !feature.extension || asked.contains(feature.extension)) << feature.name;
 }
 
 TEST_F(ContextTest, AddsToWhatTheEngineAsksFor) {

@@ -67,27 +67,11 @@ const Feature table[] = {
 #undef IN
 };
 
-// None of them is required.
-constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",
-                                            "VK_EXT_external_memory_host",
-                                            "VK_KHR_external_memory_fd",
-                                            "VK_KHR_external_semaphore_fd",
-                                            "VK_EXT_shader_atomic_float",
-                                            "VK_EXT_shader_atomic_float2",
-                                            "VK_NV_shader_atomic_float16_vector",
-                                            "VK_KHR_workgroup_memory_explicit_layout",
-                                            "VK_KHR_shader_maximal_reconvergence",
-                                            "VK_KHR_shader_clock",
-                                            "VK_EXT_memory_budget",
-                                            "VK_NV_shader_sm_builtins",
-                                            "VK_KHR_push_descriptor",
-                                            "VK_KHR_cooperative_matrix",
-                                            "VK_KHR_shader_bfloat16",
-                                            "VK_KHR_pipeline_executable_properties",
-                                            "VK_KHR_map_memory2",
-                                            "VK_EXT_map_memory_placed",
-                                            "VK_EXT_conditional_rendering",
-                                            "VK_EXT_image_drm_format_modifier"};
+// Beside those of the features. None of them is required.
+constexpr const char* wantedExtensions[] = {"VK_EXT_pci_bus_info",       "VK_EXT_external_memory_host",
+                                            "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd",
+                                            "VK_EXT_memory_budget",      "VK_KHR_push_descriptor",
+                                            "VK_KHR_map_memory2",        "VK_EXT_image_drm_format_modifier"};
 
 VkBool32& switchIn(void* structure, const FeatureSwitch& which) {
   return *reinterpret_cast<VkBool32*>(static_cast<char*>(structure) + which.offset);
@@ -144,8 +128,13 @@ void restrictTo(const VkDeviceCreateInfo& info, PhysicalDevice& device) {
 }
 
 FeatureRequest::FeatureRequest(const PhysicalDevice& device) : device_(device) {
-  for (const char* name : wantedExtensions)
-    if (device.has(name)) extensions_.push_back(name);
+  const auto want = [&](const char* name) {
+    const auto isName = [&](const char* known) { return std::strcmp(known, name) == 0; };
+    if (device.has(name) && std::ranges::none_of(extensions_, isName)) extensions_.push_back(name);
+  };
+  for (const char* name : wantedExtensions) want(name);
+  for (const Feature& feature : table)
+    if (feature.extension) want(feature.extension);
 }
 
 void FeatureRequest::addTo(VkDeviceCreateInfo& info) {
