@@ -26,7 +26,8 @@ run_tests() {
     summary=$(grep -E '^\[  (PASSED|FAILED|SKIPPED) *\] [0-9]+ test' "$log/$area" | tr -s ' ' | tr '\n' ' ')
     if [ $status = 0 ]; then passed=$((passed + 1)); else
       failed+=("$area")
-      grep -E '^\[  FAILED|Failure|error|terminate' -A4 "$log/$area" | head -60
+      grep -E '^\[  FAILED' "$log/$area" | sort -u | head -20
+      grep -E 'Failure|terminate' -A4 "$log/$area" | head -60
       [ $status != 124 ] || tail -1 "$log/$area"
     fi
     printf '%-12s %s %s\n' "$area" "$([ $status = 0 ] && echo ok || echo "FAILED ($status)")" "$summary"

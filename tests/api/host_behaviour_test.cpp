@@ -430,6 +430,7 @@ TEST_F(HostDeathTest, TheCacheIsWhereTheEnvironmentSays) {
   const char* const outer = std::getenv("CUDA_CACHE_PATH");
   const fs::path folder =
       outer ? fs::path(outer) : fs::temp_directory_path() / ("cache_of_" + std::to_string(getpid()));
+  unsetenv("MULCIBER_CACHE_DIR");  // comes first where it is set
   setenv("CUDA_CACHE_PATH", folder.c_str(), 1);
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   EXPECT_EXIT(loadAKernel(), testing::ExitedWithCode(0), "");
