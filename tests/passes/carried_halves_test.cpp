@@ -24,12 +24,12 @@ b3:
   br b4
 b4:
   %5 = phi i32 [%4, b3], [%6, b5]
-  loop b6 continue b5
-  br b5
-b5:
   %6 = add i32 %5, %2
   %7 = lt.u bool %6, %1
-  br %7, b4, b6
+  loop b6 continue b5
+  br %7, b5, b6
+b5:
+  br b4
 b6:
 )" + body + R"(  store %0, %9 [global align 4]
   ret
