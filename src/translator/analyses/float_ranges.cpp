@@ -104,8 +104,12 @@ std::optional<uint64_t> FloatRanges::constantOf(const Instruction* value) const 
 }
 
 FloatRange FloatRanges::rangeOf(const Instruction* value) const {
-  int budget = mostInstructions;
-  return range(value, budget);
+  const auto [known, isNew] = known_.try_emplace(value);
+  if (isNew) {
+    int budget = mostInstructions;
+    known->second = range(value, budget);
+  }
+  return known->second;
 }
 
 FloatRange FloatRanges::rangeOfProduct(const Instruction* x, const Instruction* y) const {

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "translator/ir/ir.h"
@@ -45,6 +46,7 @@ class FloatRanges {
   FloatRange product(const ir::Instruction* x, const ir::Instruction* y, int& budget) const;
 
   std::vector<const ir::Instruction*> onlyWrite_;  // by variable: the value of its one write, or null
+  mutable std::unordered_map<const ir::Instruction*, FloatRange> known_;  // of what was asked for
 };
 
 }  // namespace mulciber::analyses
