@@ -3,21 +3,16 @@
 // first seed.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <optional>
 #include <random>
 
 #include "execute/ptx_test.h"
+#include "support/setting.h"
 
 namespace mulciber::test {
 namespace {
 
 constexpr uint32_t fuel = 9, results = 3;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 uint32_t wordOf(uint32_t lane, uint32_t number) { return (lane + 3) * 0x9E3779B1U + number * 0x85EBCA6BU; }
 

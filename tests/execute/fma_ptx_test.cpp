@@ -5,16 +5,12 @@
 #include <random>
 
 #include "execute/ptx_test.h"
+#include "support/setting.h"
 
 namespace mulciber::test {
 namespace {
 
 constexpr uint32_t kThreads = 64, kInputs = 4;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 class FmaPtx : public PtxTest {
  protected:

@@ -4,10 +4,10 @@
 // the first seed.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <random>
 
 #include "execute/ptx_test.h"
+#include "support/setting.h"
 
 namespace mulciber::test {
 namespace {
@@ -323,11 +323,6 @@ class Model {
   Threads isAlive_;
   uint32_t agreed_ = 0;
 };
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 class RandomBlock : public PtxTest {};
 

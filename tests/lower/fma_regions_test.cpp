@@ -2,16 +2,12 @@
 // exits and several entries, branches that depend on numbers, loads from addresses that do, and stores.
 // MULCIBER_FUZZ_COUNT sets how many, MULCIBER_FUZZ_SEED the first seed.
 #include "support/float_checks.h"
+#include "support/setting.h"
 
 namespace mulciber::test {
 namespace {
 
 constexpr unsigned kRegisters = 7, kInputs = 4, kWords = 4, kFuel = 24;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct Step {
   enum Kind { Fma, Mul, Add, Sub, Neg, Copy, Min, Choose, Load, LoadFrom, Store, Constant } kind;

@@ -7,17 +7,13 @@
 #include <optional>
 
 #include "support/float_checks.h"
+#include "support/setting.h"
 
 namespace mulciber::test {
 namespace {
 
 // The last registers begin with zero and only ever hold sums.
 constexpr unsigned kRegisters = 8, kInputs = 4, kSums = 3, kFirstSum = kRegisters - kSums;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct Step {
   enum Kind { Fma, FlushingFma, Mul, Add, Sub, Neg, Copy } kind;

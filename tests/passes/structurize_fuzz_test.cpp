@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "support/ir_interpreter.h"
 #include "support/random_function.h"
+#include "support/setting.h"
 #include "translator/ir/printer.h"
 #include "translator/ir/verifier.h"
 #include "translator/passes/cse.h"
@@ -19,10 +19,7 @@
 namespace mulciber {
 namespace {
 
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
+using test::setting;
 
 constexpr size_t maxStores = 600;
 constexpr uint32_t laneCount = 6;

@@ -129,9 +129,9 @@ std::optional<int> FloatRanges::leastExponent(const Instruction* value) const {
   return std::ilogb(least);
 }
 
-// Let 2^e be at most what is added. If the rest is less than half of that, so much is left that it is a multiple of
-// 2^(e-24). Otherwise the rest is one: a number of 2^(e-1) of 2^(e-24), a product, which has twice as many bits, of
-// 2^(e-48). Then the sum is a multiple of that, and so is what is rounded from it.
+// Let the addend be at least 2^e. If the other part is less than half of that, the sum is at least 2^(e-1), and so a
+// multiple of 2^(e-24). Otherwise the other part is a multiple itself: a number of at least 2^(e-1) is a multiple of
+// 2^(e-24), and a product, which has twice as many bits, of 2^(e-48). Rounding keeps that.
 std::optional<int> FloatRanges::multipleOfSum(const Instruction* sum) const {
   constexpr int bits = std::numeric_limits<float>::digits;
   const auto& x = sum->operands;

@@ -332,16 +332,17 @@ class Maker {
   Instruction* multiplyAdd(Instruction* x, Instruction* y, Instruction* z) {
     return b_.emit(Op::Fma, ir::F32, {x, y, z});
   }
-  // An exponential is no longer denormal when it has been multiplied.
-  void scaleFactors(Instruction* sum, size_t exponential) {
+  // The exponential is multiplied by what the other factor is divided by, so that it is no longer denormal. Then the
+  // sum is looked at. Where the device made a zero of it, `parts` is what is looked at, which is zero only if product
+  // and addend are, and at least 2^-40 only if these were so large that they cancelled exactly. A normal sum, made
+  // larger, is at least 2^-40.
+  void addExponentialSum(Work& work, Instruction* sum, size_t exponential) {
     Instruction *&x = sum->operands[exponential], *&y = sum->operands[1 - exponential];
+    Instruction* const other = y;
     x = b_.binary(Op::FMul, x, b_.f32(exponentialScale));
     y = b_.binary(Op::FMul, y, b_.f32(1 / exponentialScale));
-  }
-  // If the device has made a zero of the sum, then what is looked at is what was added less 2^24 products: zero if both
-  // are, and if not then less than 2^-40, unless both are so large that they have cancelled. Otherwise it is large.
-  void lookAtResult(Work& work, Instruction* sum, size_t exponential, Instruction* other) {
-    Instruction* parts = multiplyAdd(b_.unary(Op::FNeg, sum->operands[exponential]), other, sum->operands[2]);
+    b_.block()->instructions.push_back(sum);
+    Instruction* parts = multiplyAdd(b_.unary(Op::FNeg, x), other, sum->operands[2]);
     lookAt(work, multiplyAdd(sum, b_.f32(resultScale), parts), Size::Factor);
   }
   void boundExponential(Work& work, Instruction* value) {
@@ -368,7 +369,7 @@ class Maker {
     const RepeatableRegion& region = work.region;
     std::vector<std::pair<Instruction*, Size>> before;  // looks at what is computed before the region
     std::set<Size> sizes;
-    if (!work.looks.results.empty()) sizes.insert(Size::Factor);
+    if (!work.looks.exponentialSums.empty()) sizes.insert(Size::Factor);
     for (const auto& [variable, size] : work.looks.atEntry) sizes.insert(size);
     for (const auto& [value, size] : work.looks.values) {
       sizes.insert(size);
@@ -391,13 +392,10 @@ class Maker {
       for (Instruction* i : old) {
         b_.setSource(i->source);
         if (doubts.loads.count(i) != 0) leaveIfWrong(work);
-        const auto result = work.looks.results.find(i);
-        const bool hasResult = result != work.looks.results.end();
-        Instruction* other = hasResult ? i->operands[1 - result->second] : nullptr;
-        if (hasResult) scaleFactors(i, result->second);
-        b_.block()->instructions.push_back(i);
+        const auto sum = work.looks.exponentialSums.find(i);
+        if (sum != work.looks.exponentialSums.end()) addExponentialSum(work, i, sum->second);
+        else b_.block()->instructions.push_back(i);
         if (const auto look = work.looks.values.find(i); look != work.looks.values.end()) lookAt(work, i, look->second);
-        if (hasResult) lookAtResult(work, i, result->second, other);
         if (work.looks.exponentials.count(i) != 0) boundExponential(work, i);
       }
       if (doubts.branches.count(original) != 0) waitToBranch(work, original, end);

@@ -12,9 +12,10 @@ namespace {
 using ir::Block;
 using ir::Instruction;
 
-// In operations: a comparison and a branch; what is done for each number that a region looks at, and for each sum; a
-// branch that has to wait for what was looked at, and one that leaves the region and asks for both at once.
-constexpr double branch = 5, look = 2, result = 4, wait = 10, joined = 3;
+// In operations: a comparison and a branch; what is done for each number that a region looks at, and for each sum of
+// exponentials; a branch that has to wait for what was looked at, and one that leaves the region and asks for both at
+// once.
+constexpr double branch = 5, look = 2, exponentialSum = 4, wait = 10, joined = 3;
 // What the count does not know: drivers move no loads and sums across the branches of runs.
 constexpr double margin = 0.6;
 // With more multiply-adds in a function drivers take too long to compile copies for that.
@@ -54,7 +55,7 @@ double costOfRegion(const RepeatableRegion& region, const RegionLooks& looks, co
         cost += weight * look;
         ++inside;
       }
-      if (looks.results.count(i) != 0) cost += weight * result;
+      if (looks.exponentialSums.count(i) != 0) cost += weight * exponentialSum;
       if (doubts.loads.count(i) != 0) cost += weight * branch;
     }
     if (doubts.branches.count(block) != 0) {

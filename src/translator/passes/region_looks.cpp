@@ -47,7 +47,7 @@ class Finder {
         if (i->op == Op::WriteVar && i->operands[0]->type == ir::F32) variableOf(*i).writes.push_back(i->operands[0]);
         if (sums.count(i) == 0 || takesAnyProduct(i)) continue;
         for (size_t n : {0, 1})
-          if (isExponential(i->operands[n])) looks_.results.try_emplace(i, n);
+          if (isExponential(i->operands[n])) looks_.exponentialSums.try_emplace(i, n);
       }
     for (auto& [id, variable] : variables_)
       if (entering_.count(id) != 0) variable.first = variable.multiple = none;
@@ -102,7 +102,7 @@ class Finder {
           }
           if (sums_.count(i) != 0) satisfy(i);
           multiples_[i] = std::max(evaluate(*i), lookedAt(i));
-          if (phase_ == Phase::Factors && sums_.count(i) != 0 && looks_.results.count(i) == 0 &&
+          if (phase_ == Phase::Factors && sums_.count(i) != 0 && looks_.exponentialSums.count(i) == 0 &&
               of(i->operands[2]) < normal)
             multiples_[i] = std::max(product(i->operands[0], i->operands[1]), lookedAt(i));
         }
@@ -207,11 +207,13 @@ class Finder {
     for (int pass = 0; pass < mostPasses && !isSettled; ++pass) isSettled = !goThrough();
     return isSettled && std::ranges::all_of(homes_, [&](const auto& each) {
              const Instruction* i = each.first;
-             return sums_.count(i) == 0 || looks_.results.count(i) != 0 ||
+             return sums_.count(i) == 0 || looks_.exponentialSums.count(i) != 0 ||
                     (isProductRight(i) && isFactorRight(i, 0) && isFactorRight(i, 1) && of(i->operands[2]) >= normal);
            });
   }
-  bool hasAnyFactors(const Instruction* sum) const { return looks_.results.count(sum) != 0 || takesAnyProduct(sum); }
+  bool hasAnyFactors(const Instruction* sum) const {
+    return looks_.exponentialSums.count(sum) != 0 || takesAnyProduct(sum);
+  }
   // What is added is so large that the sum is zero or normal.
   bool takesAnyProduct(const Instruction* sum) const { return ranges_.multipleOfSum(sum).value_or(none) >= normal; }
   bool isProductRight(const Instruction* sum) const {
@@ -299,7 +301,7 @@ class Finder {
 
   void satisfy(Instruction* sum) {
     Instruction *x = sum->operands[0], *y = sum->operands[1], *z = sum->operands[2];
-    if (const auto result = looks_.results.find(sum); result != looks_.results.end()) {
+    if (const auto result = looks_.exponentialSums.find(sum); result != looks_.exponentialSums.end()) {
       if (phase_ != Phase::Others) return;
       Instruction* exponential = sum->operands[result->second];
       if (const auto* made = ranges_.definition(exponential); isInside(made))
@@ -354,7 +356,7 @@ class Finder {
     if (depth >= deepest || !isInside(value)) return false;
     const auto are = [&](const Instruction* part) { return isLarge(part, size, depth + 1); };
     switch (value->op) {
-      case Op::Fma: return size == Size::Normal && looks_.results.count(value) != 0;
+      case Op::Fma: return size == Size::Normal && looks_.exponentialSums.count(value) != 0;
       case Op::FNeg:
       case Op::FAbs: return are(value->operands[0]);
       case Op::Select: return are(value->operands[1]) && are(value->operands[2]);

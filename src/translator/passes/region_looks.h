@@ -33,14 +33,14 @@ inline constexpr int leastSumOfExponents = -80;
 inline constexpr int largestExponent = leastSumOfExponents - leastExponents[static_cast<unsigned>(Size::First)];
 
 struct RegionLooks {
-  bool suffice = true;                                         // no look helps otherwise
-  bool usesShared = false;                                     // and the word of shared memory
-  std::unordered_map<ir::Instruction*, Size> values;           // where they are computed, or before the region
-  std::unordered_map<ir::VariableId, Size> atEntry;            // what variables hold there
-  std::unordered_map<const ir::Instruction*, size_t> results;  // sums, and which factor is the exponential
-  std::unordered_set<ir::Instruction*> exponentials;           // which must not be too large to be multiplied
+  bool suffice = true;                                                 // no look helps otherwise
+  bool usesShared = false;                                             // and the word of shared memory
+  std::unordered_map<ir::Instruction*, Size> values;                   // where they are computed, or before the region
+  std::unordered_map<ir::VariableId, Size> atEntry;                    // what variables hold there
+  std::unordered_map<const ir::Instruction*, size_t> exponentialSums;  // and which factor is the exponential
+  std::unordered_set<ir::Instruction*> exponentials;                   // which must not be too large to be multiplied
 
-  bool any() const { return !values.empty() || !atEntry.empty() || !results.empty() || usesShared; }
+  bool any() const { return !values.empty() || !atEntry.empty() || !exponentialSums.empty() || usesShared; }
 };
 
 // `entering`: the variables whose values from before the region may be read in it. `mayDivide`: whether factors may be
