@@ -37,7 +37,7 @@ if [ "$validation" = yes ]; then
   if dpkg --compare-versions "$layer" lt 1.3.280; then
     export MULCIBER_DISABLE_EXTENSIONS=VK_KHR_shader_maximal_reconvergence
   fi
-  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation run_ctest validation "$root/build" -L vulkan "${only[@]}"
+  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation run_ctest validation "$root/build" -j2 -L vulkan "${only[@]}"
   if grep -nE 'Validation (Error|Warning)|VUID-|UNASSIGNED-' "$root/build/Testing/Temporary/LastTest.log" | head -20 | grep .; then
     fail "the validation layer had something to say (above)"
   fi

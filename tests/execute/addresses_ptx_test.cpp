@@ -193,7 +193,7 @@ class AddressesPtx : public PtxTest {
 
 TEST_F(AddressesPtx, RandomGenericPointersLeadToTheirWords) {
   constexpr unsigned walks = 12;
-  const uint64_t first = numberFrom("MULCIBER_FUZZ_SEED", 1), count = numberFrom("MULCIBER_FUZZ_COUNT", 24);
+  const uint64_t first = numberFrom("MULCIBER_FUZZ_SEED", 1), count = numberFrom("MULCIBER_FUZZ_COUNT", 12);
   for (uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);

@@ -91,6 +91,10 @@ class ExecuteTest : public vk::VulkanTest {
     return {full, waiting, narrow};
   }
 
+  // Whether to leave a kernel out of a sweep that looks for faults of GPUs' compilers: on a CPU, whose driver takes
+  // long for each kernel, one of `count` shows that the sweep itself is right.
+  bool isLeftOut(unsigned count) { return device->physical().isCpu() && kernelCount_++ % count != 0; }
+
   void run(const std::vector<uint32_t>& spirv, const Launch& launch) {
     vk::PipelineDescription description;
     description.spirv = spirv;
@@ -123,6 +127,9 @@ class ExecuteTest : public vk::VulkanTest {
       return vk::Status::Ok;
     });
   }
+
+ private:
+  unsigned kernelCount_ = 0;  // of a sweep
 };
 
 // A kernel in IR, written with a builder.

@@ -54,6 +54,7 @@ const Form forms[] = {
 class WideProductPtx : public PtxTest {
  protected:
   void expectProducts(const TargetProfile& profile) {
+    const unsigned step = device->physical().isCpu() ? 9 : 1;  // all of them take such a driver long
     std::mt19937 random(31);
     Buffer in(*device, threads * 4);
     constexpr uint32_t special[] = {0,          1,          2,          ~0u,    ~1u,  0x7FFFFFFF,
@@ -63,7 +64,7 @@ class WideProductPtx : public PtxTest {
     for (const Extension& extension : extensions) {
       std::string body;
       for (const Form& form : forms)
-        for (unsigned k = 0; k < 64; ++k)
+        for (unsigned k = 0; k < 64; k += step)
           body +=
               form.text(k) + " st.global.u64 [%rd2], %rd9; add.u64 %rd2, %rd2, " + std::to_string(8 * threads) + ";\n";
       Buffer out(*device, std::size(forms) * 64 * threads * 8);
@@ -83,7 +84,7 @@ class WideProductPtx : public PtxTest {
              launch, profile);
       const uint64_t* result = out.as<uint64_t>();
       for (const Form& form : forms)
-        for (unsigned k = 0; k < 64; ++k)
+        for (unsigned k = 0; k < 64; k += step)
           for (uint32_t i = 0; i < threads; ++i, ++result) {
             const uint32_t x = in.as<uint32_t>()[i];
             ASSERT_EQ(*result, form.value(extension.value(x), k))
