@@ -59,7 +59,10 @@ std::vector<Join> reversedBits(unsigned count, Random& random) {
   return joins;
 }
 
-uint64_t ones(unsigned bits) { return (uint64_t{1} << bits) - 1; }
+// What is added to the number that every second join takes bytes of: zero in some bytes, with a carry from others.
+uint64_t addend(size_t number) { return number % 2 == 0 ? 0 : 0x8000'0001'8000'00FF; }
+
+uint64_t ones(unsigned bits) { return ~uint64_t{0} >> (64 - bits); }
 
 // Makes {p} of a piece.
 std::string textOf(const Piece& piece, unsigned width, Random& random) {
@@ -118,7 +121,8 @@ class ByteJoinsPtx : public PtxTest {
         std::string body;
         std::vector<std::string> texts;
         for (size_t k = 0; k < count; ++k) {
-          texts.push_back(textOf(joins[first + k], width, random));
+          const std::string sum = "add.u" + w + " {x}, {x}, " + std::to_string(addend(k) & ones(width)) + "; ";
+          texts.push_back((addend(k) == 0 ? "" : sum) + textOf(joins[first + k], width, random));
           if (!again[first + k].empty())
             texts.back() += "mov.b" + w + " {x}, {z}; " + textOf(again[first + k], width, random);
           body += "add.u64 %rd2, %rd2, 256; ld.global.u" + w + " {x}, [%rd1]; ld.global.u" + w +
@@ -141,12 +145,13 @@ class ByteJoinsPtx : public PtxTest {
   cvt.rn.f64.u32 %fd1, %r1; cvt.rn.f32.u32 %f1, %r1; )" +
                    std::string(routine) + "\n" + body + "ret;\n}\n",
                launch, device->profile());
-        const uint64_t mask = ~uint64_t{0} >> (64 - width);
+        const uint64_t mask = ones(width);
         for (size_t k = 0; k < count; ++k)
           for (uint32_t i = 0; i < threads; ++i) {
             const uint64_t* numbers = in.as<uint64_t>() + 2 * k * threads + i;
-            uint64_t right = valueOf(joins[first + k], numbers[0] & mask, numbers[threads] & mask);
-            if (!again[first + k].empty()) right = valueOf(again[first + k], right, numbers[threads] & mask);
+            const uint64_t x = (numbers[0] + addend(k)) & mask, y = numbers[threads] & mask;
+            uint64_t right = valueOf(joins[first + k], x, y);
+            if (!again[first + k].empty()) right = valueOf(again[first + k], right, y);
             const uint64_t stored = out.as<uint64_t>()[(k + 1) * threads + i] & mask;
             EXPECT_EQ(stored, right) << texts[k] << " of " << numbers[0] << " and " << numbers[threads] << " beside "
                                      << routine;
@@ -173,6 +178,7 @@ TEST_F(ByteJoinsPtx, OfJoins) {
   Random random(23);
   for (const unsigned width : {32, 64})
     for (int round = 0; round < 6; ++round) {
+      if (isLeftOut(5)) continue;
       const std::vector<Join> joins = someOfBytes(width, false, random);
       std::vector<Join> again = someOfBytes(width, false, random);
       for (size_t k = 0; k < again.size(); k += 2) {

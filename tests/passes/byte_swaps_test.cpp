@@ -75,6 +75,20 @@ TEST(ByteSwaps, WhereverTheBytesComeFrom) {
 )"));
 }
 
+// The bytes above one of which two are added are the sum's own.
+TEST(ByteSwaps, OfSumsThatCarry) {
+  EXPECT_TRUE(hides("i32", R"(  %3 = const i32 0x80000001
+  %4 = add i32 %1, %3
+  %5 = shr.u i32 %4, %2
+  %6 = const i32 255
+  %7 = and i32 %5, %6
+  %8 = shl i32 %4, %2
+  %10 = const i32 0xff00
+  %11 = and i32 %8, %10
+  %9 = or i32 %7, %11
+)"));
+}
+
 TEST(ByteSwaps, OtherBytesStay) {
   // Of two values.
   EXPECT_FALSE(hides("i16", R"(  %3 = shr.u i16 %1, %2

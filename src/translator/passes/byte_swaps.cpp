@@ -100,8 +100,12 @@ Bytes Origins::bytesOf(const Instruction& i) const {
     case Op::Xor:
     case Op::Add: {
       const Bytes first = operand(0), second = operand(1);
-      for (unsigned k = 0; k < count; ++k)
-        bytes[k] = first[k].isZero() ? second[k] : second[k].isZero() ? first[k] : itself[k];
+      bool mayCarry = false;
+      for (unsigned k = 0; k < count; ++k) {
+        const bool meet = !first[k].isZero() && !second[k].isZero();
+        bytes[k] = meet || mayCarry ? itself[k] : first[k].isZero() ? second[k] : first[k];
+        mayCarry |= meet && i.op == Op::Add;
+      }
       return bytes;
     }
     case Op::And: {
