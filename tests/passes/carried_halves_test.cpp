@@ -43,6 +43,9 @@ TEST(CarriedHalves, AreTakenOfAHiddenWord) {
   EXPECT_TRUE(hides("  %9 = bitcast <2 x f16> %4\n"));
   EXPECT_TRUE(hides("  %9 = shr.u i32 %4, %2\n"));
   EXPECT_TRUE(hides("  %9 = bits.u i32 %4, %2, %2\n"));
+  EXPECT_TRUE(hides("  %9 = shl i32 %4, %2\n"));
+  EXPECT_TRUE(hides("  %8 = const i32 0xffff\n  %9 = and i32 %4, %8\n"));
+  EXPECT_TRUE(hides("  %8 = const i32 0xffff0000\n  %9 = and i32 %8, %4\n"));
 }
 
 TEST(CarriedHalves, OfOtherWordsStay) {
@@ -50,6 +53,7 @@ TEST(CarriedHalves, OfOtherWordsStay) {
   EXPECT_FALSE(hides("  %9 = bitcast <2 x i16> %6\n"));
   EXPECT_FALSE(hides("  %9 = bitcast f32 %4\n"));
   EXPECT_FALSE(hides("  %8 = const i32 8\n  %9 = shr.u i32 %4, %8\n"));
+  EXPECT_FALSE(hides("  %8 = const i32 0xff\n  %9 = and i32 %4, %8\n"));
 }
 
 }  // namespace

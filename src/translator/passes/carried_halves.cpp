@@ -12,11 +12,24 @@ using ir::Op;
 
 constexpr unsigned half = 16;
 
-bool takesHalves(const Instruction& i) {
-  const bool isVector = i.op == Op::Bitcast && i.type.isVector() && i.type.bits == half;
-  const bool shifts = (i.op == Op::LShr || i.op == Op::AShr || i.op == Op::BitExtractU || i.op == Op::BitExtractS) &&
-                      i.operands[1]->isConstant() && i.operands[1]->payload == half;
-  return (isVector || shifts) && i.operands[0]->type == ir::I32;
+bool isHalfMask(const Instruction& i) { return i.isConstant() && (i.payload == 0xFFFF || i.payload == 0xFFFF'0000); }
+
+// The operand whose halves an instruction takes, or null.
+Instruction** halvesOf(Instruction& i) {
+  if (i.operands.empty() || i.operands[0]->type != ir::I32) return nullptr;
+  auto& x = i.operands;
+  switch (i.op) {
+    case Op::Bitcast: return i.type.isVector() && i.type.bits == half ? &x[0] : nullptr;
+    case Op::Shl:
+    case Op::LShr:
+    case Op::AShr:
+    case Op::BitExtractU:
+    case Op::BitExtractS: return x[1]->isConstant() && x[1]->payload == half ? &x[0] : nullptr;
+    case Op::And:
+      if (isHalfMask(*x[1])) return &x[0];
+      return isHalfMask(*x[0]) ? &x[1] : nullptr;
+    default: return nullptr;
+  }
 }
 
 }  // namespace
@@ -31,7 +44,7 @@ bool hideCarriedHalves(ir::Function& function) {
   HiddenValues hidden(function);
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions)
-      if (takesHalves(*i) && carried.count(i->operands[0]) != 0) i->operands[0] = hidden.hide(i->operands[0]);
+      if (Instruction** word = halvesOf(*i); word && carried.count(*word) != 0) *word = hidden.hide(*word);
   return hidden.apply();
 }
 
