@@ -6,6 +6,7 @@
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
+#include "runtime/vk/clock_keeper.h"
 #include "runtime/vk/descriptors.h"
 #include "runtime/vk/driver_stacks.h"
 #include "runtime/vk/faults.h"
@@ -78,6 +79,7 @@ Device::~Device() {
   if (handle_ == VK_NULL_HANDLE) return;
   hostWrites_.reset();
   for (const auto& queue : queues_) queue->stop();
+  clockKeeper_.reset();
   if (physical_.isCpu() && !adopted_) forgetIllegalAddresses(lost_);
   if (isStuck()) {  // the driver would wait for ever: all stays as it is
     for (auto& queue : queues_) (void)queue.release();
@@ -129,12 +131,13 @@ Status Device::open() {
   auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
   if (const int64_t most = util::environment().maxConnections; most > 0 && most < wanted)
     wanted = static_cast<uint32_t>(most);
-  const uint32_t count = std::min(physical_.queueFamilies[family].queueCount, wanted);
-  const std::vector<float> priorities(count, 1.0f);
+  const uint32_t most = physical_.queueFamilies[family].queueCount, count = std::min(most, wanted);
+  const bool keepsClocks = workarounds_.has(Workaround::IdleClocks) && most > count;
+  const std::vector<float> priorities(most, 1.0f);
   VkDeviceQueueCreateInfo queueInfo{};
   queueInfo.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
   queueInfo.queueFamilyIndex = family;
-  queueInfo.queueCount = count;
+  queueInfo.queueCount = count + (keepsClocks ? 1 : 0);
   queueInfo.pQueuePriorities = priorities.data();
   std::vector<VkDeviceQueueCreateInfo> queueInfos{queueInfo};
   const uint32_t otherFamily =
@@ -153,6 +156,13 @@ Status Device::open() {
   for (uint32_t i = 0; i < count; ++i) {
     api_.vkGetDeviceQueue(handle_, family, i, &queue);
     TRY(addQueue(queue, family, {}));
+  }
+  if (keepsClocks) {
+    api_.vkGetDeviceQueue(handle_, family, count, &queue);
+    auto ofItsOwn = std::make_unique<Queue>(*this, queue, family, QueueLock{});
+    ++queuesWithoutWork_;
+    TRY(ofItsOwn->start());
+    clockKeeper_ = std::make_unique<ClockKeeper>(*this, std::move(ofItsOwn));
   }
   if (otherFamily != family) {
     api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);
@@ -311,6 +321,10 @@ std::vector<std::unique_lock<std::mutex>> Device::lockQueues() {
   return locks;
 }
 
+void Device::noteWork(const Queue& queue) {
+  if (clockKeeper_) clockKeeper_->noteWork(queue);
+}
+
 void Device::showHostWrites(const Point& point) {
   if (hostWrites_) hostWrites_->showUntil(point);
 }
@@ -337,6 +351,7 @@ void Device::waitIdle() {
     return;
   }
   if (hostWrites_) hostWrites_->stop();
+  if (clockKeeper_) clockKeeper_->stop();
   const auto locks = lockQueues();
   (void)api_.vkDeviceWaitIdle(handle_);
 }

@@ -19,6 +19,7 @@
 namespace mulciber::vk {
 
 class Builtins;
+class ClockKeeper;
 class Descriptors;
 class HostWrites;
 
@@ -110,6 +111,10 @@ class Device {
   // and so are later ones until the batches under way have ended.
   bool hostSeesAll();
 
+  // A queue was given work.
+  void noteWork(const Queue& queue);
+  ClockKeeper* clockKeeper() const { return clockKeeper_.get(); }  // null where the device needs none
+
   // Until `point` is passed, running kernels see the host's writes. Does nothing on devices that need no help.
   void showHostWrites(const Point& point);
 
@@ -144,6 +149,7 @@ class Device {
   std::unique_ptr<Descriptors> descriptors_;
   std::unique_ptr<Builtins> builtins_;
   std::vector<std::unique_ptr<Queue>> queues_;
+  std::unique_ptr<ClockKeeper> clockKeeper_;
   std::unique_ptr<HostWrites> hostWrites_;  // null where there is no queue for it, and on a CPU
   std::atomic<size_t> queuesWithoutWork_{0};
   std::mutex submission_, makingVisible_;

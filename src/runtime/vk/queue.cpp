@@ -273,6 +273,7 @@ Status Queue::submitClosed() {
   if (submitted_.load(std::memory_order_relaxed) == 0) device_.queueHasWork();
   if (result == VK_SUCCESS) submitted_.store(last, std::memory_order_release);
   if (submission) submission.unlock();
+  device_.noteWork(*this);
   for (auto& batch : closed_) running_.push_back(std::move(batch));
   closed_.clear();
   if (result != VK_SUCCESS) {
