@@ -3,8 +3,8 @@
 // NVIDIA's driver lowers the clocks of a GPU that has had little to do for about 3 s, from 1,980 to 345 MHz on an H100,
 // and raises them again only after a while of steady work: a kernel of 50 us then takes 280. Natively a CUDA context
 // keeps the clocks up for as long as it lives; nothing of Vulkan's does. So while the program gives the device work now
-// and then, a thread has one warp spin for half of the time in which nothing else runs (docs/performance.md). A program
-// that ends within a second never has that thread, and one that has stopped using the device loses it.
+// and then, a thread has one warp spin for half of the time in which nothing else runs (docs/runtime.md, "Clocks").
+// It begins a second after the first work, which programs that end soon do not reach, and pauses 5 s after the last.
 #pragma once
 
 #include <atomic>

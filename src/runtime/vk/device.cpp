@@ -79,6 +79,7 @@ Device::~Device() {
   if (handle_ == VK_NULL_HANDLE) return;
   hostWrites_.reset();
   for (const auto& queue : queues_) queue->stop();
+  if (clockKeeper_) clockKeeper_->stop();  // while its queue may still tell it of work
   clockKeeper_.reset();
   if (physical_.isCpu() && !adopted_) forgetIllegalAddresses(lost_);
   if (isStuck()) {  // the driver would wait for ever: all stays as it is
@@ -131,9 +132,9 @@ Status Device::open() {
   auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
   if (const int64_t most = util::environment().maxConnections; most > 0 && most < wanted)
     wanted = static_cast<uint32_t>(most);
-  const uint32_t most = physical_.queueFamilies[family].queueCount, count = std::min(most, wanted);
-  const bool keepsClocks = workarounds_.has(Workaround::IdleClocks) && most > count;
-  const std::vector<float> priorities(most, 1.0f);
+  const uint32_t available = physical_.queueFamilies[family].queueCount, count = std::min(available, wanted);
+  const bool keepsClocks = workarounds_.has(Workaround::IdleClocks) && available > count;
+  const std::vector<float> priorities(available, 1.0f);
   VkDeviceQueueCreateInfo queueInfo{};
   queueInfo.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
   queueInfo.queueFamilyIndex = family;
@@ -159,10 +160,9 @@ Status Device::open() {
   }
   if (keepsClocks) {
     api_.vkGetDeviceQueue(handle_, family, count, &queue);
-    auto ofItsOwn = std::make_unique<Queue>(*this, queue, family, QueueLock{});
-    ++queuesWithoutWork_;
-    TRY(ofItsOwn->start());
-    clockKeeper_ = std::make_unique<ClockKeeper>(*this, std::move(ofItsOwn));
+    std::unique_ptr<Queue> keepersQueue;
+    TRY(makeQueue(queue, family, {}, keepersQueue));
+    clockKeeper_ = std::make_unique<ClockKeeper>(*this, std::move(keepersQueue));
   }
   if (otherFamily != family) {
     api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);
@@ -182,9 +182,13 @@ Status Device::prepareAdopted() {
 }
 
 Status Device::addQueue(VkQueue queue, uint32_t family, const QueueLock& lock) {
-  queues_.push_back(std::make_unique<Queue>(*this, queue, family, lock));
+  return makeQueue(queue, family, lock, queues_.emplace_back());
+}
+
+Status Device::makeQueue(VkQueue queue, uint32_t family, const QueueLock& lock, std::unique_ptr<Queue>& out) {
+  out = std::make_unique<Queue>(*this, queue, family, lock);
   ++queuesWithoutWork_;
-  return queues_.back()->start();
+  return out->start();
 }
 
 // Whether a module's constants can be a uniform buffer: arrays of bytes, and no sets to look after.

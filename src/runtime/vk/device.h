@@ -75,6 +75,8 @@ class Device {
 
   size_t queueCount() const { return queues_.size(); }
   Queue& queue(size_t index) { return *queues_[index % queues_.size()]; }
+  // One beside those: work for them never comes to it.
+  Status makeQueue(VkQueue queue, uint32_t family, const QueueLock& lock, std::unique_ptr<Queue>& out);
   Queue& idleQueue();  // the first that has nothing to do, if any has not: for what the host waits for
 
   Status timestamp(TimestampRef& out);
