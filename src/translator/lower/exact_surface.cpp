@@ -20,7 +20,7 @@ Value ExactSurface::isExact(FunctionLowering& f, const TextureRecord& record, co
 
 ExactSurface::ExactSurface(FunctionLowering& f, const TextureRecord& record, const SurfacePlace& place,
                            SurfaceBoundary boundary, unsigned bytes)
-    : f_(f), b_(f.b), record_(record), place_(place), bytes_(bytes), isInside_(b_.boolean(true)) {
+    : f_(f), b_(f.b), record_(record), place_(place), boundary_(boundary), bytes_(bytes), isInside_(b_.boolean(true)) {
   const Value extents = record.extents();
   auto limit = [&](Value& coordinate, unsigned extent) {
     if (boundary == SurfaceBoundary::Clamp) {
@@ -43,11 +43,13 @@ ExactSurface::ExactSurface(FunctionLowering& f, const TextureRecord& record, con
     place_.z = b_.bitAnd(place_.z, b_.i32(0xFFFF));  // an H200 looks at no more
     limit(place_.z, 3);
   }
-  if (boundary == SurfaceBoundary::Trap) {
-    f_.beginIf(b_.bitNot(isInside_));
-    f_.fail(KernelFault::IllegalAddress);
-    f_.endIf();
-  }
+}
+
+void ExactSurface::failOutside() {
+  if (boundary_ != SurfaceBoundary::Trap) return;
+  f_.beginIf(b_.bitNot(isInside_));
+  f_.fail(KernelFault::IllegalAddress);
+  f_.endIf();
 }
 
 std::vector<Value> ExactSurface::coordinates() const {
@@ -55,24 +57,19 @@ std::vector<Value> ExactSurface::coordinates() const {
   return {record_.image(), place_.x, place_.y, place_.z};
 }
 
+// The read does not wait for the surface's size: beyond it an image gives no error, but any texel.
 Words ExactSurface::read() {
-  const unsigned count = std::max(bytes_ / 4, 1u);
-  std::vector<ir::VariableId> variables(count);
-  for (ir::VariableId& variable : variables) {
-    variable = b_.function().addVariable(ir::I32, "word");
-    b_.write(variable, b_.i32(0));
-  }
-  f_.beginIf(isInside_);
   Value texel = b_.emit(Op::ImageRead, ir::I32.withLanes(4), {}, static_cast<uint64_t>(place_.shape));
   texel->operands = coordinates();
-  for (unsigned i = 0; i < count; ++i) b_.write(variables[i], b_.extract(texel, i));
-  f_.endIf();
+  failOutside();
   Words words;
-  for (const ir::VariableId variable : variables) words.push_back(b_.read(variable));
+  for (unsigned i = 0; i < std::max(bytes_ / 4, 1u); ++i)
+    words.push_back(b_.select(isInside_, b_.extract(texel, i), b_.i32(0)));
   return words;
 }
 
 void ExactSurface::write(const Words& words) {
+  failOutside();
   Words all = words;
   all.resize(4, b_.i32(0));
   f_.beginIf(isInside_);

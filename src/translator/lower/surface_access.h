@@ -34,11 +34,13 @@ class ExactSurface {
 
  private:
   std::vector<Value> coordinates() const;
+  void failOutside();
 
   FunctionLowering& f_;
   ir::Builder& b_;
   const TextureRecord& record_;
   SurfacePlace place_;
+  const SurfaceBoundary boundary_;
   const unsigned bytes_;
   Value isInside_;
 };
