@@ -15,6 +15,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/pipelines_ahead.h"
 #include "runtime/core/platform.h"
+#include "runtime/core/shader_cache.h"
 #include "runtime/core/stream_order.h"
 #include "runtime/core/texture_table.h"
 #include "runtime/core/worker.h"
@@ -39,6 +40,8 @@ Context::Context(Device& device, std::shared_ptr<vk::Device> vulkan, uint32_t fl
     : device_(device),
       vulkan_(std::move(vulkan)),
       id_(nextContextId.fetch_add(1)),
+      profileHashes_{ShaderCache::hash(toJson(profileOf(*this, false))),
+                     ShaderCache::hash(toJson(profileOf(*this, true)))},
       flags_(flags),
       limits_(defaultLimits),
       order_(std::make_unique<StreamOrder>(*this)),

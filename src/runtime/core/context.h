@@ -74,6 +74,9 @@ class Context : public std::enable_shared_from_this<Context> {
   vk::Device& vulkan() const { return *vulkan_; }
   const std::shared_ptr<vk::Device>& sharedVulkan() const { return vulkan_; }
   bool mayStartThreads() const;  // an engine's may not always
+  // What kernels are translated for, as the keys of the cache have it. Where samplers read textures as CUDA does, a
+  // translation may filter them all the same.
+  const std::string& profileHash(bool filtersTextures) const { return profileHashes_[filtersTextures ? 1 : 0]; }
   uint64_t id() const { return id_; }
   uint32_t flags() const { return flags_; }
   void setFlags(uint32_t flags) { flags_ = flags; }
@@ -170,6 +173,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Device& device_;
   std::shared_ptr<vk::Device> vulkan_;
   const uint64_t id_;
+  const std::array<std::string, 2> profileHashes_;
   std::atomic<uint32_t> flags_;
   std::atomic<Error> error_{Error::Success};
   std::atomic<bool> destroyed_{false};

@@ -22,8 +22,7 @@ namespace mulciber::core {
 TranslationRequest translationRequest(const Context& context, std::string_view contentKey, std::string_view kernel,
                                       LaunchNeeds needs) {
   TranslationRequest request;
-  request.profile = profileOf(context);
-  request.profile.samplesLikeCuda &= !needs.filtersTextures;
+  request.profile = profileOf(context, needs.filtersTextures);
   TranslateOptions& options = request.options;
   options.exactDenormals = util::environment().exactDenormals;
   options.debugInfo = util::environment().debugInfo;
@@ -35,7 +34,7 @@ TranslationRequest translationRequest(const Context& context, std::string_view c
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden; and how it is written into the cache.
   request.key = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", contentKey, kernel, translatorVersion(), recordHash,
-                            context.vulkan().physical().identity(), ShaderCache::hash(toJson(request.profile)),
+                            context.vulkan().physical().identity(), context.profileHash(needs.filtersTextures),
                             options.exactDenormals, options.debugInfo, options.inlineLimit, needs.index());
   return request;
 }

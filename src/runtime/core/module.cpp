@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t pieceBytes = 16 << 20;  // of module data copied to the device at once
 // Texts of which the cache keeps an index: below that parsing takes no longer than reading one.
-constexpr size_t leastIndexedBytes = 4 << 10, mostIndexBytes = 1 << 20;
+constexpr size_t leastIndexedBytes = 1 << 10, mostIndexBytes = 1 << 20;
 
 void report(const Diagnostics& diagnostics, JitLog* log) {
   const std::string text = diagnostics.toString();
@@ -68,9 +68,10 @@ Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLo
   return Error::Success;
 }
 
-TargetProfile profileOf(const Context& context) {
+TargetProfile profileOf(const Context& context, bool filtersTextures) {
   TargetProfile profile = context.vulkan().profile();
   profile.computeCapability = context.device().computeCapability();
+  profile.samplesLikeCuda &= !filtersTextures;
   return profile;
 }
 

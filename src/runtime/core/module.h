@@ -43,8 +43,8 @@ enum class Linking { Part, Program, Image };
 // too.
 Error parseSources(const std::vector<PtxSource>& sources, Linking linking, JitLog* log, ModulePtr& out);
 
-// What kernels of the context's modules are translated for.
-TargetProfile profileOf(const Context& context);
+// What kernels of the context's modules are translated for; those that filter textures do so whatever samplers do.
+TargetProfile profileOf(const Context& context, bool filtersTextures = false);
 
 class Module : public std::enable_shared_from_this<Module> {
  public:
