@@ -155,21 +155,45 @@ TEST_F(QueueTest, ManyOperationsStayInOrder) {
   EXPECT_EQ(*static_cast<const uint32_t*>(a.host), 2999u);
 }
 
-// PIN-07: nobody calls wait, and yet all work reaches the device.
+// PIN-07: nobody calls wait, and yet all work reaches the device, however much of it came in one burst.
 TEST_F(QueueTest, WorkIsSubmittedWithoutBeingWaitedFor) {
   Queue& queue = device->queue(0);
   Position position(queue);
   auto* word = static_cast<volatile uint32_t*>(a.host);
   *word = 0;
-  for (uint32_t i = 1; i <= 37; ++i)
+  uint32_t last = 0;
+  for (const int pieces : {1, 3, 4, 5, 8, 11, 12, 13, 37}) {
+    for (int i = 0; i < pieces; ++i) {
+      ++last;
+      ASSERT_EQ(queue.record(position,
+                             [&](Commands& commands) {
+                               commands.fill({a.address, last, 4, 1});
+                               return Status::Ok;
+                             }),
+                Status::Ok);
+    }
+    EXPECT_TRUE(test::becomes([&] { return *word == last; })) << *word << " after " << pieces << " pieces";
+  }
+  ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+}
+
+// What was made ahead is used like any other command buffer, also while other threads give work.
+TEST_F(QueueTest, WarmsUpWhileItWorks) {
+  Queue& queue = device->queue(0);
+  std::thread warming([&] { EXPECT_EQ(queue.warmUp(), Status::Ok); });
+  Position position(queue);
+  for (uint32_t i = 1; i <= 200; ++i) {
     ASSERT_EQ(queue.record(position,
                            [&](Commands& commands) {
-                             commands.fill({a.address, i, 4, 1});
+                             commands.fill({a.address + i * 4, i, 4, 1});
                              return Status::Ok;
                            }),
               Status::Ok);
-  EXPECT_TRUE(test::becomes([&] { return *word == 37; })) << *word;
-  ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+    if (i % 50 != 0) continue;
+    ASSERT_EQ(queue.wait(position.last.value, WaitMode::Auto), Status::Ok);
+  }
+  warming.join();
+  for (uint32_t i = 1; i <= 200; ++i) EXPECT_EQ(static_cast<const uint32_t*>(a.host)[i], i);
 }
 
 TEST_F(QueueTest, ASealedPointIsNotDelayedByLaterWork) {

@@ -122,6 +122,10 @@ void PipelinesAhead::run() {
     std::lock_guard lock(mutex_);
     return uses_;
   }();
+  {
+    const util::Inside inside(util::Caller::Service);
+    if (!inside || context_.vulkan().queue(0).warmUp() != vk::Status::Ok) return;
+  }
   for (const KernelUse& use : uses) {
     const util::Inside inside(util::Caller::Service);
     if (!inside) return;

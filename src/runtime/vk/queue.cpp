@@ -10,7 +10,14 @@ namespace mulciber::vk {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr uint32_t firstThreshold = 4;
+// A program that gives one piece of work after another, each within this time, is in a burst. A submission takes 5 to
+// 12 us of its thread, so that small kernels end sooner than the next one comes. From the fourth piece on such work is
+// submitted in groups even to an idle device.
+constexpr std::chrono::microseconds burstGap(30);
+constexpr uint32_t submittedAlone = 3, firstOfBurst = 8, mostOfBurst = 64;
 // Batches submitted and not done, at most: a thread that gives more waits, as with CUDA's own queues. There are enough
 // of them that the device still has work when the waiting thread has woken up.
 constexpr uint64_t mostRunning = 1024;
@@ -24,6 +31,8 @@ std::chrono::microseconds spinTime(const Device& device, WaitMode mode) {
   const int64_t wanted = util::environment().spinMicroseconds;
   return std::chrono::microseconds(wanted >= 0 ? wanted : device.physical().isCpu() ? 50 : 20'000);
 }
+
+uint32_t mostInGroup() { return static_cast<uint32_t>(std::clamp<int64_t>(util::environment().maxBatch, 1, 65536)); }
 
 VkSemaphoreSubmitInfo submitInfo(const SemaphorePoint& point) {
   VkSemaphoreSubmitInfo info{};
@@ -108,13 +117,32 @@ Status Queue::begin(Position& position) {
   return Status::Ok;
 }
 
+Status Queue::newBatch(std::unique_ptr<Batch>& out) const {
+  std::unique_ptr<Commands> commands;
+  TRY(Commands::create(device_, family_, Commands::Kind::Transient, commands));
+  out = std::make_unique<Batch>();
+  out->commands = std::move(commands);
+  return Status::Ok;
+}
+
+Status Queue::warmUp() {
+  constexpr size_t batches = 4;
+  for (size_t i = 0; i < batches; ++i) {
+    std::unique_ptr<Batch> batch;
+    TRY(newBatch(batch));
+    std::lock_guard lock(mutex_);
+    if (stopping_ || util::isProcessEnding()) return Status::Ok;
+    free_.push_back(std::move(batch));
+    startWatcher();
+  }
+  return Status::Ok;
+}
+
 Status Queue::openBatch() {
   retire();
   if (free_.empty()) {
-    std::unique_ptr<Commands> commands;
-    TRY(Commands::create(device_, family_, Commands::Kind::Transient, commands));
-    auto batch = std::make_unique<Batch>();
-    batch->commands = std::move(commands);
+    std::unique_ptr<Batch> batch;
+    TRY(newBatch(batch));
     free_.push_back(std::move(batch));
   }
   // A batch that could not begin must not be recorded into.
@@ -186,27 +214,38 @@ Status Queue::exchange(Position& position, std::span<const SemaphorePoint> waits
 
 Status Queue::appended() {
   if (stopping_ || util::isProcessEnding()) return submitAll();
+  const Clock::time_point now = Clock::now();
+  const uint32_t burst = now - lastGiven_ < burstGap ? burst_.fetch_add(1, std::memory_order_relaxed) + 1 : 0;
+  if (burst == 0) burst_.store(0, std::memory_order_relaxed);
+  lastGiven_ = now;
   // Idle: at once, for latency. Busy: in groups that grow while it stays busy, and when the watcher sees it run dry.
   const uint64_t submitted = submitted_.load(std::memory_order_acquire);
   const uint32_t commands = open_->commands->count();
-  if (isKnownPassed(submitted) || (commands == 1 && poll(submitted) == Status::Ok)) {
+  const bool isIdle = isKnownPassed(submitted) || (commands == 1 && poll(submitted) == Status::Ok);
+  if (isIdle && burst < submittedAlone) {
     threshold_ = firstThreshold;
     return submitAll();
   }
-  if (commands >= threshold_ || closed_.size() >= threshold_) return submitGroup();
+  holdsBurst_ = isIdle;
+  const uint32_t wanted =
+      isIdle ? std::min(std::clamp(threshold_, firstOfBurst, mostOfBurst), mostInGroup()) : threshold_;
+  if (commands >= wanted || closed_.size() >= wanted) return submitGroup();
   return startWatching();
 }
 
 Status Queue::submitGroup() {
-  const auto most = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().maxBatch, 1, 65536));
-  threshold_ = std::min(threshold_ * 2, most);
+  threshold_ = std::min(threshold_ * 2, mostInGroup());
   return submitAll();
+}
+
+void Queue::startWatcher() {
+  if (!watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
 }
 
 Status Queue::startWatching() {
   if (!watching_) {
     watching_ = true;
-    if (!watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
+    startWatcher();
     wake_.notify_one();
   }
   return Status::Ok;
@@ -216,9 +255,14 @@ Status Queue::startWatching() {
 // instead of calling us must see its kernels run.
 void Queue::watch() {
   std::unique_lock lock(mutex_);
+  const auto isInBurst = [&] { return holdsBurst_ && Clock::now() < lastGiven_ + burstGap; };
   while (!stopping_) {
     if (!watching_) {
       wake_.wait(lock);
+      continue;
+    }
+    if (isInBurst()) {
+      wake_.wait_until(lock, lastGiven_ + burstGap);
       continue;
     }
     const uint64_t value = submitted_.load(std::memory_order_acquire) - (staysAhead_ ? 1 : 0);
@@ -227,14 +271,14 @@ void Queue::watch() {
     const Status waited = inside ? waitSemaphore(value, sliceNanoseconds) : Status::Ended;
     lock.lock();
     if (waited == Status::Ended) return;  // what is given from now on is submitted at once
-    if (waited == Status::NotReady) continue;
+    if (waited == Status::NotReady || isInBurst()) continue;
     if (waited != Status::Ok || submitAll() != Status::Ok || !hasOpenCommands()) watching_ = false;
   }
 }
 
 Status Queue::submitAll() {
   if (hasOpenCommands()) TRY(closeBatch());
-  closeBeforeNext_ = false;
+  closeBeforeNext_ = holdsBurst_ = false;
   return submitClosed();
 }
 
@@ -398,8 +442,8 @@ Status Queue::wait(uint64_t value, const Timestamp& timestamp, WaitMode mode) {
 template <typename IsDone>
 Status Queue::waitUntil(uint64_t value, WaitMode mode, uint64_t slice, IsDone&& isDone) {
   if (isKnownPassed(value)) return Status::Ok;  // without a look at the clock
+  burst_.store(0, std::memory_order_relaxed);
   TRY(submit(value));
-  using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + spinTime(device_, mode);
   while (true) {
     const Status status = poll(value);

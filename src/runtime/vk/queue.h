@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -72,7 +73,8 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   Status start();
-  void stop();  // ends the thread that watches the queue; work is submitted at once from then on
+  void stop();      // ends the thread that watches the queue; work is submitted at once from then on
+  Status warmUp();  // makes what the first launches would make
 
   // Calls record(Commands&) with the queue locked; what it records comes after `position`, which moves behind it.
   template <typename Record>
@@ -144,6 +146,8 @@ class Queue {
   Status submitGroup();
   Status startWatching();
   Status openBatch();
+  Status newBatch(std::unique_ptr<Batch>& out) const;
+  void startWatcher();
   Status closeBatch();
   Status submitClosed();
   Status submitAll();
@@ -177,7 +181,10 @@ class Queue {
   std::condition_variable wake_;
   std::thread watcher_;
   bool watching_ = false, stopping_ = false;
-  bool staysAhead_ = false;  // what is kept back is submitted before the last of what was submitted has run
+  std::chrono::steady_clock::time_point lastGiven_;
+  std::atomic<uint32_t> burst_{0};  // pieces of work that came soon after another, since the last wait
+  bool holdsBurst_ = false;         // the open batch is kept back although the device may be idle
+  bool staysAhead_ = false;         // what is kept back is submitted before the last of what was submitted has run
 };
 
 }  // namespace mulciber::vk
