@@ -74,8 +74,8 @@ class Context : public std::enable_shared_from_this<Context> {
   vk::Device& vulkan() const { return *vulkan_; }
   const std::shared_ptr<vk::Device>& sharedVulkan() const { return vulkan_; }
   bool mayStartThreads() const;  // an engine's may not always
-  // What kernels are translated for, as the keys of the cache have it. Where samplers read textures as CUDA does, a
-  // translation may filter them all the same.
+  // The hash of the profile that kernels are translated for, which is a part of the cache's keys. Kernels that filter
+  // textures by themselves have a profile of their own.
   const std::string& profileHash(bool filtersTextures) const { return profileHashes_[filtersTextures ? 1 : 0]; }
   uint64_t id() const { return id_; }
   uint32_t flags() const { return flags_; }
