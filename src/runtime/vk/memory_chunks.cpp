@@ -67,7 +67,7 @@ Status Allocator::State::bind(Chunk& chunk, uint32_t type, uint64_t bytes, const
   VkMemoryAllocateFlagsInfo flags{};
   flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
   flags.pNext = next;
-  if (chunk.buffer != VK_NULL_HANDLE) flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  if (chunk.use != MemoryUse::Image) flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
   VkMemoryAllocateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
   info.pNext = &flags;
@@ -75,8 +75,7 @@ Status Allocator::State::bind(Chunk& chunk, uint32_t type, uint64_t bytes, const
   info.memoryTypeIndex = type;
   const VkResult result = device.allocateMemory(info, chunk.memory);
   if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
-  if (Status status = device.status(result, "allocating memory");
-      status != Status::Ok || chunk.buffer == VK_NULL_HANDLE)
+  if (Status status = device.status(result, "allocating memory"); status != Status::Ok || chunk.use == MemoryUse::Image)
     return status;
   TRY(device.status(api.vkBindBufferMemory(device.handle(), chunk.buffer, chunk.memory, 0), "binding memory"));
   VkBufferDeviceAddressInfo address{};
@@ -137,18 +136,19 @@ Status Allocator::State::tryChunk(Chunk& chunk, MemoryUse use, uint64_t size, ui
   chunk.size = size;
   chunk.use = use;
   if (size > device.physical().properties13.maxBufferSize && device.physical().isCpu()) return Status::OutOfMemory;
-  VkMemoryRequirements requirements{size, 1, allowed};
-  if (use != MemoryUse::Image) {
-    TRY(createBuffer(chunk, nullptr));
-    api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
-  }
+  VkMemoryRequirements requirements{};
+  const bool isForImages = use == MemoryUse::Image;
+  TRY(createBuffer(chunk, nullptr));
+  api.vkGetBufferMemoryRequirements(device.handle(), chunk.buffer, &requirements);
+  if (isForImages) requirements.memoryTypeBits = allowed;
   const uint64_t bytes = roundUp(requirements.size, chunkGranularity);
   // Memory that the driver knows to be one buffer's is reached in larger pages: on an H200 random reads of 16 to 48
-  // MiB take 110 to 130 us instead of 250 to 300, as natively (docs/performance.md).
+  // MiB take 110 to 130 us instead of 250 to 300, as natively (docs/performance.md). Images lie in such memory too,
+  // beside a buffer that nothing uses.
   VkMemoryDedicatedAllocateInfo dedicated{};
   dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
   dedicated.buffer = chunk.buffer;
-  const bool isDedicated = use == MemoryUse::Device && bytes == requirements.size;
+  const bool isDedicated = (use == MemoryUse::Device || isForImages) && bytes == requirements.size;
   Status status = Status::OutOfMemory;
   for (const uint32_t type : typesFor(use, requirements.memoryTypeBits, size)) {
     const uint32_t heap = device.physical().memory.memoryTypes[type].heapIndex;
@@ -160,7 +160,7 @@ Status Allocator::State::tryChunk(Chunk& chunk, MemoryUse use, uint64_t size, ui
     chunk.heap = heap;
     chunk.type = type;
     heapUsed[heap] += chunk.size;
-    if (use == MemoryUse::Image) return Status::Ok;
+    if (isForImages) return Status::Ok;
     const bool visible =
         (device.physical().memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
     if (use == MemoryUse::Host && device.mapMemory2) {

@@ -24,7 +24,7 @@ struct Planes {
   std::vector<One> all;
 };
 
-// One VkDeviceMemory, with one buffer over all of it unless it is for images.
+// One VkDeviceMemory, with one buffer over all of it. For images the buffer has no memory: see tryChunk().
 struct Chunk {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkBuffer buffer = VK_NULL_HANDLE;
@@ -86,7 +86,7 @@ struct Allocator::State {
 
   Status createBuffer(Chunk& chunk, const void* next);
 
-  // Memory of one type behind the chunk's buffer, and its address; memory alone where there is no buffer.
+  // Memory of one type behind the chunk's buffer, and its address; for images memory alone.
   Status bind(Chunk& chunk, uint32_t type, uint64_t bytes, const void* next);
 
   Status map(Chunk& chunk);
