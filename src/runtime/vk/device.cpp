@@ -1,6 +1,7 @@
 #include "runtime/vk/device.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <tuple>
 
@@ -167,6 +168,19 @@ Status Device::open() {
   if (otherFamily != family) {
     api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);
     hostWrites_ = std::make_unique<HostWrites>(*this, queue);
+  }
+  return workarounds_.has(Workaround::CommandMemory) ? mapCommandMemory(family) : Status::Ok;
+}
+
+// The driver gives each command buffer 64 KiB with its first command, from larger pieces that it maps when it has none
+// left, and takes them back with the command buffer. The first twelve need a new piece.
+Status Device::mapCommandMemory(uint32_t family) {
+  std::array<std::unique_ptr<Commands>, 16> all;
+  for (std::unique_ptr<Commands>& commands : all) {
+    TRY(Commands::create(*this, family, Commands::Kind::Transient, commands));
+    TRY(commands->begin({}));
+    commands->comeAfterOwner();  // a command without effect
+    TRY(commands->end());
   }
   return Status::Ok;
 }

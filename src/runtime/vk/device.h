@@ -134,6 +134,7 @@ class Device {
   Status prepareAdopted();
   void loadFunctions();
   Status addQueue(VkQueue queue, uint32_t family, const QueueLock& lock);
+  Status mapCommandMemory(uint32_t family);
   Status createLayout();
   bool hasConstantBuffers() const;
   void destroyDelayed();  // with submission_ locked
