@@ -358,6 +358,25 @@ TEST_F(ApartPtx, EachLaneHasALockInItsTurn) {
   }
 }
 
+// In each of some rounds every lane has its turn, by one word: loops that wait and are joined in pairs.
+TEST_F(ApartPtx, LanesHaveManyTurns) {
+  for (const uint32_t rounds : {2u, 3u, 7u, 12u}) {
+    std::string body = "mov.u32 %r8, word; mov.u32 %r1, 0; st.shared.u32 [%r8], %r1; mov.u32 %r5, 1; bar.sync 0;\n";
+    for (uint32_t i = 0; i < rounds; i++)
+      body += fmt::format(
+          "mad.lo.u32 %r2, %t, 1, {0};\nW{1}: ld.volatile.shared.u32 %r3, [%r8]; setp.ne.u32 %p1, %r3, %r2; @%p1 bra "
+          "W{1};\n"
+          "mad.lo.u32 %r5, %r5, 3, %r3; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [%r8], %r3;\n",
+          32 * i, i);
+    const auto words = wordsOf(body + "st.global.u32 [%out], %r5;", 1, 32, ".shared .align 4 .u32 word;");
+    for (uint32_t t = 0; t < 32; t++) {
+      uint32_t expected = 1;
+      for (uint32_t i = 0; i < rounds; i++) expected = expected * 3 + 32 * i + t;
+      EXPECT_EQ(words[t], expected) << rounds << " rounds, thread " << t;
+    }
+  }
+}
+
 // The first lane of each eight has the lock while the eight meet.
 TEST_F(ApartPtx, SomeLanesOfAWarpMeetWhileOneHasALock) {
   for (const LockText& lock : lockTexts) {

@@ -189,6 +189,18 @@ std::string volatileCalls(unsigned count) {
                     body + "mov.u32 y, %v;\nret;\n}\n");
 }
 
+// Threads wait for one word again and again.
+std::string waits(unsigned count) {
+  return kernel(repeat(count,
+                       [](unsigned i) {
+                         return fmt::format(
+                             "WAIT{0}:\nld.volatile.shared.u32 %r2, [word];\nsetp.ne.u32 %p1, %r2, {0};\n"
+                             "@%p1 bra WAIT{0};\nst.volatile.shared.u32 [word], {1};\n",
+                             i, i + 1);
+                       }),
+                ".shared .align 4 .b32 word;\n");
+}
+
 constexpr KernelShape shapes[] = {
     {"straight line", straightLine, 2000}, {"diamonds", diamonds, 1000},
     {"early exits", earlyExits, 1000},     {"call chain", callChain, 1000},
@@ -196,7 +208,7 @@ constexpr KernelShape shapes[] = {
     {"nested loops", nestedLoops, 50},     {"loops", loops, 250},
     {"switch cases", switchCases, 2000},   {"barriers", barriers, 1000},
     {"local arrays", localArrays, 1000},   {"irreducible", irreducible, 500},
-    {"volatile calls", volatileCalls, 30},
+    {"volatile calls", volatileCalls, 30}, {"waits", waits, 60},
 };
 
 }  // namespace

@@ -186,6 +186,11 @@ std::vector<const Instruction*> waitingLoads(const std::vector<Block*>& body) {
   return loads;
 }
 
+// Whether the same writes may end both waits: see mayEndWait().
+bool waitAlike(const Instruction& load, const Instruction& other) {
+  return load.type == other.type && load.memory.space == other.memory.space;
+}
+
 bool isConvergent(const Block& block) {
   return std::any_of(block.instructions.begin(), block.instructions.end(),
                      [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
@@ -224,6 +229,9 @@ class SpinLoops {
 
   void run() {
     const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
+    std::vector<bool> areForWholeWarps;
+    for (const std::vector<Block*>& body : bodies) areForWholeWarps.push_back(isForWholeWarps(body));
+    std::vector<std::vector<const Instruction*>> endedFor(bodies.size());
     for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
       const std::vector<Place> locks = locksOf(bodies[loop], places_);
       if (locks.empty()) continue;
@@ -232,8 +240,16 @@ class SpinLoops {
       if (waits.empty()) continue;
       for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none;
            outer = forest_.loops[outer].parent) {
-        if (isForWholeWarps(bodies[outer])) break;  // whose threads leave it together
-        extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, waits); });
+        if (areForWholeWarps[outer]) break;  // whose threads leave it together
+        // Many loops in one wait for the same kind of word.
+        std::vector<const Instruction*>& known = endedFor[outer];
+        std::vector<const Instruction*> others;
+        for (const Instruction* wait : waits)
+          if (std::ranges::none_of(known, [&](const Instruction* one) { return waitAlike(*one, *wait); }))
+            others.push_back(wait);
+        if (others.empty()) continue;
+        known.insert(known.end(), others.begin(), others.end());
+        extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, others); });
       }
     }
   }
@@ -245,12 +261,15 @@ class SpinLoops {
     if (!tree_) {
       tree_.emplace(function_);
       function_.computePredecessors();
+      for (Block* block : function_.blocks)
+        if (std::ranges::any_of(block->instructions, [](const Instruction* i) { return mayReleaseLock(*i); }))
+          releasing_.push_back(block);
     }
-    std::unordered_set<const Block*> inside(body.begin(), body.end());
+    const std::unordered_set<const Block*> inside(body.begin(), body.end());
     const Block* header = forest_.loops[loop].header;
     uint32_t parent = forest_.loops[loop].parent;
     auto mayJoin = [&](const Block* block) {
-      return !inside.contains(block) && tree_->dominates(header, block) && forest_.contains(parent, block) &&
+      return tree_->dominates(header, block) && !inside.contains(block) && forest_.contains(parent, block) &&
              (parent == LoopForest::none || forest_.loops[parent].header != block);
     };
     std::vector<Block*> work;
@@ -258,8 +277,8 @@ class SpinLoops {
     auto add = [&](Block* block) {
       if (mayJoin(block) && added.insert(block).second) work.push_back(block);
     };
-    for (Block* block : function_.blocks)
-      if (isRelease(*block)) add(block);
+    for (Block* block : releasing_)
+      if (mayJoin(block) && isRelease(*block)) add(block);
     std::vector<Block*> blocks;
     while (!work.empty()) {
       Block* block = work.back();
@@ -299,13 +318,13 @@ class SpinLoops {
   LoopForest& forest_;
   const Places places_;
   std::optional<ir::DominatorTree> tree_;
+  std::vector<Block*> releasing_;  // as the tree, made when a loop is to be extended
 };
 
 // Whether threads come to the later loop only from the earlier one, past a release of what both wait for and past
 // nothing for which all threads are meant to be there.
-bool followsRelease(const ir::Function& function, const LoopForest& forest, uint32_t earlier, uint32_t later,
+bool followsRelease(const ir::DominatorTree& tree, const LoopForest& forest, uint32_t earlier, uint32_t later,
                     const std::vector<Place>& locks, const Places& places) {
-  const ir::DominatorTree tree(function);
   const Block* first = forest.loops[earlier].header;
   bool hasRelease = false;
   std::vector<const Block*> work{forest.loops[later].header};
@@ -361,26 +380,38 @@ void endBlocksAfterReleases(ir::Function& function) {
 
 bool joinWaits(ir::Function& function, const LoopForest& forest) {
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
-  std::vector<uint32_t> waits;
+  struct Wait {
+    uint32_t loop;
+    std::vector<Place> locks;
+    bool isJoined = false;
+  };
+  std::vector<Wait> waits;
   for (uint32_t loop = 0; loop < bodies.size(); ++loop)
-    if (!waitingLoads(bodies[loop]).empty()) waits.push_back(loop);
+    if (!waitingLoads(bodies[loop]).empty()) waits.push_back({loop, {}});
   if (waits.size() < 2) return false;
   const Places places(function);
-  std::erase_if(waits, [&](uint32_t loop) { return locksOf(bodies[loop], places).empty(); });
+  for (Wait& wait : waits) wait.locks = locksOf(bodies[wait.loop], places);
+  std::erase_if(waits, [](const Wait& wait) { return wait.locks.empty(); });
   if (waits.size() < 2) return false;
   function.computePredecessors();
-  for (uint32_t earlier : waits)
-    for (uint32_t later : waits) {
-      if (earlier == later || forest.loops[earlier].parent != forest.loops[later].parent) continue;
+  const ir::DominatorTree tree(function);
+  // Joining two loops changes nothing between two others beside them, so as many pairs as there are go together.
+  std::optional<uint32_t> parent;
+  for (Wait& earlier : waits)
+    for (Wait& later : waits) {
+      const uint32_t around = forest.loops[earlier.loop].parent;
+      if (earlier.isJoined || later.isJoined || &earlier == &later || around != forest.loops[later.loop].parent ||
+          around != parent.value_or(around))
+        continue;
       std::vector<Place> shared;
-      for (const Place& place : locksOf(bodies[later], places))
-        for (const Place& other : locksOf(bodies[earlier], places))
-          if (place == other) shared.push_back(place);
-      if (shared.empty() || !followsRelease(function, forest, earlier, later, shared, places)) continue;
-      joinLoops(function, forest.loops[earlier].header, forest.loops[later].header);
-      return true;
+      for (const Place& place : later.locks)
+        if (std::ranges::find(earlier.locks, place) != earlier.locks.end()) shared.push_back(place);
+      if (shared.empty() || !followsRelease(tree, forest, earlier.loop, later.loop, shared, places)) continue;
+      joinLoops(function, forest.loops[earlier.loop].header, forest.loops[later.loop].header);
+      earlier.isJoined = later.isJoined = true;
+      parent = around;
     }
-  return false;
+  return parent.has_value();
 }
 
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
@@ -388,10 +419,10 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
   const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
   const Places places(function);
   bool changed = false;
+  function.computePredecessors();
   for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
     const std::vector<Place> locks = locksOf(bodies[loop], places);
     if (locks.empty()) continue;
-    function.computePredecessors();
     const LoopForest::Loop& spin = forest.loops[loop];
     // The block before the loop, and before what only prepares it.
     Block* before = nullptr;
@@ -406,6 +437,7 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
     const std::optional<size_t> start = findTaking(*before, locks, places);
     if (!start) continue;
     prependRound(function, before, *start, spin.header);
+    function.computePredecessors();
     changed = true;
   }
   return changed;

@@ -36,7 +36,8 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest);
 // while (turn != mine) {}  turn = mine + 1;  while (turn != later) {}  turn = later + 1;
 //
 // A lane that waits again would keep the others in its second loop, of which it waits for one. This makes two such
-// loops one, so that each lane tries its own in turn. True when something changed, as above; there may be more to join.
+// loops one, so that each lane tries its own in turn, and does so for all pairs there are. True when something changed,
+// as above; there may be more to join.
 bool joinWaits(ir::Function& function, const LoopForest& forest);
 
 // The volatile and ordered loads, and the compare-and-swaps and exchanges that take a lock, on whose values the
