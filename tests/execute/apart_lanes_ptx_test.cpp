@@ -1,6 +1,8 @@
 // Lanes of one warp at different places of the code: barriers that each comes to by itself, and waiting for each other.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <random>
 
 #include "execute/ptx_test.h"
@@ -358,23 +360,37 @@ TEST_F(ApartPtx, EachLaneHasALockInItsTurn) {
   }
 }
 
-// In each of some rounds every lane has its turn, by one word: loops that wait and are joined in pairs.
-TEST_F(ApartPtx, LanesHaveManyTurns) {
-  for (const uint32_t rounds : {2u, 3u, 7u, 12u}) {
-    std::string body = "mov.u32 %r8, word; mov.u32 %r1, 0; st.shared.u32 [%r8], %r1; mov.u32 %r5, 1; bar.sync 0;\n";
-    for (uint32_t i = 0; i < rounds; i++)
-      body += fmt::format(
-          "mad.lo.u32 %r2, %t, 1, {0};\nW{1}: ld.volatile.shared.u32 %r3, [%r8]; setp.ne.u32 %p1, %r3, %r2; @%p1 bra "
-          "W{1};\n"
-          "mad.lo.u32 %r5, %r5, 3, %r3; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [%r8], %r3;\n",
-          32 * i, i);
-    const auto words = wordsOf(body + "st.global.u32 [%out], %r5;", 1, 32, ".shared .align 4 .u32 word;");
-    for (uint32_t t = 0; t < 32; t++) {
-      uint32_t expected = 1;
-      for (uint32_t i = 0; i < rounds; i++) expected = expected * 3 + 32 * i + t;
-      EXPECT_EQ(words[t], expected) << rounds << " rounds, thread " << t;
+// Every lane has some turns, each in a loop of its own that waits for the same word. In the first order all lanes have
+// one before any has the next, in the second each lane has all of its turns at once; the others are random. A lane that
+// is ahead must not wait for the rest.
+TEST_F(ApartPtx, LanesHaveManyTurnsInAnyOrder) {
+  std::mt19937 random(1);
+  for (const uint32_t count : {2u, 3u, 7u, 12u})
+    for (uint32_t order = 0; order < 5; order++) {
+      std::vector<uint32_t> lanes;
+      for (uint32_t i = 0; i < 32 * count; i++) lanes.push_back(order == 1 ? i / count : i % 32);
+      if (order > 1) std::ranges::shuffle(lanes, random);
+      std::vector<std::vector<uint32_t>> turns(32);
+      for (uint32_t i = 0; i < lanes.size(); i++) turns[lanes[i]].push_back(i);
+      std::string table;
+      for (const std::vector<uint32_t>& ofLane : turns)
+        table += fmt::format("{}{}", table.empty() ? "" : ", ", fmt::join(ofLane, ", "));
+      std::string body = "mov.u32 %r8, word; mov.u32 %r1, 0; st.shared.u32 [%r8], %r1; mov.u32 %r5, 1; bar.sync 0;\n";
+      body += fmt::format("mov.u64 %rd1, turns; mad.wide.u32 %rd1, %t, {}, %rd1;\n", 4 * count);
+      for (uint32_t i = 0; i < count; i++)
+        body += fmt::format(
+            "ld.global.u32 %r2, [%rd1+{0}];\nW{1}: ld.volatile.shared.u32 %r3, [%r8]; setp.ne.u32 %p1, %r3, %r2;\n"
+            "@%p1 bra W{1};\nmad.lo.u32 %r5, %r5, 3, %r3; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [%r8], %r3;\n",
+            4 * i, i);
+      const auto words = wordsOf(
+          body + "st.global.u32 [%out], %r5;", 1, 32,
+          fmt::format(".shared .align 4 .u32 word;\n.global .align 4 .u32 turns[{}] = {{{}}};", lanes.size(), table));
+      for (uint32_t t = 0; t < 32; t++) {
+        uint32_t expected = 1;
+        for (const uint32_t turn : turns[t]) expected = expected * 3 + turn;
+        ASSERT_EQ(words[t], expected) << count << " turns, order " << order << ", thread " << t;
+      }
     }
-  }
 }
 
 // The first lane of each eight has the lock while the eight meet.

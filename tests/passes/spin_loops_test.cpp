@@ -1,6 +1,11 @@
 // Locks between lanes of one warp, run with lanes that wait for each other at merge blocks.
 #include "translator/passes/spin_loops.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
 #include "support/ir_interpreter.h"
 #include "support/run_pass.h"
 #include "translator/passes/ssa.h"
@@ -207,6 +212,64 @@ b4:
   %27 = atomic.exchange i32 %22, %25 [global]
   ret
 })");
+}
+
+// Lanes with some turns each, one after the other in a loop of its own. In its last turn a lane adds one to the number
+// at 512. Block b of the text computes which turn is the lane's, b + 1 waits for it and b + 2 lets it go.
+std::string waitsForTurns(const std::vector<std::vector<uint32_t>>& turnsOfLane) {
+  std::string text = "kernel @k {\n  var v0 i32 \"mine\"\n";
+  int value = 0;
+  const auto add = [&](const std::string& instruction) {
+    text += fmt::format("  %{} = {}\n", value, instruction);
+    return value++;
+  };
+  const size_t count = turnsOfLane[0].size();
+  for (size_t i = 0; i < count; ++i) {
+    text += fmt::format("b{}:\n", 3 * i);
+    if (i == 0) {  // atomic operations find a zero where nothing was stored, and plain loads do not
+      const int turn = add("const i64 256"), zero = add("const i32 0");
+      add(fmt::format("atomic.add i32 %{}, %{} [global]", turn, zero));
+    }
+    const int lane = add("input i32 LocalIndex");
+    int mine = add(fmt::format("const i32 {}", turnsOfLane[0][i]));
+    for (size_t other = 1; other < turnsOfLane.size(); ++other) {
+      const int number = add(fmt::format("const i32 {}", other)),
+                turn = add(fmt::format("const i32 {}", turnsOfLane[other][i]));
+      const int isIt = add(fmt::format("eq bool %{}, %{}", lane, number));
+      mine = add(fmt::format("select i32 %{}, %{}, %{}", isIt, turn, mine));
+    }
+    text += fmt::format("  write v0, %{}\n  br b{}\nb{}:\n", mine, 3 * i + 1, 3 * i + 1);
+    int word = add("const i64 256");
+    const int now = add(fmt::format("load i32 %{} [global volatile align 4]", word)), wanted = add("read i32 v0");
+    const int isOther = add(fmt::format("ne bool %{}, %{}", now, wanted));
+    text += fmt::format("  br %{}, b{}, b{}\nb{}:\n", isOther, 3 * i + 1, 3 * i + 2, 3 * i + 2);
+    word = add("const i64 256");
+    const int one = add("const i32 1");
+    if (i + 1 == count) {
+      const int sum = add("const i64 512"), zero = add("const i32 0");
+      const int before = add(fmt::format("atomic.add i32 %{}, %{} [global]", sum, zero));
+      text +=
+          fmt::format("  store %{}, %{} [global align 4]\n", sum, add(fmt::format("add i32 %{}, %{}", before, one)));
+    }
+    const int next = add(fmt::format("add i32 %{}, %{}", add("read i32 v0"), one));
+    add(fmt::format("atomic.exchange i32 %{}, %{} [global]", word, next));
+    text += i + 1 == count ? "  ret\n}" : fmt::format("  br b{}\n", 3 * i + 3);
+  }
+  return text;
+}
+
+// First all lanes have one turn before any has the next, then each has both at once; the others are random.
+TEST(SpinLoops, TwoTurnsInAnyOrder) {
+  std::mt19937 random(1);
+  for (uint32_t order = 0; order < 100; ++order) {
+    std::vector<uint32_t> lanes;
+    for (uint32_t i = 0; i < 16; ++i) lanes.push_back(order == 1 ? i / 2 : i % 8);
+    if (order > 1) std::ranges::shuffle(lanes, random);
+    std::vector<std::vector<uint32_t>> turns(8);
+    for (uint32_t i = 0; i < lanes.size(); ++i) turns[lanes[i]].push_back(i);
+    SCOPED_TRACE(order);
+    ASSERT_NO_FATAL_FAILURE(expectEachLaneHasItsTurn(waitsForTurns(turns)));
+  }
 }
 
 // A lane leaves in each round, with an arrival for which the others wait: it must not come after all rounds.

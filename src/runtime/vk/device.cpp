@@ -172,8 +172,9 @@ Status Device::open() {
   return workarounds_.has(Workaround::CommandMemory) ? mapCommandMemory(family) : Status::Ok;
 }
 
-// The driver gives each command buffer 64 KiB with its first command, from larger pieces that it maps when it has none
-// left, and takes them back with the command buffer. The first twelve need a new piece.
+// The driver gives each command buffer 64 KiB with its first command, and takes them back when the command buffer is
+// destroyed. They come from larger pieces, of which it maps another when none has room: for twelve command buffers it
+// has to, so that later launches find room.
 Status Device::mapCommandMemory(uint32_t family) {
   std::array<std::unique_ptr<Commands>, 16> all;
   for (std::unique_ptr<Commands>& commands : all) {

@@ -231,7 +231,7 @@ class SpinLoops {
     const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
     std::vector<bool> areForWholeWarps;
     for (const std::vector<Block*>& body : bodies) areForWholeWarps.push_back(isForWholeWarps(body));
-    std::vector<std::vector<const Instruction*>> endedFor(bodies.size());
+    std::vector<std::vector<const Instruction*>> waitsInside(bodies.size());
     for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
       const std::vector<Place> locks = locksOf(bodies[loop], places_);
       if (locks.empty()) continue;
@@ -241,15 +241,15 @@ class SpinLoops {
       for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none;
            outer = forest_.loops[outer].parent) {
         if (areForWholeWarps[outer]) break;  // whose threads leave it together
-        // Many loops in one wait for the same kind of word.
-        std::vector<const Instruction*>& known = endedFor[outer];
-        std::vector<const Instruction*> others;
+        // The outer loop has already taken in what ends the waits of an earlier loop, and so all waits that are alike.
+        std::vector<const Instruction*>& known = waitsInside[outer];
+        std::vector<const Instruction*> added;
         for (const Instruction* wait : waits)
           if (std::ranges::none_of(known, [&](const Instruction* one) { return waitAlike(*one, *wait); }))
-            others.push_back(wait);
-        if (others.empty()) continue;
-        known.insert(known.end(), others.begin(), others.end());
-        extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, others); });
+            added.push_back(wait);
+        if (added.empty()) continue;
+        known.insert(known.end(), added.begin(), added.end());
+        extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, added); });
       }
     }
   }
@@ -278,7 +278,7 @@ class SpinLoops {
       if (mayJoin(block) && added.insert(block).second) work.push_back(block);
     };
     for (Block* block : releasing_)
-      if (mayJoin(block) && isRelease(*block)) add(block);
+      if (isRelease(*block)) add(block);
     std::vector<Block*> blocks;
     while (!work.empty()) {
       Block* block = work.back();
