@@ -112,6 +112,23 @@ TEST_F(MemoryTest, NoMoreIsKeptThanTheBound) {
   EXPECT_TRUE(allocator.trim());
 }
 
+TEST_F(MemoryTest, TheDeviceReadsWhatTheHostWroteToUploadMemory) {
+  const uint64_t bytes = 40'000;
+  const Memory upload = allocate(MemoryUse::Upload, bytes), copy = allocate(MemoryUse::Host, bytes);
+  ASSERT_NE(upload.host, nullptr);
+  for (unsigned char value : {3, 4}) {  // the second time nothing may come from what was read before
+    std::memset(upload.host, value, bytes);
+    runNow([&](Commands& commands) {
+      commands.copy({copy.address, upload.address, bytes});
+      return Status::Ok;
+    });
+    const auto* const first = static_cast<const unsigned char*>(copy.host);
+    EXPECT_EQ(std::count(first, first + bytes, value), static_cast<long>(bytes));
+  }
+  device->allocator().free(upload);
+  device->allocator().free(copy);
+}
+
 TEST_F(MemoryTest, ImportedHostMemoryIsSeenByTheDevice) {
   if (!device->allocator().canImportHost()) GTEST_SKIP() << "skipped: the device cannot import host memory";
   std::vector<uint32_t> words(100'000, 5);

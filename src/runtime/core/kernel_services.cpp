@@ -18,7 +18,6 @@
 namespace mulciber::core {
 
 namespace {
-constexpr uint64_t errorOffset = 256;         // of the ErrorRecord behind the LaunchState
 constexpr uint32_t gridWorkspace[] = {8, 0};  // as cooperative_groups finds it: its size, the state of the barrier
 }  // namespace
 
@@ -26,18 +25,31 @@ Error KernelServices::create(Context& context, std::unique_ptr<KernelServices>& 
   std::unique_ptr<KernelServices> services(new KernelServices(context));
   vk::Allocator& allocator = context.vulkan().allocator();
   // Errors are looked for after kernels that may report some: launchState() says so.
-  TRY(errorFrom(allocator.allocate(vk::MemoryUse::Staging, 1024, services->state_)));
-  std::memset(services->state_.host, 0, 1024);
-  services->launchState_ = static_cast<abi::LaunchState*>(services->state_.host);
-  services->error_ = reinterpret_cast<abi::ErrorRecord*>(static_cast<char*>(services->state_.host) + errorOffset);
-  services->launchState_->errorWord = services->state_.address + errorOffset;
+  TRY(errorFrom(allocator.allocate(vk::MemoryUse::Staging, sizeof(abi::ErrorRecord), services->errorMemory_)));
+  std::memset(services->errorMemory_.host, 0, sizeof(abi::ErrorRecord));
+  services->error_ = static_cast<abi::ErrorRecord*>(services->errorMemory_.host);
+  // Kernels with textures begin with a look at it, which takes a microsecond across the bus.
+  vk::Memory& state = services->launchStateMemory_;
+  TRY(errorFrom(allocator.allocate(vk::MemoryUse::Upload, sizeof(abi::LaunchState), state)));
+  services->launchState_.errorWord = services->errorMemory_.address;
+  std::memcpy(state.host, &services->launchState_, sizeof(abi::LaunchState));
   out = std::move(services);
   return Error::Success;
 }
 
 KernelServices::~KernelServices() {
   vk::Allocator& allocator = context_.vulkan().allocator();
-  for (const vk::Memory& memory : {state_, printf_, heap_, locks_}) allocator.free(memory);
+  for (const vk::Memory& memory : {launchStateMemory_, errorMemory_, printf_, heap_, locks_}) allocator.free(memory);
+}
+
+void KernelServices::set(uint64_t abi::LaunchState::*field, uint64_t value) {
+  launchState_.*field = value;
+  static_cast<abi::LaunchState*>(launchStateMemory_.host)->*field = value;
+}
+
+void KernelServices::setTextures(uint64_t table) {
+  std::lock_guard lock(mutex_);
+  set(&abi::LaunchState::textures, table);
 }
 
 Error KernelServices::allocatePrintf(size_t bytes) {
@@ -50,12 +62,12 @@ Error KernelServices::allocatePrintf(size_t bytes) {
   auto* buffer = static_cast<abi::PrintfBuffer*>(memory.host);
   buffer->capacity = static_cast<uint32_t>(bytes);
   buffer->used = 0;
-  launchState_->printfBuffer = memory.address;
+  set(&abi::LaunchState::printfBuffer, memory.address);
   return Error::Success;
 }
 
 Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
-  address = state_.address;
+  address = launchStateMemory_.address;
   if (kernel.reportsErrors) context_.vulkan().hostWillRead();
   if (kernel.usesTextures) {
     uint64_t table = 0;
@@ -67,14 +79,14 @@ Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   if (kernel.usesLocks && !locks_.chunk) {
     const std::vector<uint32_t> free(abi::lockCount, 0);
     TRY(allocateFilled(free.size() * 4, free.data(), free.size() * 4, locks_));
-    launchState_->locks = locks_.address;
+    set(&abi::LaunchState::locks, locks_.address);
   }
   if (!kernel.usesHeap || heap_.chunk) return Error::Success;
   abi::Heap header{};
   header.size = std::max<uint64_t>(heapBytes_, 2 * sizeof(abi::Heap));
   header.used = sizeof(abi::Heap);
   TRY(allocateFilled(header.size, &header, sizeof(header), heap_));
-  launchState_->heap = heap_.address;
+  set(&abi::LaunchState::heap, heap_.address);
   return Error::Success;
 }
 
@@ -118,7 +130,9 @@ vk::Status KernelServices::prepareGridWorkspace(const OwnMemory& memory, vk::Com
 
 vk::Status KernelServices::ownState(const Blocks& blocks, const OwnMemory& memory, vk::Commands& commands,
                                     uint64_t& address) const {
-  abi::LaunchState own = *launchState_;
+  std::unique_lock lock(mutex_);
+  abi::LaunchState own = launchState_;
+  lock.unlock();
   own.scratch = memory.scratch;
   own.gridWorkspace = memory.gridWorkspace;
   uint64_t stride = blocks.scratchBytes;

@@ -29,7 +29,7 @@ class KernelServices {
 
   // The LaunchState for a launch of such a kernel.
   Error launchState(const KernelInfo& kernel, uint64_t& address);
-  void setTextures(uint64_t table) { launchState_->textures = table; }  // see TextureTable
+  void setTextures(uint64_t table);  // see TextureTable
   // Memory of a launch's own: scratch for the shared memory of its blocks, and what the blocks of a cooperative launch
   // meet at.
   struct OwnMemory {
@@ -56,6 +56,7 @@ class KernelServices {
 
  private:
   explicit KernelServices(Context& context) : context_(context) {}
+  void set(uint64_t abi::LaunchState::*field, uint64_t value);
   Error allocatePrintf(size_t bytes);
   Error allocateFilled(uint64_t bytes, const void* first, uint64_t firstBytes, vk::Memory& memory);
   Error reportError();
@@ -63,13 +64,14 @@ class KernelServices {
   std::string deviceString(uint64_t address);
 
   Context& context_;
-  vk::Memory state_;  // LaunchState, then ErrorRecord
+  vk::Memory launchStateMemory_;
+  vk::Memory errorMemory_;
   vk::Memory printf_;
   vk::Memory heap_;
   vk::Memory locks_;
-  abi::LaunchState* launchState_ = nullptr;
+  abi::LaunchState launchState_{};  // as it lies in launchStateMemory_
   volatile abi::ErrorRecord* error_ = nullptr;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool reported_ = false;
   std::vector<vk::Point> printing_;  // printing kernels that may still run
   bool printed_ = false;

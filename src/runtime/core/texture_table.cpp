@@ -30,31 +30,22 @@ TextureTable::~TextureTable() {
   for (const vk::Memory& memory : old_) allocator.free(memory);
 }
 
-// Where the host writes device memory through the bus, the records lie there: kernels read them often.
 Error TextureTable::grow() {
   vk::Allocator& allocator = context_.vulkan().allocator();
   const size_t count = std::max(firstCount, slots_.size() * 2);
   const uint64_t bytes = sizeof(abi::TextureTable) + count * sizeof(abi::TextureRecord);
   vk::Memory memory;
-  if (const auto status = allocator.allocate(vk::MemoryUse::Device, bytes, memory); status != vk::Status::Ok)
+  if (const auto status = allocator.allocate(vk::MemoryUse::Upload, bytes, memory); status != vk::Status::Ok)
     return errorFrom(status);
-  void* host = allocator.window(memory);
-  if (!host) {
-    allocator.free(memory);
-    if (const auto status = allocator.allocate(vk::MemoryUse::Staging, bytes, memory); status != vk::Status::Ok)
-      return errorFrom(status);
-    host = memory.host;
-  }
   const size_t before = slots_.size();
   slots_.resize(count);
   // Record 0 is no object's.
   for (size_t number = count; number-- > std::max<size_t>(before, 1);) free_.push_back(static_cast<uint32_t>(number));
   if (memory_.chunk) old_.push_back(memory_);
   memory_ = memory;
-  host_ = static_cast<uint8_t*>(host);
   abi::TextureTable header{};
   std::ranges::transform(abi::decodedSrgb, header.decodedSrgb, [](uint16_t decoded) { return decoded * 0x1p-14f; });
-  std::memcpy(host_, &header, sizeof(header));
+  std::memcpy(memory_.host, &header, sizeof(header));
   for (size_t number = 0; number < count; ++number) write(static_cast<uint32_t>(number));
   const uint64_t table = abi::textureTable(memory.address, static_cast<uint32_t>(std::countr_zero(count)));
   address_.store(table, std::memory_order_release);
@@ -63,8 +54,8 @@ Error TextureTable::grow() {
 }
 
 void TextureTable::write(uint32_t number) {
-  std::memcpy(host_ + sizeof(abi::TextureTable) + number * sizeof(abi::TextureRecord), &slots_[number].record,
-              sizeof(abi::TextureRecord));
+  std::memcpy(static_cast<uint8_t*>(memory_.host) + sizeof(abi::TextureTable) + number * sizeof(abi::TextureRecord),
+              &slots_[number].record, sizeof(abi::TextureRecord));
 }
 
 Error TextureTable::address(uint64_t& out) {

@@ -76,7 +76,6 @@ class TextureTable {
   std::deque<Leaving> leaving_;
   vk::Memory memory_;
   std::vector<vk::Memory> old_;
-  uint8_t* host_ = nullptr;  // the table, where the host writes it
   std::atomic<uint64_t> address_{0};
   std::atomic<uint32_t> filtered_{0};  // records of textures that samplers do not serve
 };

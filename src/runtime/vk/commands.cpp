@@ -282,7 +282,7 @@ Status Commands::upload(uint64_t bytes, Memory& out) {
   }
   if (!arena_.chunk || arenaUsed_ + bytes > arena_.size) {
     Memory memory;
-    TRY(device_.allocator().allocate(MemoryUse::Staging, arenaBytes, memory));
+    TRY(device_.allocator().allocate(MemoryUse::Upload, arenaBytes, memory));
     if (arena_.chunk) moreArenas_.push_back(arena_);
     arena_ = memory;
     arenaUsed_ = 0;

@@ -15,6 +15,14 @@ Allocator::~Allocator() {
 
 Status Allocator::allocate(MemoryUse use, uint64_t size, Memory& out) {
   State& state = *state_;
+  if (use == MemoryUse::Upload) {
+    if (allocate(MemoryUse::Device, size, out) == Status::Ok) {
+      out.host = window(out);
+      if (out.host) return Status::Ok;
+      free(out);
+    }
+    use = MemoryUse::Staging;
+  }
   if (use == MemoryUse::Host) state.device.hostWillRead();
   if (use == MemoryUse::Staging) use = MemoryUse::Host;
   if (size > mostBytes) return Status::OutOfMemory;

@@ -17,6 +17,7 @@ enum class MemoryUse : uint8_t {
   Device,   // fastest for kernels; the host may not reach it
   Host,     // the host reads and writes it, cached and coherent; at its own device address where the device can
   Staging,  // the same, but of what the device writes the host sees only what Commands::makeVisibleToHost() says
+  Upload,   // the host writes and never reads it: the device's own where the host reaches it, else as Staging
   Image,    // of images: it has no address, and only they reach it
 };
 
