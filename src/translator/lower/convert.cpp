@@ -263,7 +263,7 @@ void convertToSmallPair(FunctionLowering& f, const Instruction& instruction, con
   }
   for (Value& lane : lanes) {
     if (instruction.has(Mod::relu)) lane = rectify(b, lane);
-    lane = narrowFloat(b, lane, pair.format, {Rounding::NearestEven, false, true});
+    lane = narrowToSmall(b, lane, pair.format);
   }
   writePair(f, instruction, lanes[0], lanes[1], pair.laneBits);
 }
@@ -271,12 +271,10 @@ void convertToSmallPair(FunctionLowering& f, const Instruction& instruction, con
 void convertFromSmallPair(FunctionLowering& f, const Instruction& instruction, const SmallPair& pair) {
   ir::Builder& b = f.b;
   Value packed = resize(b, f.value(instruction.operands[1], ir::intType(2 * pair.laneBits)), ir::I32, false);
-  std::vector<Value> lanes;
-  for (unsigned i = 0; i < 2; i++) {
-    Value x = widenFloat(b, lane(b, packed, i, pair.laneBits, false), pair.format);
-    Value result = orNan(b, isNan(b, x), b.convert(Op::FConvert, ir::F16, x));
-    lanes.push_back(instruction.has(Mod::relu) ? rectify(b, result) : result);
-  }
+  std::vector<Value> lanes = widenSmallPair(b, lane(b, packed, 0, pair.laneBits, false),
+                                            lane(b, packed, 1, pair.laneBits, false), pair.format);
+  for (Value& lane : lanes)
+    if (instruction.has(Mod::relu)) lane = rectify(b, lane);
   writeFloats(f, instruction.operands[0], Type::F16x2, lanes);
 }
 

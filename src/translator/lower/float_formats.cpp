@@ -134,33 +134,68 @@ Value bfloatToSingle(ir::Builder& b, Value bits) {
 Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how) {
   Value bits = bitsOf(b, x);
   unsigned dropped = single.mantissa - format.mantissa;
-  bool sameRange = format.exponentBits() == single.exponentBits();
-  if (sameRange && !how.saturateFinite) return b.lshr(roundInPlace(b, x, format, how), b.i32(dropped));
+  if (!how.saturateFinite) return b.lshr(roundInPlace(b, x, format, how), b.i32(dropped));
   Value magnitude = b.bitAnd(bits, b.i32(0x7FFFFFFF));
-  uint32_t below = (1u << dropped) - 1;
   Value rounded = b.lshr(b.add(magnitude, increment(b, bits, dropped, how)), b.i32(dropped));
-  uint32_t limit = static_cast<uint32_t>(format.largestFinite());
-
-  if (!sameRange) {
-    uint32_t rebias = static_cast<uint32_t>(single.bias() - format.bias()) << format.mantissa;
-    rounded = b.sub(rounded, b.i32(rebias));
-    // Below the normal numbers all steps are one size: adding a power of two lines the number up with them.
-    float magic = std::ldexp(1.0f, 1 - format.bias() - int(format.mantissa) + int(single.mantissa));
-    Value sum = b.binary(Op::FAdd, b.bitcast(ir::F32, magnitude), b.f32(magic));
-    Value tiny = b.sub(bitsOf(b, sum), b.i32(std::bit_cast<uint32_t>(magic)));
-    uint32_t normal = std::bit_cast<uint32_t>(std::ldexp(1.0f, 1 - format.bias()));
-    rounded = b.select(b.compare(Op::ULt, magnitude, b.i32(normal)), tiny, rounded);
-    // Far above, the sum may have wrapped in the narrow exponent: compare the wide number.
-    uint32_t top = static_cast<uint32_t>(limit + rebias) << dropped;
-    Value beyond = b.compare(Op::ULt, b.i32(top | below), magnitude);
-    rounded = b.select(beyond, b.i32(limit + 1), rounded);
-  }
-  if (how.saturateFinite) rounded = b.binary(Op::UMin, rounded, b.i32(limit));
+  rounded = b.binary(Op::UMin, rounded, b.i32(static_cast<uint32_t>(format.largestFinite())));
   Value sign = b.bitAnd(b.lshr(bits, b.i32(32 - format.bits)), b.i32(static_cast<uint32_t>(format.signBit())));
   Value result = b.bitOr(rounded, sign);
+  return b.select(b.compare(Op::ULt, b.i32(0x7F800000), magnitude), b.i32(static_cast<uint32_t>(format.nan())), result);
+}
+
+float largestOf(const FloatFormat& format) {
+  const auto code = static_cast<uint32_t>(format.largestFinite());
+  const uint32_t hidden = 1u << format.mantissa;
+  const int exponent = static_cast<int>(code >> format.mantissa) - format.bias() - static_cast<int>(format.mantissa);
+  return std::ldexp(static_cast<float>(hidden | (code & (hidden - 1))), exponent);
+}
+
+// Adding a power of two whose last bit is worth a step of the small format lines the number up with the steps. Below
+// the normal numbers all steps are one size. Denormals of f32 are less than half of a step, so none of this asks the
+// device to keep or to flush them.
+Value narrowToSmall(ir::Builder& b, Value x, const FloatFormat& format) {
+  constexpr ir::FloatControl either{.approximate = true};
+  const unsigned dropped = single.mantissa - format.mantissa;
+  const auto smallest = std::bit_cast<uint32_t>(std::ldexp(1.0f, 1 - format.bias()));
+  const Value magnitude = b.floating(Op::FMin, either, {b.unary(Op::FAbs, x), b.f32(largestOf(format))});
+  const Value power =
+      b.binary(Op::UMax, b.bitAnd(bitsOf(b, magnitude), b.i32(0x7F800000)), b.i32(smallest));  // at most the number
+  const uint32_t steps = dropped << single.mantissa;
+  const Value ruler = b.bitcast(ir::F32, b.add(power, b.i32(steps)));
+  const Value aligned = bitsOf(b, b.floating(Op::FAdd, either, {magnitude, ruler}));
+  const Value count = b.sub(aligned, b.add(power, b.i32(steps + (smallest >> dropped))));
+  const Value rounded = b.add(count, b.lshr(power, b.i32(dropped)));
+  const Value sign =
+      b.bitAnd(b.lshr(bitsOf(b, x), b.i32(32 - format.bits)), b.i32(static_cast<uint32_t>(format.signBit())));
   // A format without NaN takes its largest number instead.
-  uint32_t nan = static_cast<uint32_t>(format.nan());
-  return b.select(b.compare(Op::ULt, b.i32(0x7F800000), magnitude), b.i32(nan), result);
+  return b.select(isNan(b, x), b.i32(static_cast<uint32_t>(format.nan())), b.bitOr(rounded, sign));
+}
+
+// The number's bits, moved to where f16 has them, stand for 2^(bias - 15) of it, denormals included.
+std::vector<Value> widenSmallPair(ir::Builder& b, Value low, Value high, const FloatFormat& format) {
+  const auto sign = static_cast<uint32_t>(format.signBit()) * 0x10001, magnitude = sign - 0x10001;
+  const Value codes = b.bitOr(low, b.shl(high, b.i32(16)));
+  const Value moved = b.bitOr(b.shl(b.bitAnd(codes, b.i32(sign)), b.i32(half.bits - format.bits)),
+                              b.shl(b.bitAnd(codes, b.i32(magnitude)), b.i32(half.mantissa - format.mantissa)));
+  const ir::Type pair = ir::F16.withLanes(2);
+  Value numbers = b.bitcast(pair, moved);
+  if (const int scale = half.bias() - format.bias(); scale != 0) {
+    const Value factor = floatConstant(b, ir::F16, std::ldexp(1, scale));
+    numbers = b.binary(Op::FMul, numbers, b.vector(std::array{factor, factor}));
+  }
+  std::vector<Value> result;
+  for (unsigned i = 0; i < 2; ++i) {
+    const Value number = b.extract(numbers, i);
+    if (format.special == FloatFormat::Special::None) {
+      result.push_back(number);
+      continue;
+    }
+    const auto largest = static_cast<uint32_t>(format.special == FloatFormat::Special::NanOnly ? format.largestFinite()
+                                                                                               : format.infinity());
+    const Value code = b.bitAnd(i == 0 ? low : high, b.i32(magnitude & 0xFFFF));
+    result.push_back(orNan(b, b.compare(Op::ULt, b.i32(largest), code), number));
+  }
+  return result;
 }
 
 Value widenFloat(ir::Builder& b, Value bits, const FloatFormat& format) {

@@ -58,6 +58,10 @@ struct Narrowing {
 };
 Value narrowFloat(ir::Builder& b, Value x, const FloatFormat& format, Narrowing how);
 Value widenFloat(ir::Builder& b, Value bits, const FloatFormat& format);
+// f32 to the bits (i32) of a format of 8 bits or fewer: to nearest, and the largest number for what is out of range.
+Value narrowToSmall(ir::Builder& b, Value x, const FloatFormat& format);
+// Two numbers of such a format, whose codes stand in bits (i32) that are otherwise zeros, as f16.
+std::vector<Value> widenSmallPair(ir::Builder& b, Value low, Value high, const FloatFormat& format);
 // One or two f32 numbers as they are stored in bf16: i16 or i32.
 Value packBfloats(FunctionLowering& f, std::span<const Value> lanes, Narrowing how);
 Value bfloatToSingle(ir::Builder& b, Value bits);  // of an i16 or the low half of an i32
