@@ -40,7 +40,9 @@ void expectEachLaneHasItsTurn(std::string_view text) {
   test::WarpResult result;
   ASSERT_NO_FATAL_FAILURE(runLanes(text, result));
   uint64_t sum = 0;
-  for (const test::LaneResult& lane : result.lanes) sum += lane.stores.at(0).value;
+  for (const test::LaneResult& lane : result.lanes)
+    for (const test::StoreEvent& store : lane.stores)
+      if (store.address == 512) sum += store.value;
   EXPECT_EQ(sum, 1u + 2 + 3 + 4 + 5 + 6 + 7 + 8);
 }
 
@@ -214,62 +216,181 @@ b4:
 })");
 }
 
-// Lanes with some turns each, one after the other in a loop of its own. In its last turn a lane adds one to the number
-// at 512. Block b of the text computes which turn is the lane's, b + 1 waits for it and b + 2 lets it go.
-std::string waitsForTurns(const std::vector<std::vector<uint32_t>>& turnsOfLane) {
-  std::string text = "kernel @k {\n  var v0 i32 \"mine\"\n";
-  int value = 0;
-  const auto add = [&](const std::string& instruction) {
-    text += fmt::format("  %{} = {}\n", value, instruction);
-    return value++;
-  };
-  const size_t count = turnsOfLane[0].size();
-  for (size_t i = 0; i < count; ++i) {
-    text += fmt::format("b{}:\n", 3 * i);
-    if (i == 0) {  // atomic operations find a zero where nothing was stored, and plain loads do not
-      const int turn = add("const i64 256"), zero = add("const i32 0");
-      add(fmt::format("atomic.add i32 %{}, %{} [global]", turn, zero));
-    }
-    const int lane = add("input i32 LocalIndex");
-    int mine = add(fmt::format("const i32 {}", turnsOfLane[0][i]));
-    for (size_t other = 1; other < turnsOfLane.size(); ++other) {
-      const int number = add(fmt::format("const i32 {}", other)),
-                turn = add(fmt::format("const i32 {}", turnsOfLane[other][i]));
-      const int isIt = add(fmt::format("eq bool %{}, %{}", lane, number));
-      mine = add(fmt::format("select i32 %{}, %{}, %{}", isIt, turn, mine));
-    }
-    text += fmt::format("  write v0, %{}\n  br b{}\nb{}:\n", mine, 3 * i + 1, 3 * i + 1);
-    int word = add("const i64 256");
-    const int now = add(fmt::format("load i32 %{} [global volatile align 4]", word)), wanted = add("read i32 v0");
-    const int isOther = add(fmt::format("ne bool %{}, %{}", now, wanted));
-    text += fmt::format("  br %{}, b{}, b{}\nb{}:\n", isOther, 3 * i + 1, 3 * i + 2, 3 * i + 2);
-    word = add("const i64 256");
-    const int one = add("const i32 1");
-    if (i + 1 == count) {
-      const int sum = add("const i64 512"), zero = add("const i32 0");
-      const int before = add(fmt::format("atomic.add i32 %{}, %{} [global]", sum, zero));
-      text +=
-          fmt::format("  store %{}, %{} [global align 4]\n", sum, add(fmt::format("add i32 %{}, %{}", before, one)));
-    }
-    const int next = add(fmt::format("add i32 %{}, %{}", add("read i32 v0"), one));
-    add(fmt::format("atomic.exchange i32 %{}, %{} [global]", word, next));
-    text += i + 1 == count ? "  ret\n}" : fmt::format("  br b{}\n", 3 * i + 3);
-  }
-  return text;
-}
+enum class Release : uint8_t { Exchange, UsedExchange, Add, Store };
+enum class Loop : uint8_t { Plain, AfterAFirstTry, Twice, WithItsRelease };
+enum class Between : uint8_t { Nothing, Lock };
 
-// First all lanes have one turn before any has the next, then each has both at once; the others are random.
-TEST(SpinLoops, TwoTurnsInAnyOrder) {
+struct TurnShape {
+  const char* name = "one word";
+  Release release = Release::Exchange;
+  Loop loop = Loop::Plain;  // turned round, with a first try before it; again right behind; with the release inside
+  Between between = Between::Nothing;  // after each turn but the last; a lock is taken and let go
+  uint32_t words = 1;                  // the turns are by one after the other of these, from 256 on
+};
+
+// A kernel of lanes with some turns each, every one in a loop of its own. In its last turn a lane adds one to the
+// number at 512.
+class TurnKernel {
+ public:
+  TurnKernel(const TurnShape& shape, const std::vector<std::vector<uint32_t>>& turnsOfLane)
+      : shape_(shape), turnsOfLane_(turnsOfLane) {
+    // Atomic operations find a zero where nothing was stored, and plain loads do not.
+    for (uint32_t word = 0; word < shape.words; ++word)
+      add("atomic.add i32 %{}, %{} [global]", constant(256 + 8 * word, "i64"), constant(0));
+    add("write v1, %{}", constant(0));
+    const size_t count = turnsOfLane[0].size();
+    for (size_t i = 0; i < count; ++i) {
+      wait(i);
+      if (shape.loop != Loop::WithItsRelease) letGo(i);
+      if (i + 1 < count && shape.between == Between::Lock) lock();
+    }
+    text_ += "  ret\n}";
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  template <class... Args>
+  int add(fmt::format_string<Args...> form, Args&&... args) {
+    const std::string instruction = fmt::format(form, std::forward<Args>(args)...);
+    if (instruction.starts_with("write") || instruction.starts_with("store"))
+      return text_ += "  " + instruction + "\n", 0;
+    text_ += fmt::format("  %{} = {}\n", values_, instruction);
+    return values_++;
+  }
+  int constant(size_t value, const char* type = "i32") { return add("const {} {}", type, value); }
+  int word(size_t turn) { return constant(256 + 8 * (turn % shape_.words), "i64"); }
+
+  // Tries until what `isRefused` computes is false.
+  template <class IsRefused>
+  void spin(const IsRefused& isRefused) {
+    const int loop = ++blocks_, after = ++blocks_;
+    text_ += fmt::format("  br b{}\nb{}:\n", loop, loop);
+    text_ += fmt::format("  br %{}, b{}, b{}\nb{}:\n", isRefused(), loop, after, after);
+  }
+
+  template <class IsRefused>
+  void spinAfterAFirstTry(const IsRefused& isRefused) {
+    const int loop = ++blocks_, after = ++blocks_;
+    text_ += fmt::format("  br %{}, b{}, b{}\nb{}:\n", isRefused(), loop, after, loop);
+    text_ += fmt::format("  br %{}, b{}, b{}\nb{}:\n", isRefused(), loop, after, after);
+  }
+
+  template <class IsRefused>
+  void spinTwice(const IsRefused& isRefused) {
+    spin(isRefused);
+    const int loop = blocks_, after = ++blocks_;
+    text_ += fmt::format("  br %{}, b{}, b{}\nb{}:\n", isRefused(), loop, after, after);
+  }
+
+  template <class IsRefused>
+  void spinWithRelease(const IsRefused& isRefused, size_t turn) {
+    const int loop = ++blocks_, release = ++blocks_, end = ++blocks_, after = ++blocks_;
+    text_ += fmt::format("  br b{}\nb{}:\n", loop, loop);
+    const int refused = isRefused();
+    text_ += fmt::format("  write v2, %{}\n  br %{}, b{}, b{}\nb{}:\n", refused, refused, end, release, release);
+    letGo(turn);
+    text_ += fmt::format("  br b{}\nb{}:\n", end, end);
+    text_ += fmt::format("  br %{}, b{}, b{}\nb{}:\n", add("read bool v2"), loop, after, after);
+  }
+
+  void wait(size_t turn) {
+    const int lane = add("input i32 LocalIndex");
+    int mine = constant(turnsOfLane_[0][turn]);
+    for (size_t other = 1; other < turnsOfLane_.size(); ++other) {
+      const int isIt = add("eq bool %{}, %{}", lane, constant(other));
+      mine = add("select i32 %{}, %{}, %{}", isIt, constant(turnsOfLane_[other][turn]), mine);
+    }
+    add("write v0, %{}", add("add i32 %{}, %{}", mine, add("read i32 v1")));
+    const auto isRefused = [&] {
+      const int now = add("load i32 %{} [global volatile align 4]", word(turn));
+      return add("ne bool %{}, %{}", now, add("read i32 v0"));
+    };
+    switch (shape_.loop) {
+      case Loop::Plain: spin(isRefused); break;
+      case Loop::AfterAFirstTry: spinAfterAFirstTry(isRefused); break;
+      case Loop::Twice: spinTwice(isRefused); break;
+      case Loop::WithItsRelease: spinWithRelease(isRefused, turn); break;
+    }
+  }
+
+  void addOne() {
+    const int number = constant(512, "i64"), zero = constant(0);
+    const int before = add("atomic.add i32 %{}, %{} [global]", number, zero);
+    add("store %{}, %{} [global align 4]", number, add("add i32 %{}, %{}", before, constant(1)));
+  }
+
+  void letGo(size_t turn) {
+    if (turn + 1 == turnsOfLane_[0].size()) addOne();
+    const int at = word(turn), mine = add("read i32 v0"), one = constant(1), next = add("add i32 %{}, %{}", mine, one);
+    switch (shape_.release) {
+      case Release::Exchange: add("atomic.exchange i32 %{}, %{} [global]", at, next); break;
+      case Release::UsedExchange: {
+        const int found = add("atomic.exchange i32 %{}, %{} [global]", at, next);
+        add("write v1, %{}", add("sub i32 %{}, %{}", found, mine));
+        break;
+      }
+      case Release::Add: add("atomic.add i32 %{}, %{} [global]", at, one); break;
+      case Release::Store: add("store %{}, %{} [global volatile align 4]", at, next); break;
+    }
+  }
+
+  void lock() {
+    const auto isRefused = [&] {
+      const int at = constant(1024, "i64"), zero = constant(0), one = constant(1);
+      return add("ne bool %{}, %{}", add("atomic.cas i32 %{}, %{}, %{} [global]", at, zero, one), zero);
+    };
+    spin(isRefused);
+    const int at = constant(1024, "i64");
+    add("atomic.exchange i32 %{}, %{} [global]", at, constant(0));
+  }
+
+  TurnShape shape_;
+  const std::vector<std::vector<uint32_t>>& turnsOfLane_;
+  std::string text_ = "kernel @k {\n  var v0 i32 \"mine\"\n  var v1 i32 \"nothing\"\n  var v2 bool\nb0:\n";
+  int values_ = 0, blocks_ = 0;
+};
+
+// First all lanes have one turn before any has the next, then each has all of its own at once; the others are random.
+void expectTurnsInOrders(const TurnShape& shape, uint32_t count, uint32_t orders) {
   std::mt19937 random(1);
-  for (uint32_t order = 0; order < 100; ++order) {
+  for (uint32_t order = 0; order < orders; ++order) {
     std::vector<uint32_t> lanes;
-    for (uint32_t i = 0; i < 16; ++i) lanes.push_back(order == 1 ? i / 2 : i % 8);
+    for (uint32_t i = 0; i < 8 * count; ++i) lanes.push_back(order == 1 ? i / count : i % 8);
     if (order > 1) std::ranges::shuffle(lanes, random);
     std::vector<std::vector<uint32_t>> turns(8);
-    for (uint32_t i = 0; i < lanes.size(); ++i) turns[lanes[i]].push_back(i);
-    SCOPED_TRACE(order);
-    ASSERT_NO_FATAL_FAILURE(expectEachLaneHasItsTurn(waitsForTurns(turns)));
+    std::vector<uint32_t> next(shape.words);
+    for (const uint32_t lane : lanes) turns[lane].push_back(next[turns[lane].size() % shape.words]++);
+    SCOPED_TRACE(fmt::format("{}: {} turns, order {}", shape.name, count, order));
+    ASSERT_NO_FATAL_FAILURE(expectEachLaneHasItsTurn(TurnKernel(shape, turns).text()));
   }
+}
+
+TEST(SpinLoops, TwoTurnsInAnyOrder) { expectTurnsInOrders({}, 2, 100); }
+
+TEST(SpinLoops, ManyTurnsInAnyOrder) {
+  for (uint32_t count = 3; count <= 8; ++count) ASSERT_NO_FATAL_FAILURE(expectTurnsInOrders({}, count, 20));
+}
+
+TEST(SpinLoops, TurnsOfOtherShapesInAnyOrder) {
+  constexpr TurnShape shapes[] = {
+      {.name = "what the exchange found is used", .release = Release::UsedExchange},
+      {.name = "additions", .release = Release::Add},
+      {.name = "stores", .release = Release::Store},
+      {.name = "first tries", .loop = Loop::AfterAFirstTry},
+      {.name = "first tries, what the exchange found is used",
+       .release = Release::UsedExchange,
+       .loop = Loop::AfterAFirstTry},
+      {.name = "first tries, stores", .release = Release::Store, .loop = Loop::AfterAFirstTry},
+      {.name = "each loop twice", .loop = Loop::Twice},
+      {.name = "releases inside, stores", .release = Release::Store, .loop = Loop::WithItsRelease},
+      {.name = "releases inside, additions", .release = Release::Add, .loop = Loop::WithItsRelease},
+      {.name = "locks", .between = Between::Lock},
+      {.name = "two words", .words = 2},
+      {.name = "three words, stores", .release = Release::Store, .words = 3},
+  };
+  for (const TurnShape& shape : shapes)
+    for (uint32_t count = 2; count <= 8; ++count) ASSERT_NO_FATAL_FAILURE(expectTurnsInOrders(shape, count, 10));
 }
 
 // A lane leaves in each round, with an arrival for which the others wait: it must not come after all rounds.
@@ -307,6 +428,61 @@ b4:
   %14 = atomic.add i32 %12, %13 [global relaxed device align 4]
   %15 = const i64 512
   store %15, %14 [global align 4]
+  ret
+})",
+                                   result));
+  for (size_t i = 0; i < result.lanes.size(); ++i) EXPECT_EQ(result.lanes[i].stores.at(0).value, i);
+}
+
+// The same with two waits in each round, which are made one, and between them an access that could take a lock.
+TEST(SpinLoops, TwoWaitsInALoopThatOthersLeave) {
+  test::WarpResult result;
+  ASSERT_NO_FATAL_FAILURE(runLanes(R"(kernel @k {
+  var v0 i32 "round"
+  var v1 i32 "lane"
+b0:
+  %0 = input i32 LocalIndex
+  write v1, %0
+  %1 = const i32 0
+  write v0, %1
+  %2 = const i64 256
+  %3 = atomic.add i32 %2, %1 [global]
+  br b1
+b1:
+  %4 = read i32 v0
+  %5 = read i32 v1
+  %6 = eq bool %4, %5
+  br %6, b5, b2
+b2:
+  %7 = const i64 256
+  %8 = load i32 %7 [global volatile align 4]
+  %9 = read i32 v0
+  %10 = le.u bool %8, %9
+  br %10, b2, b3
+b3:
+  %11 = const i64 256
+  %12 = const i32 99
+  %13 = const i32 0
+  %14 = atomic.cas i32 %11, %12, %13 [global]
+  br b4
+b4:
+  %15 = const i64 256
+  %16 = load i32 %15 [global volatile align 4]
+  %17 = read i32 v0
+  %18 = le.u bool %16, %17
+  br %18, b4, b6
+b6:
+  %19 = read i32 v0
+  %20 = const i32 1
+  %21 = add i32 %19, %20
+  write v0, %21
+  br b1
+b5:
+  %22 = const i64 256
+  %23 = const i32 1
+  %24 = atomic.add i32 %22, %23 [global relaxed device align 4]
+  %25 = const i64 512
+  store %25, %24 [global align 4]
   ret
 })",
                                    result));

@@ -4,9 +4,9 @@
 #include <optional>
 #include <unordered_set>
 
-#include "translator/analyses/same_values.h"
 #include "translator/ir/dominators.h"
 #include "translator/passes/control_flow.h"
+#include "translator/passes/lock_accesses.h"
 
 namespace mulciber::passes {
 namespace {
@@ -15,158 +15,8 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-// What an address is made of, as far as two of them can be seen to be equal. Functions that take locks and let them go
-// have the lock's address in registers of their own.
-struct Place {
-  const Instruction* root;
-  uint64_t offset;
-
-  bool operator==(const Place& other) const {
-    if (offset != other.offset) return false;
-    return root == other.root ||
-           (root->op == Op::ReadVar && other.root->op == Op::ReadVar && root->payload == other.root->payload);
-  }
-};
-
-class Places {
- public:
-  explicit Places(const ir::Function& function)
-      : values_(function, ir::DominatorTree(function), addressesAndOperands(function)) {}
-
-  bool isConstant(Instruction& value) const { return values_.leader(&value)->isConstant(); }
-
-  Place of(const Instruction& access) const {
-    const Instruction* address = values_.leader(access.operands[0]);
-    uint64_t offset = 0;
-    while (address->op == Op::Add && address->operands[1]->isConstant()) {
-      offset += address->operands[1]->payload;
-      address = address->operands[0];
-    }
-    return {address, offset};
-  }
-
- private:
-  static std::vector<Instruction*> addressesAndOperands(const ir::Function& function) {
-    std::vector<Instruction*> result;
-    for (const Block* block : function.blocks)
-      for (const Instruction* i : block->instructions)
-        if (ir::hasAddress(i->op) || i->op == Op::WriteVar)
-          result.insert(result.end(), i->operands.begin(), i->operands.end());
-    return result;
-  }
-
-  const analyses::SameValues values_;
-};
-
-// Compare-and-swap, exchange, or a load that waits for others, such as that of a ticket lock.
-bool takesLock(const Instruction& instruction) {
-  return isOrderedLoad(instruction) || instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
-}
-
-bool takesLocks(const ir::Function& function) {
-  return std::ranges::any_of(function.blocks, [](const Block* block) {
-    return std::ranges::any_of(block->instructions, [](const Instruction* i) { return takesLock(*i); });
-  });
-}
-
-bool mayReleaseLock(const Instruction& instruction) {
-  if (instruction.op == Op::Store) return true;
-  return ir::isAtomic(instruction.op) && !instruction.type.isFloat() && !isOrderedLoad(instruction);
-}
-
-// The blocks of each loop, those of loops inside it too.
-std::vector<std::vector<Block*>> bodiesOf(const ir::Function& function, const LoopForest& forest) {
-  std::vector<std::vector<Block*>> bodies(forest.loops.size());
-  for (Block* block : function.blocks)
-    for (uint32_t loop = forest.loopOf(block); loop != LoopForest::none; loop = forest.loops[loop].parent)
-      bodies[loop].push_back(block);
-  return bodies;
-}
-
-// Code that was compiled without optimisation keeps what it has loaded in private memory.
-bool isOfPrivate(const Instruction& access) {
-  return access.memory.space == ir::Space::Local || access.memory.space == ir::Space::Generic;
-}
-
-// Whether the loop is left by what is made of one of the values.
-bool isLeftBy(const std::vector<Block*>& body, std::unordered_set<const Instruction*> tainted) {
-  std::unordered_set<uint64_t> taintedVariables;
-  bool isMemoryTainted = false;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Block* block : body)
-      for (const Instruction* instruction : block->instructions) {
-        bool isTainted = instruction->op == Op::ReadVar && taintedVariables.contains(instruction->payload);
-        isTainted |= instruction->op == Op::Load && isMemoryTainted && isOfPrivate(*instruction);
-        if (instruction->op == Op::Store && isOfPrivate(*instruction) && tainted.contains(instruction->operands[1])) {
-          changed |= !isMemoryTainted;
-          isMemoryTainted = true;
-        }
-        for (const Instruction* operand : instruction->operands) isTainted |= tainted.contains(operand);
-        if (!isTainted) continue;
-        changed |= tainted.insert(instruction).second;
-        if (instruction->op == Op::WriteVar) changed |= taintedVariables.insert(instruction->payload).second;
-        for (const ir::VariableId result : instruction->results) changed |= taintedVariables.insert(result).second;
-      }
-  }
-  std::unordered_set<const Block*> inside(body.begin(), body.end());
-  for (const Block* block : body) {
-    const auto& targets = block->terminator.targets;
-    bool leaves = std::any_of(targets.begin(), targets.end(), [&](Block* target) { return !inside.contains(target); });
-    if (leaves && block->terminator.value && tainted.contains(block->terminator.value)) return true;
-  }
-  return false;
-}
-
-// Whether a register that is read was given a constant before in the same block, and nothing since.
-bool isSetBefore(const Instruction& read, const std::vector<Block*>& body, const Places& places) {
-  for (const Block* block : body) {
-    Instruction* held = nullptr;
-    for (const Instruction* i : block->instructions) {
-      if (i == &read) return held && places.isConstant(*held);
-      if (i->op == Op::WriteVar && i->payload == read.payload) held = i->operands[0];
-    }
-  }
-  return false;
-}
-
-// A compare-and-swap that is tried again with what it found, as atomic operations are made of it: nobody has to release
-// anything for it to succeed.
-bool isRetried(const Instruction& swap, const std::vector<Block*>& body, const Places& places) {
-  if (swap.op != Op::AtomicCas) return false;
-  Instruction* expected = swap.operands[1];
-  if (expected->op != Op::ReadVar || places.isConstant(*expected) || isSetBefore(*expected, body, places)) return false;
-  return std::ranges::any_of(body, [&](const Block* block) {
-    return std::ranges::any_of(block->instructions, [&](const Instruction* write) {
-      return write->op == Op::WriteVar && write->payload == expected->payload &&
-             !places.isConstant(*write->operands[0]);
-    });
-  });
-}
-
-// The addresses of accesses on whose results the loop is left.
-std::vector<Place> locksOf(const std::vector<Block*>& body, const Places& places) {
-  std::unordered_set<const Instruction*> accesses;
-  std::vector<Place> locks;
-  for (const Block* block : body)
-    for (const Instruction* instruction : block->instructions)
-      if (takesLock(*instruction) && !isRetried(*instruction, body, places)) {
-        accesses.insert(instruction);
-        locks.push_back(places.of(*instruction));
-      }
-  if (locks.empty() || !isLeftBy(body, std::move(accesses))) return {};
-  return locks;
-}
-
 bool isAtOneOf(const std::vector<Place>& locks, const Instruction& access, const Places& places) {
-  return std::ranges::find(locks, places.of(access)) != locks.end();
-}
-
-// Where in a block one of the locks is taken for the first time.
-std::optional<size_t> findTaking(const Block& block, const std::vector<Place>& locks, const Places& places) {
-  for (size_t i = 0; i < block.instructions.size(); ++i)
-    if (takesLock(*block.instructions[i]) && isAtOneOf(locks, *block.instructions[i], places)) return i;
-  return std::nullopt;
+  return contains(locks, places.of(access));
 }
 
 bool releases(const Block& block, const std::vector<Place>& locks, const Places& places) {
@@ -175,25 +25,9 @@ bool releases(const Block& block, const std::vector<Place>& locks, const Places&
   });
 }
 
-// Loads that wait for others, of a loop without a compare-and-swap or an exchange.
-std::vector<const Instruction*> waitingLoads(const std::vector<Block*>& body) {
-  std::vector<const Instruction*> loads;
-  for (const Block* block : body)
-    for (const Instruction* instruction : block->instructions) {
-      if (isOrderedLoad(*instruction)) loads.push_back(instruction);
-      else if (takesLock(*instruction)) return {};
-    }
-  return loads;
-}
-
 // Whether the same writes may end both waits: see mayEndWait().
 bool waitAlike(const Instruction& load, const Instruction& other) {
   return load.type == other.type && load.memory.space == other.memory.space;
-}
-
-bool isConvergent(const Block& block) {
-  return std::any_of(block.instructions.begin(), block.instructions.end(),
-                     [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
 }
 
 bool isForWholeWarps(const std::vector<Block*>& body) {
@@ -202,6 +36,20 @@ bool isForWholeWarps(const std::vector<Block*>& body) {
       return ir::isConvergent(instruction->op) && instruction->op != Op::Yield;
     });
   });
+}
+
+// Where in a block that ends with a branch a lock is tried for the first time as in the loop behind. An exchange there
+// may be what lets an earlier wait end.
+std::optional<size_t> findTaking(Block* block, const std::vector<Block*>& loop, const std::vector<Place>& locks,
+                                 const Places& places) {
+  const bool waitsByLoads = !waitingLoads(loop).empty();
+  for (size_t i = 0; i < block->instructions.size(); ++i) {
+    const Instruction& access = *block->instructions[i];
+    if ((waitsByLoads ? isOrderedLoad(access) : takesLock(access)) && isAtOneOf(locks, access, places) &&
+        isLeftBy({block}, {&access}))
+      return i;
+  }
+  return std::nullopt;
 }
 
 // Makes the part of `tries` from `start` on, which the loop follows, the first round of the loop:
@@ -225,7 +73,8 @@ void prependRound(ir::Function& function, Block* tries, size_t start, Block* old
 
 class SpinLoops {
  public:
-  SpinLoops(ir::Function& function, LoopForest& forest) : function_(function), forest_(forest), places_(function) {}
+  SpinLoops(ir::Function& function, LoopForest& forest, const JoinedWaits& joined)
+      : function_(function), forest_(forest), joined_(joined), places_(function) {}
 
   void run() {
     const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
@@ -233,10 +82,13 @@ class SpinLoops {
     for (const std::vector<Block*>& body : bodies) areForWholeWarps.push_back(isForWholeWarps(body));
     std::vector<std::vector<const Instruction*>> waitsInside(bodies.size());
     for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
-      const std::vector<Place> locks = locksOf(bodies[loop], places_);
+      // What stands between joined waits is no part of them, such as the exchanges that let lanes go.
+      const auto joined = joined_.find(forest_.loops[loop].header);
+      const bool isJoined = joined != joined_.end();
+      const std::vector<Place> locks = isJoined ? placesOf(joined->second) : locksOf(bodies[loop], places_);
       if (locks.empty()) continue;
       extend(loop, bodies[loop], [&](const Block& block) { return releases(block, locks, places_); });
-      const std::vector<const Instruction*> waits = waitingLoads(bodies[loop]);
+      const std::vector<const Instruction*> waits = isJoined ? joined->second : waitingLoads(bodies[loop]);
       if (waits.empty()) continue;
       for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none;
            outer = forest_.loops[outer].parent) {
@@ -255,6 +107,12 @@ class SpinLoops {
   }
 
  private:
+  std::vector<Place> placesOf(const std::vector<const Instruction*>& accesses) const {
+    std::vector<Place> places;
+    for (const Instruction* access : accesses) addOnce(places, places_.of(*access));
+    return places;
+  }
+
   // The blocks that only threads from the loop reach, and from which control can still come to a release.
   template <class Releases>
   void extend(uint32_t loop, const std::vector<Block*>& body, Releases isRelease) {
@@ -316,49 +174,11 @@ class SpinLoops {
 
   ir::Function& function_;
   LoopForest& forest_;
+  const JoinedWaits& joined_;
   const Places places_;
   std::optional<ir::DominatorTree> tree_;
   std::vector<Block*> releasing_;  // as the tree, made when a loop is to be extended
 };
-
-// Whether threads come to the later loop only from the earlier one, past a release of what both wait for and past
-// nothing for which all threads are meant to be there.
-bool followsRelease(const ir::DominatorTree& tree, const LoopForest& forest, uint32_t earlier, uint32_t later,
-                    const std::vector<Place>& locks, const Places& places) {
-  const Block* first = forest.loops[earlier].header;
-  bool hasRelease = false;
-  std::vector<const Block*> work{forest.loops[later].header};
-  std::unordered_set<const Block*> seen(work.begin(), work.end());
-  while (!work.empty()) {
-    const Block* block = work.back();
-    work.pop_back();
-    if (!tree.dominates(first, block) || isConvergent(*block)) return false;
-    hasRelease |= !forest.contains(later, block) && releases(*block, locks, places);
-    for (const Block* from : block->predecessors) {
-      if (forest.contains(earlier, from)) {
-        const auto& targets = from->terminator.targets;
-        if (std::find(targets.begin(), targets.end(), forest.loops[later].header) != targets.end()) return false;
-      } else if (seen.insert(from).second) {
-        work.push_back(from);
-      }
-    }
-  }
-  return hasRelease;
-}
-
-// Makes two loops one, with a header that goes to either.
-void joinLoops(ir::Function& function, Block* earlier, Block* later) {
-  Block* header = function.addBlock();
-  Selector stage(function, 2);
-  for (size_t choice : {0, 1}) {
-    Block* old = choice == 0 ? earlier : later;
-    for (Block* from : old->predecessors) {
-      stage.set(from, choice);
-      redirect(*from, old, header);
-    }
-  }
-  stage.dispatch(header, {earlier, later});
-}
 
 }  // namespace
 
@@ -376,42 +196,6 @@ void endBlocksAfterReleases(ir::Function& function) {
     block->instructions.erase(meeting, block->instructions.end());
     block->terminator = {ir::Terminator::Kind::Branch, nullptr, {rest}, {}};
   }
-}
-
-bool joinWaits(ir::Function& function, const LoopForest& forest) {
-  const std::vector<std::vector<Block*>> bodies = bodiesOf(function, forest);
-  struct Wait {
-    uint32_t loop;
-    std::vector<Place> locks;
-    bool isJoined = false;
-  };
-  std::vector<Wait> waits;
-  for (uint32_t loop = 0; loop < bodies.size(); ++loop)
-    if (!waitingLoads(bodies[loop]).empty()) waits.push_back({loop, {}});
-  if (waits.size() < 2) return false;
-  const Places places(function);
-  for (Wait& wait : waits) wait.locks = locksOf(bodies[wait.loop], places);
-  std::erase_if(waits, [](const Wait& wait) { return wait.locks.empty(); });
-  if (waits.size() < 2) return false;
-  function.computePredecessors();
-  const ir::DominatorTree tree(function);
-  // Joining two loops changes nothing between two others beside them, so as many pairs as there are go together.
-  std::optional<uint32_t> parent;
-  for (Wait& earlier : waits)
-    for (Wait& later : waits) {
-      const uint32_t around = forest.loops[earlier.loop].parent;
-      if (earlier.isJoined || later.isJoined || &earlier == &later || around != forest.loops[later.loop].parent ||
-          around != parent.value_or(around))
-        continue;
-      std::vector<Place> shared;
-      for (const Place& place : later.locks)
-        if (std::ranges::find(earlier.locks, place) != earlier.locks.end()) shared.push_back(place);
-      if (shared.empty() || !followsRelease(tree, forest, earlier.loop, later.loop, shared, places)) continue;
-      joinLoops(function, forest.loops[earlier.loop].header, forest.loops[later.loop].header);
-      earlier.isJoined = later.isJoined = true;
-      parent = around;
-    }
-  return parent.has_value();
 }
 
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
@@ -434,7 +218,7 @@ bool gatherFirstTries(ir::Function& function, const LoopForest& forest) {
     if (!before || before->terminator.kind != ir::Terminator::Kind::Conditional || isConvergent(*before) ||
         forest.loopOf(before) != spin.parent)
       continue;
-    const std::optional<size_t> start = findTaking(*before, locks, places);
+    const std::optional<size_t> start = findTaking(before, bodies[loop], locks, places);
     if (!start) continue;
     prependRound(function, before, *start, spin.header);
     function.computePredecessors();
@@ -542,8 +326,8 @@ bool holdLocksAtPartBarriers(ir::Function& function) {
   return false;
 }
 
-void extendSpinLoops(ir::Function& function, LoopForest& forest) {
-  if (takesLocks(function)) SpinLoops(function, forest).run();
+void extendSpinLoops(ir::Function& function, LoopForest& forest, const JoinedWaits& joined) {
+  if (takesLocks(function)) SpinLoops(function, forest, joined).run();
 }
 
 }  // namespace mulciber::passes

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <unordered_set>
+#include <vector>
 
+#include "translator/passes/join_waits.h"
 #include "translator/passes/loop_forest.h"
 
 namespace mulciber::passes {
@@ -19,7 +21,7 @@ namespace mulciber::passes {
 // loads takes in what may end the wait likewise, unless warps run it together: a thread that leaves it arrives before
 // the others wait again. Only the forest changes, and returns move out of the blocks taken in. loop_exits then sends
 // the threads that leave such a loop through its end.
-void extendSpinLoops(ir::Function& function, LoopForest& forest);
+void extendSpinLoops(ir::Function& function, LoopForest& forest, const JoinedWaits& joined);
 
 // atomicExch(lock, 0); __syncthreads();
 //
@@ -32,13 +34,6 @@ void endBlocksAfterReleases(ir::Function& function);
 // This takes the first try into the loop, so that all leave it the same way. True when something changed: the forest is
 // then out of date, and so is what split_values leaves.
 bool gatherFirstTries(ir::Function& function, const LoopForest& forest);
-
-// while (turn != mine) {}  turn = mine + 1;  while (turn != later) {}  turn = later + 1;
-//
-// A lane that waits again would keep the others in its second loop, of which it waits for one. This makes two such
-// loops one, so that each lane tries its own in turn, and does so for all pairs there are. True when something changed,
-// as above; there may be more to join.
-bool joinWaits(ir::Function& function, const LoopForest& forest);
 
 // The volatile and ordered loads, and the compare-and-swaps and exchanges that take a lock, on whose values the
 // innermost loop around them is left. For functions whose values do not cross blocks, or before splitCrossBlockValues.

@@ -6,6 +6,7 @@
 
 #include "translator/ir/verifier.h"
 #include "translator/passes/control_flow.h"
+#include "translator/passes/join_waits.h"
 #include "translator/passes/loop_exits.h"
 #include "translator/passes/loop_forest.h"
 #include "translator/passes/raise_switches.h"
@@ -270,6 +271,7 @@ void fuseBlocks(ir::Function& function) {
 struct Structure {
   ir::Function& function;
   LoopForest forest;
+  JoinedWaits joinedWaits;
 };
 
 void findLocalLoops(Structure& s) {
@@ -278,11 +280,9 @@ void findLocalLoops(Structure& s) {
 }
 
 void gatherWaits(Structure& s) {
-  bool hasChanged = gatherFirstTries(s.function, s.forest) || joinWaits(s.function, s.forest);
-  while (hasChanged) {
-    findLocalLoops(s);
-    hasChanged = joinWaits(s.function, s.forest);
-  }
+  if (gatherFirstTries(s.function, s.forest)) findLocalLoops(s);
+  s.joinedWaits = joinWaits(s.function, s.forest);
+  if (!s.joinedWaits.empty()) findLocalLoops(s);
 }
 
 void writeStructure(Structure& s) {
@@ -305,7 +305,7 @@ constexpr Step steps[] = {
     // Arms that share a small end get one each.
     {"tail_copies", [](Structure& s) { copySharedTails(s.function, s.forest); }},
     // Loops that wait for a lock take in its release.
-    {"spin_loops", [](Structure& s) { extendSpinLoops(s.function, s.forest); }},
+    {"spin_loops", [](Structure& s) { extendSpinLoops(s.function, s.forest, s.joinedWaits); }},
     // Each loop has one way out from here on.
     {"loop_exits", [](Structure& s) { normaliseLoopExits(s.function, s.forest); }},
     // Switches around operations of a warp become chains of branches.
@@ -315,7 +315,7 @@ constexpr Step steps[] = {
 };
 
 std::string runSteps(ir::Function& function, bool verifies) {
-  Structure structure{function, {}};
+  Structure structure{function, {}, {}};
   for (const Step& step : steps) {
     step.run(structure);
     if (!verifies) continue;
