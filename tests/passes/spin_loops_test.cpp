@@ -218,7 +218,7 @@ b4:
 
 enum class Release : uint8_t { Exchange, UsedExchange, Add, Store };
 enum class Loop : uint8_t { Plain, AfterAFirstTry, Twice, WithItsRelease };
-enum class Between : uint8_t { Nothing, Lock };
+enum class Between : uint8_t { Nothing, Lock, Barrier };
 
 struct TurnShape {
   const char* name = "one word";
@@ -243,6 +243,7 @@ class TurnKernel {
       wait(i);
       if (shape.loop != Loop::WithItsRelease) letGo(i);
       if (i + 1 < count && shape.between == Between::Lock) lock();
+      if (i + 1 < count && shape.between == Between::Barrier) text_ += "  warpbarrier\n";
     }
     text_ += "  ret\n}";
   }
@@ -388,9 +389,21 @@ TEST(SpinLoops, TurnsOfOtherShapesInAnyOrder) {
       {.name = "locks", .between = Between::Lock},
       {.name = "two words", .words = 2},
       {.name = "three words, stores", .release = Release::Store, .words = 3},
+      {.name = "three words, locks", .between = Between::Lock, .words = 3},
+      {.name = "all",
+       .release = Release::UsedExchange,
+       .loop = Loop::AfterAFirstTry,
+       .between = Between::Lock,
+       .words = 3},
   };
   for (const TurnShape& shape : shapes)
     for (uint32_t count = 2; count <= 8; ++count) ASSERT_NO_FATAL_FAILURE(expectTurnsInOrders(shape, count, 10));
+}
+
+// Lanes that are at a barrier have all had one turn, and none the next.
+TEST(SpinLoops, TurnsWithBarriersBetween) {
+  for (uint32_t count = 2; count <= 8; ++count)
+    ASSERT_NO_FATAL_FAILURE(expectTurnsInOrders({.name = "barriers", .between = Between::Barrier}, count, 1));
 }
 
 // A lane leaves in each round, with an arrival for which the others wait: it must not come after all rounds.

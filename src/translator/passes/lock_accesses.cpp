@@ -59,6 +59,13 @@ Place Places::of(const Instruction& access) const {
   return {address, offset};
 }
 
+bool Places::isSame(const Instruction& one, const Instruction& other) const {
+  if (one.op != other.op || of(one) != of(other)) return false;
+  const auto areSame = [this](Instruction* a, Instruction* b) { return values_.leader(a) == values_.leader(b); };
+  return std::equal(one.operands.begin() + 1, one.operands.end(), other.operands.begin() + 1, other.operands.end(),
+                    areSame);
+}
+
 bool takesLock(const Instruction& instruction) {
   return isOrderedLoad(instruction) || instruction.op == Op::AtomicCas || instruction.op == Op::AtomicExchange;
 }

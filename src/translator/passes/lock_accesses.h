@@ -24,6 +24,7 @@ class Places {
 
   bool isConstant(ir::Instruction& value) const { return values_.leader(&value)->isConstant(); }
   Place of(const ir::Instruction& access) const;
+  bool isSame(const ir::Instruction& one, const ir::Instruction& other) const;  // also what it stores or compares with
 
  private:
   const analyses::SameValues values_;

@@ -74,21 +74,22 @@ void prependRound(ir::Function& function, Block* tries, size_t start, Block* old
 class SpinLoops {
  public:
   SpinLoops(ir::Function& function, LoopForest& forest, const JoinedWaits& joined)
-      : function_(function), forest_(forest), joined_(joined), places_(function) {}
+      : function_(function), forest_(forest), joined_(joined), bodies_(bodiesOf(function, forest)), places_(function) {}
 
   void run() {
-    const std::vector<std::vector<Block*>> bodies = bodiesOf(function_, forest_);
     std::vector<bool> areForWholeWarps;
-    for (const std::vector<Block*>& body : bodies) areForWholeWarps.push_back(isForWholeWarps(body));
-    std::vector<std::vector<const Instruction*>> waitsInside(bodies.size());
-    for (uint32_t loop = 0; loop < bodies.size(); ++loop) {
+    for (const std::vector<Block*>& body : bodies_) areForWholeWarps.push_back(isForWholeWarps(body));
+    std::vector<std::vector<const Instruction*>> waitsInside(bodies_.size());
+    for (uint32_t loop = 0; loop < bodies_.size(); ++loop) {
       // What stands between joined waits is no part of them, such as the exchanges that let lanes go.
       const auto joined = joined_.find(forest_.loops[loop].header);
       const bool isJoined = joined != joined_.end();
-      const std::vector<Place> locks = isJoined ? placesOf(joined->second) : locksOf(bodies[loop], places_);
+      const std::vector<Place> locks = isJoined ? placesOf(joined->second) : locksOf(bodies_[loop], places_);
       if (locks.empty()) continue;
-      extend(loop, bodies[loop], [&](const Block& block) { return releases(block, locks, places_); });
-      const std::vector<const Instruction*> waits = isJoined ? joined->second : waitingLoads(bodies[loop]);
+      const bool isOfOneLock = std::ranges::all_of(locks, [&](const Place& lock) { return lock == locks.front(); });
+      extend(
+          loop, [&](const Block& block) { return releases(block, locks, places_); }, isOfOneLock);
+      const std::vector<const Instruction*> waits = isJoined ? joined->second : waitingLoads(bodies_[loop]);
       if (waits.empty()) continue;
       for (uint32_t outer = forest_.loops[loop].parent; outer != LoopForest::none;
            outer = forest_.loops[outer].parent) {
@@ -101,7 +102,7 @@ class SpinLoops {
             added.push_back(wait);
         if (added.empty()) continue;
         known.insert(known.end(), added.begin(), added.end());
-        extend(outer, bodies[outer], [&](const Block& block) { return mayEndWait(block, added); });
+        extend(outer, [&](const Block& block) { return mayEndWait(block, added); });
       }
     }
   }
@@ -113,41 +114,103 @@ class SpinLoops {
     return places;
   }
 
+  void prepare() {
+    tree_.emplace(function_);
+    function_.computePredecessors();
+    for (Block* block : function_.blocks)
+      if (std::ranges::any_of(block->instructions, [](const Instruction* i) { return mayReleaseLock(*i); }))
+        releasing_.push_back(block);
+    takings_.resize(bodies_.size());
+    for (uint32_t loop = 0; loop < bodies_.size(); ++loop)
+      for (const Block* block : bodies_[loop])
+        for (const Instruction* i : block->instructions)
+          if (takesLock(*i) && !isOrderedLoad(*i) && !isRetried(*i, bodies_[loop], places_))
+            takings_[loop].push_back(i);
+  }
+
   // The blocks that only threads from the loop reach, and from which control can still come to a release.
   template <class Releases>
-  void extend(uint32_t loop, const std::vector<Block*>& body, Releases isRelease) {
-    if (!tree_) {
-      tree_.emplace(function_);
-      function_.computePredecessors();
-      for (Block* block : function_.blocks)
-        if (std::ranges::any_of(block->instructions, [](const Instruction* i) { return mayReleaseLock(*i); }))
-          releasing_.push_back(block);
-    }
-    const std::unordered_set<const Block*> inside(body.begin(), body.end());
-    const Block* header = forest_.loops[loop].header;
-    uint32_t parent = forest_.loops[loop].parent;
-    auto mayJoin = [&](const Block* block) {
-      return tree_->dominates(header, block) && !inside.contains(block) && forest_.contains(parent, block) &&
-             (parent == LoopForest::none || forest_.loops[parent].header != block);
-    };
-    std::vector<Block*> work;
-    std::unordered_set<const Block*> added;
-    auto add = [&](Block* block) {
-      if (mayJoin(block) && added.insert(block).second) work.push_back(block);
-    };
+  void extend(uint32_t loop, Releases isRelease, bool isOfOneLock = false) {
+    if (!tree_) prepare();
+    const uint32_t parent = forest_.loops[loop].parent;
+    const Region region{forest_.loops[loop].header, {bodies_[loop].begin(), bodies_[loop].end()}, parent};
+    std::vector<Block*> found;
     for (Block* block : releasing_)
-      if (isRelease(*block)) add(block);
-    std::vector<Block*> blocks;
-    while (!work.empty()) {
-      Block* block = work.back();
-      work.pop_back();
-      blocks.push_back(block);
-      if (isConvergent(*block)) return;  // all threads are meant to be there
-      for (Block* from : block->predecessors) add(from);
+      if (mayJoin(region, *block) && isRelease(*block)) found.push_back(block);
+    if (isOfOneLock) leaveLaterHolds(loop, found);
+    std::vector<Block*> blocks = leadingTo(region, found);
+    if (std::ranges::any_of(blocks, [](const Block* block) { return isConvergent(*block); })) {
+      leaveWhatFollowsMeetings(blocks, found);
+      blocks = leadingTo(region, found);
     }
     for (Block* block : blocks) take(loop, block);
     for (Block* block : blocks) moveReturnOut(parent, block);
     forest_.loops[loop].releasesLock |= !blocks.empty();
+  }
+
+  // What may become part of a loop: the rest of what its header dominates in the loop around it.
+  struct Region {
+    const Block* header;
+    std::unordered_set<const Block*> inside;
+    uint32_t parent;
+  };
+
+  bool mayJoin(const Region& region, const Block& block) const {
+    return tree_->dominates(region.header, &block) && !region.inside.contains(&block) &&
+           forest_.contains(region.parent, &block) &&
+           (region.parent == LoopForest::none || forest_.loops[region.parent].header != &block);
+  }
+
+  // The targets, and what stands in the region before them.
+  std::vector<Block*> leadingTo(const Region& region, const std::vector<Block*>& targets) const {
+    std::vector<Block*> blocks = targets;
+    std::unordered_set<const Block*> seen(blocks.begin(), blocks.end());
+    for (size_t i = 0; i < blocks.size(); ++i)
+      for (Block* from : blocks[i]->predecessors)
+        if (mayJoin(region, *from) && seen.insert(from).second) blocks.push_back(from);
+    return blocks;
+  }
+
+  // A thread that takes a lock again, and in the same way, has let it go before. What ends the later hold is the later
+  // loop's: a thread may have to wait for others in between. Takes such releases out.
+  void leaveLaterHolds(uint32_t loop, std::vector<Block*>& releases) const {
+    const auto isBehind = [&](const std::vector<const Block*>& headers, const Block* block) {
+      return std::ranges::any_of(headers, [&](const Block* header) { return tree_->dominates(header, block); });
+    };
+    std::vector<const Block*> again;
+    for (uint32_t other = 0; other < takings_.size(); ++other) {
+      const Block* header = forest_.loops[other].header;
+      if (!tree_->dominates(forest_.loops[loop].header, header) || forest_.contains(loop, other)) continue;
+      if (!takeAlike(loop, other) || isBehind(again, header)) continue;
+      if (std::ranges::any_of(releases, [&](const Block* block) { return tree_->dominates(block, header); }))
+        again.push_back(header);
+    }
+    std::erase_if(releases, [&](const Block* block) { return isBehind(again, block); });
+  }
+
+  bool takeAlike(uint32_t loop, uint32_t other) const {
+    return std::ranges::any_of(takings_[loop], [&](const Instruction* one) {
+      return std::ranges::any_of(takings_[other], [&](const Instruction* two) { return places_.isSame(*one, *two); });
+    });
+  }
+
+  // Leaves the releases that threads come to, from these blocks, past something that all are meant to be at.
+  static void leaveWhatFollowsMeetings(const std::vector<Block*>& blocks, std::vector<Block*>& releases) {
+    const std::unordered_set<const Block*> known(blocks.begin(), blocks.end());
+    std::vector<const Block*> work;
+    std::unordered_set<const Block*> behind;
+    const auto add = [&](const Block* block) {
+      if (behind.insert(block).second) work.push_back(block);
+    };
+    for (const Block* block : blocks)
+      if (isConvergent(*block)) add(block);
+    while (!work.empty()) {
+      const Block* block = work.back();
+      work.pop_back();
+      for (const Block* target : block->terminator.targets)
+        if (known.contains(target)) add(target);
+    }
+    std::erase_if(releases, [&](const Block* block) { return behind.contains(block); });
   }
 
   // Moves the block, or the loop around it that stood beside this one, inside.
@@ -175,9 +238,12 @@ class SpinLoops {
   ir::Function& function_;
   LoopForest& forest_;
   const JoinedWaits& joined_;
+  const std::vector<std::vector<Block*>> bodies_;
   const Places places_;
   std::optional<ir::DominatorTree> tree_;
-  std::vector<Block*> releasing_;  // as the tree, made when a loop is to be extended
+  // Made with the tree, when a loop is to be extended:
+  std::vector<Block*> releasing_;
+  std::vector<std::vector<const Instruction*>> takings_;  // by loop: the compare-and-swaps and exchanges
 };
 
 }  // namespace

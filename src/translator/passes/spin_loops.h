@@ -17,10 +17,10 @@ namespace mulciber::passes {
 
 // Extends loops that are left by the result of a compare-and-swap, an exchange or a volatile or ordered load, to take
 // in the blocks from there to the last write to the same address, which lets the lock go; not past warp or block
-// barriers. A compare-and-swap that is tried again with what it found takes no lock. A loop around one that waits by
-// loads takes in what may end the wait likewise, unless warps run it together: a thread that leaves it arrives before
-// the others wait again. Only the forest changes, and returns move out of the blocks taken in. loop_exits then sends
-// the threads that leave such a loop through its end.
+// barriers, nor to where the same lock is taken again. A compare-and-swap that is tried again with what it found takes
+// no lock. A loop around one that waits by loads takes in what may end the wait likewise, unless warps run it together:
+// a thread that leaves it arrives before the others wait again. Only the forest changes, and returns move out of the
+// blocks taken in. loop_exits then sends the threads that leave such a loop through its end.
 void extendSpinLoops(ir::Function& function, LoopForest& forest, const JoinedWaits& joined);
 
 // atomicExch(lock, 0); __syncthreads();
