@@ -133,7 +133,7 @@ class WaitJoiner {
     while (!work.empty()) {
       const Block* block = work.back();
       work.pop_back();
-      if (isConvergent(*block)) return;
+      if (hasMeeting(*block)) return;
       if (!forest_.contains(wait.loop, block)) addReleases(*block, wait.released);
       if (const auto found = waitAt_.find(block);
           found != waitAt_.end() && found->second != index && parentOf(waits_[found->second]) == parentOf(wait))

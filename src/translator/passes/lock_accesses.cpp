@@ -166,4 +166,10 @@ bool isConvergent(const Block& block) {
                      [](const Instruction* instruction) { return ir::isConvergent(instruction->op); });
 }
 
+bool hasMeeting(const Block& block) {
+  return std::ranges::any_of(block.instructions, [](const Instruction* instruction) {
+    return ir::isConvergent(instruction->op) && instruction->op != Op::Yield;
+  });
+}
+
 }  // namespace mulciber::passes

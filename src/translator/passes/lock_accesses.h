@@ -55,5 +55,7 @@ void addOnce(std::vector<Place>& places, const Place& place);
 std::vector<const ir::Instruction*> waitingLoads(const std::vector<ir::Block*>& body);
 
 bool isConvergent(const ir::Block& block);
+// Whether threads are meant to be in the block together; a thread that yields runs on by itself.
+bool hasMeeting(const ir::Block& block);
 
 }  // namespace mulciber::passes

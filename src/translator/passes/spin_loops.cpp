@@ -31,11 +31,7 @@ bool waitAlike(const Instruction& load, const Instruction& other) {
 }
 
 bool isForWholeWarps(const std::vector<Block*>& body) {
-  return std::any_of(body.begin(), body.end(), [](const Block* block) {
-    return std::any_of(block->instructions.begin(), block->instructions.end(), [](const Instruction* instruction) {
-      return ir::isConvergent(instruction->op) && instruction->op != Op::Yield;
-    });
-  });
+  return std::ranges::any_of(body, [](const Block* block) { return hasMeeting(*block); });
 }
 
 // Where in a block that ends with a branch a lock is tried for the first time as in the loop behind. An exchange there
