@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "api_test.h"
+#include "held_stream.h"
 
 namespace mulciber::test {
 namespace {
@@ -114,6 +116,38 @@ TEST_F(MemoryBehaviour, CopiesFindTheirDirection) {  // MDEV-04, UM-08, CS-028
   EXPECT_EQ(cudaFree(onDevice), cudaSuccess);
   EXPECT_EQ(cudaFree(managed), cudaSuccess);
   EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+}
+
+// An asynchronous copy from pageable memory has read it when it returns, whatever the stream still waits for.
+TEST_F(MemoryBehaviour, PageableMemoryMayChangeBehindAnAsynchronousCopy) {
+  char* onDevice = nullptr;
+  constexpr size_t most = 9u << 20;
+  ASSERT_EQ(cudaMalloc(&onDevice, 2 * most), cudaSuccess);
+  for (const bool isHeld : {true, false}) {
+    for (const size_t bytes : {size_t{100}, size_t{20'000}, size_t{100'000}, size_t{1'000'003}, most}) {
+      auto held = isHeld ? std::make_unique<HeldStream>() : nullptr;
+      cudaStream_t const stream = held ? held->stream : nullptr;
+      std::vector<char> host(bytes);
+      // Twice as many in the second round as are kept behind a stream that waits.
+      const size_t copies = isHeld ? std::min<size_t>(most / bytes, 5) : std::min<size_t>((128u << 20) / bytes, 200);
+      const size_t places = std::min<size_t>(copies, most / bytes);
+      for (size_t copy = 0; copy < copies; ++copy) {
+        std::ranges::fill(host, static_cast<char>(copy + 1));
+        ASSERT_EQ(cudaMemcpyAsync(onDevice + copy % places * bytes, host.data(), bytes, cudaMemcpyHostToDevice, stream),
+                  cudaSuccess);
+      }
+      std::ranges::fill(host, char{0});
+      if (held) held->letGo();
+      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      for (size_t copy = copies - places; copy < copies; ++copy) {
+        ASSERT_EQ(cudaMemcpy(host.data(), onDevice + copy % places * bytes, bytes, cudaMemcpyDeviceToHost),
+                  cudaSuccess);
+        EXPECT_EQ(std::ranges::count(host, static_cast<char>(copy + 1)), static_cast<long>(bytes))
+            << bytes << " " << copy;
+      }
+    }
+  }
+  EXPECT_EQ(cudaFree(onDevice), cudaSuccess);
 }
 
 TEST_F(MemoryBehaviour, ContentsStayBetweenKernels) {  // MEM-10

@@ -112,14 +112,15 @@ Error copyPageable(Stream& stream, const Copy& copy, const Ends& ends) {
     return stream.enqueue(ArrayUpload{array, std::move(packed)});
   }
   const HostBox box{host, copy.width, copy.height, copy.depth, side.pitch, side.slice};
-  return copyStaged(stream, box, side.isSource, [&](const StagedPiece& piece, const vk::Memory& staging) {
+  const auto work = [&](const StagedPiece& piece, const StagingMemory& staging) {
     vk::ImageBox part = array;
     part.y += static_cast<uint32_t>(piece.y);  // no row of an array is longer than a piece
     part.z += static_cast<uint32_t>(piece.z);
     part.height = static_cast<uint32_t>(piece.rows);
     part.depth = 1;
-    return workFor(part, staging, side.isSource);
-  });
+    return workFor(part, staging.memory, side.isSource);
+  };
+  return copyStaged(stream, box, side.isSource, StagedEnd::AllIsDone, work);
 }
 
 // Through the host, which waits (MDEV-03). Each half is a copy of its own device.

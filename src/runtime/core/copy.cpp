@@ -25,6 +25,8 @@ constexpr size_t pieceBytes = 4u << 20;
 // Up to these sizes the program's thread copies itself where it reaches the device's memory through the bus (H200:
 // writes at 16 GB/s, reads 64 bytes in 1 us).
 constexpr size_t mostWritten = 64u << 10, mostWrittenAsync = 16u << 10, mostRead = 256;
+// What a command buffer has room for beside the copy itself.
+constexpr size_t mostPacked = 16u << 10;
 // From here on the copy engine is worth its barriers.
 constexpr size_t engineBytes = 1u << 20;
 
@@ -119,34 +121,42 @@ bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination,
   return true;
 }
 
-Error copyPageable(Stream& stream, const Copy& copy, const End& destination, const End& source) {
+Error copyPageable(Stream& stream, const Copy& copy, const End& destination, const End& source, bool async) {
   const size_t bytes = copy.width * copy.height * copy.depth;
   char* const to = directly(destination);
   char* const from = directly(source);
-  if (source.isHost && !source.allocation && destination.allocation && bytes <= smallBytes)
-    return copySmallToDevice(stream, copy, destination, from);
-  if (to && from) {
-    TRY(stream.finish());
-    copyOnHost(copy, to, from);
-    return Error::Success;
-  }
   const bool toDevice = destination.allocation != nullptr;
+  if (source.isHost && !source.allocation && toDevice && bytes <= mostPacked)
+    return copySmallToDevice(stream, copy, destination, from);
+  // CUDA's copies to the device also return before it is done. Where the program has not asked for that, larger ones
+  // do not: a stream that does not wait for others may go on to use what they write.
+  const bool leaves = toDevice && (async || bytes <= smallBytes);
+  if (to && from) {
+    bool isFree = false;
+    if (leaves) TRY(stream.isFree(isFree));
+    if (isFree || !leaves) {
+      TRY(stream.finish());
+      copyOnHost(copy, to, from);
+      return Error::Success;
+    }
+  }
   const HostBox host{toDevice ? from : to,
                      copy.width,
                      copy.height,
                      copy.depth,
                      toDevice ? copy.sourcePitch : copy.destinationPitch,
                      toDevice ? copy.sourceSlice : copy.destinationSlice};
-  return copyStaged(stream, host, toDevice, [&](const StagedPiece& piece, const vk::Memory& staging) {
+  const StagedEnd end = leaves ? StagedEnd::HostIsDone : StagedEnd::AllIsDone;
+  return copyStaged(stream, host, toDevice, end, [&](const StagedPiece& piece, const StagingMemory& staging) {
     const size_t pitch = toDevice ? copy.destinationPitch : copy.sourcePitch;
     const size_t slice = toDevice ? copy.destinationSlice : copy.sourceSlice;
     const uint64_t device = (toDevice ? destination : source).address + piece.z * slice + piece.y * pitch + piece.x;
-    vk::CopyRegion region{device, staging.address, piece.width, piece.rows, 1, pitch, piece.width, 0, 0};
+    vk::CopyRegion region{device, staging.memory.address, piece.width, piece.rows, 1, pitch, piece.width, 0, 0};
     if (!toDevice) {
       std::swap(region.destination, region.source);
       std::swap(region.destinationPitch, region.sourcePitch);
     }
-    return DeviceCopy{region, /*hostReads=*/!toDevice};
+    return DeviceCopy{region, /*hostReads=*/!toDevice, staging.owner};
   });
 }
 
@@ -205,7 +215,7 @@ Error copy(Stream& stream, const Copy& given, bool async) {
     return copyBetweenDevices(stream, copy, destination, source);
   Error direct = Error::Success;
   if (copyThroughWindow(stream, copy, destination, source, async, direct)) return direct;
-  if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source);
+  if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source, async);
   TRY(stream.enqueue(onDevice(copy, destination, source)));
   const bool hostWaits =
       destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;

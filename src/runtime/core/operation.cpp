@@ -14,6 +14,7 @@ vk::Status recordWork(const KernelLaunch& launch, vk::Commands& commands) { retu
 
 vk::Status recordWork(const DeviceCopy& copy, vk::Commands& commands) {
   commands.copy(copy.region);
+  if (copy.staging) commands.keep(copy.staging);
   if (copy.hostReads) commands.makeVisibleToHost();
   return vk::Status::Ok;
 }

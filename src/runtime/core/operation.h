@@ -24,7 +24,8 @@ namespace mulciber::core {
 // Between addresses, by a shader.
 struct DeviceCopy {
   vk::CopyRegion region;
-  bool hostReads = false;  // at the destination, in memory of MemoryUse::Staging
+  bool hostReads = false;                         // at the destination, in memory of MemoryUse::Staging
+  std::shared_ptr<const void> staging = nullptr;  // what this owns of it; null when the caller does
 };
 
 // Between host and device, by the copy engine.

@@ -1,6 +1,7 @@
 #include "runtime/core/staged_copy.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <system_error>
@@ -17,6 +18,9 @@ namespace {
 
 constexpr size_t pieceBytes = 4u << 20;
 constexpr size_t piecesInFlight = 3;
+// Of all that copies hold. Where they hold more, they wait for the device again.
+constexpr uint64_t mostStagedBytes = 64u << 20;
+std::atomic<uint64_t> stagedBytes{0};
 // One thread copies 10 to 12 GB/s, a fourth of what crosses the bus meanwhile.
 constexpr size_t bytesOfThread = 1u << 20, mostThreads = 4;
 
@@ -66,11 +70,12 @@ class Staging {
       : stream_(stream), host_(host), toDevice_(toDevice), work_(work) {}
   ~Staging() {
     for (const InFlight& piece : inFlight_) (void)stream_.waitFor(*piece.marker);
-    for (const vk::Memory& memory : memory_) allocator().free(memory);
   }
 
-  Error run() {
+  Error run(StagedEnd end) {
     const size_t rowsAtOnce = std::max<size_t>(pieceBytes / host_.width, 1);
+    leaves_ = toDevice_ && end == StagedEnd::HostIsDone && stagedBytes <= mostStagedBytes;
+    isOnePiece_ = host_.depth == 1 && host_.height <= rowsAtOnce && host_.width <= pieceBytes;
     for (size_t z = 0; z < host_.depth; ++z)
       for (size_t y = 0; y < host_.height; y += rowsAtOnce)
         for (size_t x = 0; x < host_.width; x += pieceBytes) {
@@ -78,6 +83,7 @@ class Staging {
                                   std::min(rowsAtOnce, host_.height - y)};
           TRY(start(piece));
         }
+    if (leaves_) inFlight_.clear();
     while (!inFlight_.empty()) TRY(finishOldest());
     return Error::Success;
   }
@@ -85,7 +91,7 @@ class Staging {
  private:
   struct InFlight {
     StagedPiece piece;
-    vk::Memory memory;
+    StagingMemory staging;
     std::shared_ptr<Marker> marker;
   };
 
@@ -97,24 +103,30 @@ class Staging {
     return host_.first + piece.z * host_.slice + piece.y * host_.pitch + piece.x;
   }
 
-  Error acquire(vk::Memory& out) {
-    if (memory_.size() < piecesInFlight) {
-      TRY(errorFrom(allocator().allocate(vk::MemoryUse::Staging, pieceBytes, out)));
-      memory_.push_back(out);
-      return Error::Success;
+  Error acquire(size_t bytes, StagingMemory& out) {
+    if (inFlight_.size() == piecesInFlight) {
+      out = inFlight_.front().staging;
+      return finishOldest();
     }
-    out = inFlight_.front().memory;
-    return finishOldest();
+    // All pieces of one copy are as large as its first, or smaller.
+    TRY(errorFrom(allocator().allocate(vk::MemoryUse::Staging, bytes, out.memory)));
+    stagedBytes += bytes;
+    out.owner = std::shared_ptr<const void>(out.memory.host,
+                                            [&allocator = allocator(), memory = out.memory, bytes](const void*) {
+                                              allocator.free(memory);
+                                              stagedBytes -= bytes;
+                                            });
+    return Error::Success;
   }
 
   Error start(const StagedPiece& piece) {
-    vk::Memory memory;
-    TRY(acquire(memory));
-    char* const staging = static_cast<char*>(memory.host);
+    InFlight flight{piece, {}, nullptr};
+    TRY(acquire(piece.width * piece.rows, flight.staging));
+    char* const staging = static_cast<char*>(flight.staging.memory.host);
     if (toDevice_)
       copyRows({staging, hostRow(piece), piece.width, piece.rows, piece.width, host_.pitch}, mayStartThreads());
-    InFlight flight{piece, memory, nullptr};
-    TRY(stream_.enqueue(work_(piece, memory)));
+    TRY(stream_.enqueue(work_(piece, flight.staging)));
+    if (leaves_ && isOnePiece_) return Error::Success;  // a marker would end the batch
     TRY(stream_.mark(Precision::Exact, flight.marker));
     inFlight_.push_back(std::move(flight));
     return Error::Success;
@@ -125,7 +137,7 @@ class Staging {
     inFlight_.pop_front();
     TRY(stream_.waitFor(*flight.marker));
     const StagedPiece& piece = flight.piece;
-    const char* const staging = static_cast<const char*>(flight.memory.host);
+    const char* const staging = static_cast<const char*>(flight.staging.memory.host);
     if (!toDevice_)
       copyRows({hostRow(piece), staging, piece.width, piece.rows, host_.pitch, piece.width}, mayStartThreads());
     return Error::Success;
@@ -135,14 +147,14 @@ class Staging {
   const HostBox& host_;
   const bool toDevice_;
   const StagedWork& work_;
-  std::vector<vk::Memory> memory_;
+  bool leaves_ = false, isOnePiece_ = false;
   std::deque<InFlight> inFlight_;
 };
 
 }  // namespace
 
-Error copyStaged(Stream& stream, const HostBox& host, bool toDevice, const StagedWork& work) {
-  return Staging(stream, host, toDevice, work).run();
+Error copyStaged(Stream& stream, const HostBox& host, bool toDevice, StagedEnd end, const StagedWork& work) {
+  return Staging(stream, host, toDevice, work).run(end);
 }
 
 }  // namespace mulciber::core

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include "runtime/core/error.h"
 #include "runtime/core/operation.h"
@@ -21,8 +22,18 @@ struct HostBox {
   size_t width, height, depth, pitch, slice;
 };
 
-// `work` moves one piece between the staging memory and the device. Returns when the host may use its memory again.
-using StagedWork = std::function<DeviceWork(const StagedPiece& piece, const vk::Memory& staging)>;
-Error copyStaged(Stream& stream, const HostBox& host, bool toDevice, const StagedWork& work);
+struct StagingMemory {
+  vk::Memory memory;
+  std::shared_ptr<const void> owner;  // frees it
+};
+
+enum class StagedEnd : uint8_t {
+  HostIsDone,  // returns when the host may use its memory again; the work keeps the staging memory
+  AllIsDone,
+};
+
+// `work` moves one piece between the staging memory and the device. What goes to the host ends when all is done.
+using StagedWork = std::function<DeviceWork(const StagedPiece& piece, const StagingMemory& staging)>;
+Error copyStaged(Stream& stream, const HostBox& host, bool toDevice, StagedEnd end, const StagedWork& work);
 
 }  // namespace mulciber::core
