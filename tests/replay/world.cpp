@@ -23,9 +23,10 @@ CUDA_ARRAY3D_DESCRIPTOR shape(size_t width, size_t height, size_t depth, CUarray
 
 #define MUST(name, ...) must(FUNCTION(name)(__VA_ARGS__), REPLAY_NAME(name))
 
-// Where device memory was. Something of the process's is there now, so that no other allocation gets the address.
+// Where device memory was. Something of the process's is there now, so that no other allocation gets the address. It is
+// more than Mulciber asks its driver for at once, so that nothing else lies beside it.
 CUdeviceptr makeGoneMemory() {
-  constexpr size_t bytes = size_t{96} << 20, held = 64 << 10, tooMuch = size_t{1} << 47;
+  constexpr size_t bytes = size_t{160} << 20, held = 64 << 10, tooMuch = size_t{1} << 47;
   CUdeviceptr gone = 0, none = 0;
   MUST(cuMemAlloc, &gone, bytes);
   MUST(cuMemFree, gone);
