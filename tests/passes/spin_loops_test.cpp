@@ -407,9 +407,8 @@ TEST(SpinLoops, TurnsWithBarriersBetween) {
 }
 
 // A lane leaves in each round, with an arrival for which the others wait: it must not come after all rounds.
-TEST(SpinLoops, AWaitInALoopThatOthersLeave) {
-  test::WarpResult result;
-  ASSERT_NO_FATAL_FAILURE(runLanes(R"(kernel @k {
+void expectLanesToLeave(std::string_view first, std::string_view afterWait) {
+  const std::string text = fmt::format(R"(kernel @k {{
   var v0 i32 "round"
   var v1 i32 "lane"
 b0:
@@ -417,89 +416,62 @@ b0:
   write v1, %0
   %1 = const i32 0
   write v0, %1
+{}
   br b1
 b1:
-  %2 = read i32 v0
-  %3 = read i32 v1
-  %4 = eq bool %2, %3
-  br %4, b4, b2
+  %3 = read i32 v0
+  %4 = read i32 v1
+  %5 = eq bool %3, %4
+  br %5, b5, b2
 b2:
-  %5 = const i64 256
-  %6 = load i32 %5 [global volatile align 4]
-  %7 = read i32 v0
-  %8 = le.u bool %6, %7
-  br %8, b2, b3
+  %6 = const i64 256
+  %7 = load i32 %6 [global volatile align 4]
+  %8 = read i32 v0
+  %9 = le.u bool %7, %8
+  br %9, b2, b3
 b3:
-  %9 = read i32 v0
-  %10 = const i32 1
-  %11 = add i32 %9, %10
-  write v0, %11
-  br b1
+{}
+  br b4
 b4:
-  %12 = const i64 256
-  %13 = const i32 1
-  %14 = atomic.add i32 %12, %13 [global relaxed device align 4]
-  %15 = const i64 512
-  store %15, %14 [global align 4]
+  %10 = read i32 v0
+  %11 = const i32 1
+  %12 = add i32 %10, %11
+  write v0, %12
+  br b1
+b5:
+  %13 = const i64 256
+  %14 = const i32 1
+  %15 = atomic.add i32 %13, %14 [global relaxed device align 4]
+  %16 = const i64 512
+  store %16, %15 [global align 4]
   ret
-})",
-                                   result));
+}})",
+                                       first, afterWait);
+  test::WarpResult result;
+  ASSERT_NO_FATAL_FAILURE(runLanes(text, result));
   for (size_t i = 0; i < result.lanes.size(); ++i) EXPECT_EQ(result.lanes[i].stores.at(0).value, i);
 }
 
-// The same with two waits in each round, which are made one, and between them an access that could take a lock.
+TEST(SpinLoops, AWaitInALoopThatOthersLeave) { expectLanesToLeave("", ""); }
+
+// Two waits in each round are made one, here with an access between them that could take a lock.
 TEST(SpinLoops, TwoWaitsInALoopThatOthersLeave) {
-  test::WarpResult result;
-  ASSERT_NO_FATAL_FAILURE(runLanes(R"(kernel @k {
-  var v0 i32 "round"
-  var v1 i32 "lane"
-b0:
-  %0 = input i32 LocalIndex
-  write v1, %0
-  %1 = const i32 0
-  write v0, %1
-  %2 = const i64 256
-  %3 = atomic.add i32 %2, %1 [global]
-  br b1
-b1:
-  %4 = read i32 v0
-  %5 = read i32 v1
-  %6 = eq bool %4, %5
-  br %6, b5, b2
-b2:
-  %7 = const i64 256
-  %8 = load i32 %7 [global volatile align 4]
-  %9 = read i32 v0
-  %10 = le.u bool %8, %9
-  br %10, b2, b3
-b3:
-  %11 = const i64 256
-  %12 = const i32 99
-  %13 = const i32 0
-  %14 = atomic.cas i32 %11, %12, %13 [global]
-  br b4
-b4:
-  %15 = const i64 256
-  %16 = load i32 %15 [global volatile align 4]
-  %17 = read i32 v0
-  %18 = le.u bool %16, %17
-  br %18, b4, b6
-b6:
-  %19 = read i32 v0
-  %20 = const i32 1
-  %21 = add i32 %19, %20
-  write v0, %21
-  br b1
-b5:
+  expectLanesToLeave(R"(
+  %20 = const i64 256
+  %21 = atomic.add i32 %20, %1 [global])",
+                     R"(
   %22 = const i64 256
-  %23 = const i32 1
-  %24 = atomic.add i32 %22, %23 [global relaxed device align 4]
-  %25 = const i64 512
-  store %25, %24 [global align 4]
-  ret
-})",
-                                   result));
-  for (size_t i = 0; i < result.lanes.size(); ++i) EXPECT_EQ(result.lanes[i].stores.at(0).value, i);
+  %23 = const i32 99
+  %24 = const i32 0
+  %25 = atomic.cas i32 %22, %23, %24 [global]
+  br b6
+b6:
+  %26 = const i64 256
+  %27 = load i32 %26 [global volatile align 4]
+  %28 = read i32 v0
+  %29 = le.u bool %27, %28
+  br %29, b6, b7
+b7:)");
 }
 
 // An addition by compare-and-swap is no lock: who has added waits for the others of its warp, which must not be kept
