@@ -76,7 +76,7 @@ Copy withStaging(const Copy& copy, Staged end) {
 Error takeStaging(Context& context, const Copy& copy, PreparedCopy& out, vk::Memory& memory) {
   vk::Allocator& allocator = context.vulkan().allocator();
   TRY(errorFrom(allocator.allocate(vk::MemoryUse::Staging, copy.width * copy.height * copy.depth, memory)));
-  out.staging = std::shared_ptr<const void>(memory.host, [&allocator, memory](const void*) { allocator.free(memory); });
+  out.staging = allocator.owner(memory);
   return Error::Success;
 }
 

@@ -79,8 +79,7 @@ Error allocate(Context& context, vk::MemoryUse use, uint64_t bytes, vk::Memory& 
                std::vector<std::shared_ptr<const void>>& kept) {
   vk::Allocator& allocator = context.vulkan().allocator();
   if (const auto status = allocator.allocate(use, bytes, out); status != vk::Status::Ok) return errorFrom(status);
-  kept.push_back(
-      std::shared_ptr<const void>(out.chunk, [&allocator, memory = out](const void*) { allocator.free(memory); }));
+  kept.push_back(allocator.owner(out));
   return Error::Success;
 }
 

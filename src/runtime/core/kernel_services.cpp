@@ -112,7 +112,7 @@ Error KernelServices::ownMemory(uint64_t scratchBytes, bool isCooperative, OwnMe
   vk::Allocator& allocator = context_.vulkan().allocator();
   vk::Memory memory;
   TRY(errorFrom(allocator.allocate(vk::MemoryUse::Device, scratchBytes + sizeof(gridWorkspace), memory)));
-  out.memory = std::shared_ptr<const void>(memory.chunk, [&allocator, memory](const void*) { allocator.free(memory); });
+  out.memory = allocator.owner(memory);
   out.scratch = memory.address;
   out.gridWorkspace = isCooperative ? memory.address + scratchBytes : 0;
   return Error::Success;

@@ -111,11 +111,8 @@ class Staging {
     // All pieces of one copy are as large as its first, or smaller.
     TRY(errorFrom(allocator().allocate(vk::MemoryUse::Staging, bytes, out.memory)));
     stagedBytes += bytes;
-    out.owner = std::shared_ptr<const void>(out.memory.host,
-                                            [&allocator = allocator(), memory = out.memory, bytes](const void*) {
-                                              allocator.free(memory);
-                                              stagedBytes -= bytes;
-                                            });
+    out.owner = std::shared_ptr<const void>(
+        out.memory.host, [owner = allocator().owner(out.memory), bytes](const void*) { stagedBytes -= bytes; });
     return Error::Success;
   }
 

@@ -62,6 +62,10 @@ void Allocator::free(const Memory& memory) {
   if (!keep && chunk.isUnseen()) state.drop(&chunk);
 }
 
+std::shared_ptr<const void> Allocator::owner(const Memory& memory) {
+  return {memory.chunk, [this, memory](const void*) { free(memory); }};
+}
+
 bool Allocator::trim() {
   std::lock_guard lock(state_->mutex);
   return state_->dropEmpty();

@@ -42,6 +42,8 @@ class Allocator {
   Status allocateImage(const VkMemoryRequirements& needed, Memory& out);
   // The allocator keeps large pieces, within bounds, for the next request of about that size; they count as free.
   void free(const Memory& memory);
+  // Frees the memory when the last reference goes.
+  std::shared_ptr<const void> owner(const Memory& memory);
   // Gives kept memory back to the driver; allocate() does so itself before it fails. False when none was kept.
   bool trim();
 
