@@ -39,11 +39,13 @@ def main():
         print("skipped: no case could be run, so there is no Vulkan device")
         return
     patterns, others = [], "# Without samplers" if has_samplers else "# With samplers"
+    is_reason = False
     for line in pathlib.Path(arguments[-1]).read_text().splitlines():
         if line.startswith("#"):
-            is_of_others = line.startswith(others)
+            is_of_others = is_of_others if is_reason else line.startswith(others)  # a reason may take several lines
         elif line and not is_of_others:
             patterns.append(line)
+        is_reason = line.startswith("#")
     used, wrong, needless, deliberate, ended = set(), [], [], 0, 0
     if is_sample:
         recorded = {name: recorded[name] for name in ours if name in recorded}
