@@ -26,10 +26,13 @@ struct Graph {
     End end;
   };
   std::vector<Part> parts;
+  bool isDynamic, isReadOften;  // the shared memory
 
   explicit Graph(std::mt19937_64& random) {
     auto any = [&](unsigned count) { return static_cast<unsigned>(random() % count); };
     const bool stores = random() % 3 == 0;
+    isDynamic = random() % 4 == 0;
+    isReadOften = random() % 2 == 0;
     const unsigned count = 1 + any(6), shape = any(3);
     for (unsigned n = 0; n < count; ++n) {
       Part part;
@@ -56,9 +59,16 @@ struct Graph {
 
   std::string text() const {
     std::ostringstream out;
-    out << ".shared .align 4 .b32 words[" << kWords << "]; .reg .f32 x; .reg .pred p, q; .reg .b32 n, a, b;\n";
+    out << ".reg .f32 x; .reg .pred p, q; .reg .b32 n, a, b, words;\n";
+    if (isDynamic)
+      out << ".shared .align 16 .b8 own[64]; st.shared.f32 [own], %a1; mov.u32 words, dynamic; sub.u32 words, words, "
+             "4;\n";
+    else out << ".shared .align 4 .b32 static[" << kWords << "]; mov.u32 words, static;\n";
     for (unsigned n = 0; n < kRegisters; ++n) out << "mov.f32 %d" << n << ", %a" << n % kInputs << ";\n";
     for (unsigned n = 1; n < kWords; ++n) out << "st.shared.f32 [words+" << 4 * n << "], %a" << n << ";\n";
+    // Then its numbers are looked at where they are stored.
+    for (unsigned n = 0; isReadOften && n < 6 * kWords; ++n)
+      out << "ld.shared.f32 x, [words+" << 4 + n % (kWords - 1) * 4 << "];\n";
     out << "mov.u32 n, 0;\n";
     for (unsigned n = 0; n < parts.size(); ++n) {
       out << "part" << n << ":\n";

@@ -54,7 +54,8 @@ const TargetProfile& Snippet::defaultProfile() {
 
 Snippet::Snippet(std::string text, std::string results, std::string inputs, const TargetProfile& profile)
     : text_(std::move(text)), results_(std::move(results)), inputs_(std::move(inputs)) {
-  std::string module = ".version 9.0\n.target sm_100a\n.address_size 64\n.entry k() {\n";
+  std::string module =
+      ".version 9.0\n.target sm_100a\n.address_size 64\n.extern .shared .align 16 .b8 dynamic[];\n.entry k() {\n";
   auto declare = [&](const char* prefix, const std::string& types) {
     unsigned n = 0;
     for (const std::string& type : words(types)) module += ".reg ." + type + " " + prefix + std::to_string(n++) + ";\n";

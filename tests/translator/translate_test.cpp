@@ -363,6 +363,40 @@ TEST(Translate, DenormalConstantsOfFlushingOperationsAreZeros) {
   EXPECT_THAT(spirv::disassemble(result.kernel->spirv), Not(HasSubstr("0x1p-149")));
 }
 
+// A word behind a kernel's own shared memory says whether any number in it is small. Dynamic shared memory is there.
+TEST(Translate, LeavesDynamicSharedMemoryToTheKernel) {
+  const auto looksWhereItStores = [](const std::string& declaration, const std::string& address) {
+    const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + declaration + R"(
+.visible .entry k(.param .u64 p)
+{
+  .reg .b64 %rd1;
+  .reg .b32 %r1;
+  .reg .f32 %f<6>;
+  ld.param.u64 %rd1, [p];
+  ld.global.f32 %f1, [%rd1];
+  )" + address + R"(
+  st.shared.f32 [%r1], %f1;
+  ld.shared.v4.f32 {%f2, %f3, %f4, %f5}, [%r1];
+  fma.rn.f32 %f1, %f2, %f3, %f4;
+  fma.rn.f32 %f1, %f1, %f5, %f2;
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+)";
+    const Translated result = translateText(text, "k", *builtinProfile("nvidia"));
+    EXPECT_TRUE(result.kernel) << result.messages;
+    // The word is written, and a barrier comes, before the kernel begins.
+    return result.kernel && spirv::disassemble(result.kernel->spirv).find("OpControlBarrier") != std::string::npos;
+  };
+  EXPECT_TRUE(looksWhereItStores(".shared .align 16 .b8 words[64];", "mov.u32 %r1, words;"));
+  const std::string dynamic = ".extern .shared .align 16 .b8 words[];";
+  EXPECT_FALSE(looksWhereItStores(dynamic, "mov.u32 %r1, words;"));
+  EXPECT_FALSE(looksWhereItStores(dynamic, "mov.u32 %r1, words; add.u32 %r1, %r1, 16;"));
+  EXPECT_FALSE(looksWhereItStores(dynamic + "\n.shared .align 16 .b8 own[64];",
+                                  "mov.u32 %r1, words; st.shared.f32 [own], %f1;"));
+  EXPECT_FALSE(looksWhereItStores("", "mov.u32 %r1, 1024;"));
+}
+
 TEST(Translate, RefusesAnUnknownKernelByName) {
   Translated result = translateText(saxpy, "daxpy", *builtinProfile("nvidia"));
   EXPECT_FALSE(result.kernel);

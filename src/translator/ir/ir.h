@@ -270,6 +270,7 @@ struct Program {
   uint32_t parameterBytes = 0;
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
+  bool namesDynamicShared = false;  // memory behind sharedBytes, which the launch adds
   // Some threads wait for others at no barrier of the device: they yield by running into one.
   bool waits = false;
   bool holdsCopies = false;        // of cp.async, in registers

@@ -195,6 +195,7 @@ void ProgramLowering::layOutShared() {
     result_.blockRoundsOffset = alignUp(offset, 16);
     offset = result_.blockRoundsOffset + bytes;
   }
+  result_.namesDynamicShared = !dynamic.empty();
   result_.sharedBytes = dynamic.empty() ? offset : alignUp(offset, dynamicAlignment);
   for (const ptx::Variable* variable : dynamic) sharedOffsets_[variable] = result_.sharedBytes;
 }

@@ -32,7 +32,8 @@ SharedNumbers::SharedNumbers(ir::Function& function, ir::Program& program, const
     : function_(function), program_(program), least_(least), isPossible_(findWhetherPossible(profile)) {}
 
 bool SharedNumbers::findWhetherPossible(const TargetProfile& profile) const {
-  if (program_.hasGenericShared || program_.waits || namesDynamicMemory()) return false;
+  if (program_.hasGenericShared || program_.waits || program_.namesDynamicShared || reachesDynamicMemory())
+    return false;
   if (program_.sharedBytes + 2 * wordBytes > profile.maxSharedBytes) return false;
   unsigned stored = 0, loaded = 0;
   for (const Block* block : function_.blocks)
@@ -48,8 +49,8 @@ bool SharedNumbers::findWhetherPossible(const TargetProfile& profile) const {
   return stored != 0 && loaded >= readsForEach * stored;
 }
 
-// It begins where static memory ends.
-bool SharedNumbers::namesDynamicMemory() const {
+// By a number for an address: it begins where static memory ends.
+bool SharedNumbers::reachesDynamicMemory() const {
   const uint64_t first = program_.sharedBytes, behind = first + mostSharedBytes;
   for (const Block* block : function_.blocks)
     for (const Instruction* i : block->instructions) {

@@ -33,7 +33,7 @@ class SharedNumbers {
   void lookAtStores(ir::Builder& b);
 
  private:
-  bool namesDynamicMemory() const;
+  bool reachesDynamicMemory() const;
   bool findWhetherPossible(const TargetProfile& profile) const;
   ir::Instruction* lookAt(ir::Builder& b, const ir::Instruction& store, ir::Instruction* least);
   void remember(ir::Builder& b, ir::Instruction* least);
