@@ -6,6 +6,8 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <span>
+#include <spirv/unified1/spirv.hpp11>
 
 #include "forms/form_instances.h"
 #include "mulciber/translator.h"
@@ -115,6 +117,13 @@ std::vector<std::pair<FormChoices, OperandShape>> instancesOf(const Form& form) 
   return all;
 }
 
+bool hasCapability(std::span<const uint32_t> module, spv::Capability capability) {
+  constexpr size_t header = 5;
+  for (size_t at = header; at < module.size() && (module[at] & 0xFFFF) == uint32_t(spv::Op::OpCapability); at += 2)
+    if (module[at + 1] == uint32_t(capability)) return true;
+  return false;
+}
+
 TEST(Forms, TranslateOrAreRefusedByName) {
   const TargetProfile& profile = *builtinProfile("lavapipe");
   TranslateOptions options;
@@ -140,6 +149,28 @@ TEST(Forms, TranslateOrAreRefusedByName) {
   RecordProperty("translated", std::to_string(translated));
   RecordProperty("refused", std::to_string(refused));
   EXPECT_EQ(refusals.unused(), "");
+}
+
+// A kernel that only flushes denormals leaves that to the device. One that also keeps some flushes by its own
+// operations, which are many: no form may bring such ones with it.
+TEST(Forms, LeaveFlushingToTheDevice) {
+  const TargetProfile& profile = *builtinProfile("nvidia");
+  size_t translated = 0;
+  for (const Form& form : allForms()) {
+    for (const auto& [choices, shape] : instancesOf(form)) {
+      const ModuleHead* head = headFor(form, choices);
+      const std::string line = instantiate(form, choices, shape).text();
+      if (!head || line.find(".ftz") == std::string::npos) continue;
+      Diagnostics diagnostics;
+      ModulePtr module = parseModule(moduleText(*head) + kernelAround(line, "k"), "form.ptx", diagnostics);
+      if (!module) continue;
+      const auto kernel = translate(*module, "k", profile, {}, diagnostics);
+      if (!kernel) continue;
+      ++translated;
+      EXPECT_FALSE(hasCapability(kernel->spirv, spv::Capability::DenormPreserve)) << line;
+    }
+  }
+  EXPECT_GT(translated, 60u);
 }
 
 }  // namespace

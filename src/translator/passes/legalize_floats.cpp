@@ -69,10 +69,11 @@ class Rewriter {
 
   // Preserve as soon as one operation could tell denormals from zeros and is not .ftz.
   ir::Denormals mode() const {
+    const auto flushed = flushedSigns();
     bool keeps = false, flushes = false;
     for (const ir::Block* block : function_.blocks)
       for (const Instruction* i : block->instructions)
-        if (seesDenormals(*i)) (i->fp.flush ? flushes : keeps) = true;
+        if (seesDenormals(*i) && flushed.count(i) == 0) (i->fp.flush ? flushes : keeps) = true;
     if (keeps) return ir::Denormals::Preserve;
     return flushes ? ir::Denormals::Flush : ir::Denormals::Default;
   }
@@ -89,6 +90,24 @@ class Rewriter {
   }
 
  private:
+  static bool isSign(const Instruction& i) { return i.op == Op::FNeg || i.op == Op::FAbs; }
+
+  // Signs that are changed without .ftz for operations that take denormals for zeros.
+  std::unordered_set<const Instruction*> flushedSigns() const {
+    std::unordered_set<const Instruction*> kept, flushed;
+    for (auto block = function_.blocks.rbegin(); block != function_.blocks.rend(); ++block)
+      for (auto at = (*block)->instructions.rbegin(); at != (*block)->instructions.rend(); ++at) {
+        const Instruction& i = **at;
+        if (isSign(i) && !i.fp.flush && kept.count(&i) == 0) flushed.insert(&i);
+        const bool compares = ir::family(i.op) == Family::FloatComparison;
+        if (i.fp.flush || flushed.count(&i) != 0 || (compares && !seesDenormals(i))) continue;
+        for (const Instruction* operand : i.operands)
+          if (isSign(*operand)) kept.insert(operand);
+      }
+    for (const Instruction* i : kept) flushed.erase(i);  // also where a block is used by one that stands before it
+    return flushed;
+  }
+
   static bool seesDenormals(const Instruction& i) {
     if (!involvesSingle(i)) return false;
     bool compares = ir::family(i.op) == Family::FloatComparison || i.op == Op::FMin || i.op == Op::FMax;
@@ -98,12 +117,20 @@ class Rewriter {
       return !i.type.isBool() || std::none_of(i.operands.begin(), i.operands.end(), [](const Instruction* x) {
         return x->isConstant() && (x->payload & 0x7FFF'FFFF) >= 0x0080'0000;
       });
-    bool rounds = ir::family(i.op) == Family::FloatRounding;
-    if (i.op == Op::FAbs || i.op == Op::FNeg) return true;  // NVIDIA's driver makes additions of them, which may flush
+    if (isSign(i)) return true;  // NVIDIA's driver makes additions of them, which may flush
     if (i.op == Op::AtomicFAdd) return true;
     // Without .ftz approximations are given denormals, scaled.
     if (isApproximation(i) && i.op != Op::FSin && i.op != Op::FCos && !i.fp.flush) return i.type == F32;
-    return rounds || i.op == Op::FConvert || (isArithmetic(i.op) && !i.fp.approximate);
+    if (i.op == Op::FConvert) return !isZeroForDenormals(i);
+    if (i.op == Op::FFloor || i.op == Op::FCeil) return true;  // of a denormal they may be one
+    return isArithmetic(i.op) && !i.fp.approximate;
+  }
+
+  // A denormal of 32 bits is less than half of the smallest f16, and no f16 becomes one.
+  static bool isZeroForDenormals(const Instruction& conversion) {
+    const Rounding rounding = conversion.fp.rounding;
+    return (rounding == Rounding::NearestEven || rounding == Rounding::TowardZero) &&
+           (conversion.type.scalar() == ir::F16 || conversion.operands[0]->type.scalar() == ir::F16);
   }
 
   bool rewriteBlock(ir::Block* block) {
@@ -145,7 +172,7 @@ class Rewriter {
 
   // Null: the instruction stays, its control cleared of what the target does by itself.
   Instruction* rewrite(Instruction& i) {
-    if (i.op == Op::FNeg || i.op == Op::FAbs) return rewriteSign(i);
+    if (isSign(i)) return rewriteSign(i);
     if (i.op == Op::FIsNan || i.op == Op::FIsInf) {
       i.fp.flush = false;
       return nullptr;
