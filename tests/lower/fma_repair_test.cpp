@@ -285,7 +285,8 @@ TEST(FmaRepair, ProductsOfExponentialsKeepDenormals) {
     std::string text = ".reg .f32 w, x, y; .reg .pred p; .reg .b32 n;\nmov.b32 n, 0; mov.f32 x, %a0; mov.f32 %d0, ";
     text += random() % 2 ? "0f00000000;" : "%a3;";
     text += " mov.f32 %d1, %a1;\nagain:\nex2.approx.ftz.f32 w, x;\n";
-    for (size_t left = 2 + random() % 6; left > 0; --left)
+    const bool isLong = random() % 8 == 0;  // such a round is a region
+    for (size_t left = isLong ? 110 : 2 + random() % 6; left > 0; --left)
       text += std::string(steps[random() % std::size(steps)]) + "\n";
     if (random() % 2) text += "add.u32 n, n, 1; setp.lt.u32 p, n, 4; @p bra again;\n";
     Device device = devices()[random() % 2 ? 2 : 4];

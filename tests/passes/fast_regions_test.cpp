@@ -202,6 +202,41 @@ TEST(FastRegions, LoopsAreDecidedBehindThem) {
   EXPECT_EQ(count(text, "store "), 1u) << text;
 }
 
+// A loop of many multiply-adds, each of a number that `makeNumber` makes of another one.
+std::string longLoop(const std::string& makeNumber, unsigned sums) {
+  std::string body, sum = "%6";
+  for (unsigned n = 0; n < sums; ++n) {
+    const std::string to = "%" + std::to_string(100 + 4 * n), number = "%" + std::to_string(101 + 4 * n),
+                      next = "%" + std::to_string(102 + 4 * n);
+    body += "  " + to + " = fadd f32 %5, %3\n  " + number + " = " + makeNumber + " " + to + "\n  " + next +
+            " = fma f32 " + number + ", %5, " + sum + "\n";
+    sum = next;
+  }
+  return loop(body + "  write v1, " + sum + R"(
+  %12 = const i32 100
+  %13 = lt.u bool %11, %12
+  br %13, b1, b2
+)");
+}
+
+// Somewhere in a loop exponentials are often too small, so long rounds are regions of their own. The copy of a loop is
+// not unrolled, and the copy of a round is no loop.
+TEST(FastRegions, LongRoundsOfExponentialsAreRepeatedAlone) {
+  const auto copiesOfLoops = [](const std::string& text) { return count(repaired(text), "nounroll"); };
+  EXPECT_EQ(copiesOfLoops(longLoop("fneg f32", 40)), 1u);
+  EXPECT_EQ(copiesOfLoops(longLoop("fexp2 f32", 40)), 0u);
+  EXPECT_EQ(copiesOfLoops(longLoop("fexp2 f32", 4)), 1u);  // short rounds
+  // Numbers of shared memory may be exponentials where such are stored.
+  std::string text = longLoop("fmul f32 %3,", 40);
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("  %3 = load f32 %2 [global align 4]", "  %90 = trunc i32 %2\n  %3 = load f32 %90 [shared align 4]");
+  EXPECT_EQ(copiesOfLoops(text), 1u);
+  replace("  store %20, %21 [global]", "  %22 = fexp2 f32 %21\n  %23 = const i32 64\n  store %23, %22 [shared]");
+  EXPECT_EQ(copiesOfLoops(text), 0u);
+}
+
 // A loop that a sum ends might never end, or load what is not there, if the sum were wrong.
 TEST(FastRegions, LoopsThatSumsEndAreDecidedInThem) {
   const std::string text = repaired(loop(R"(  %12 = const f32 0x42c80000

@@ -50,11 +50,12 @@ class Maker {
         b_(function),
         hidden_(function),
         ranges_(function),
+        exponentials_(function, ranges_),
         shared_(function, program, profile, std::bit_cast<float>(boundOf(Size::Factor) / 2)) {}
 
   std::unordered_set<const Instruction*> run() {
     separateEntry(function_);
-    std::vector<RepeatableRegion> regions = findRepeatableRegions(function_, sums_);
+    std::vector<RepeatableRegion> regions = findRepeatableRegions(function_, sums_, exponentials_);
     std::erase_if(regions, [&](const RepeatableRegion& region) { return !isWorthwhile(region); });
     joinOthers(regions);
     indexUses();
@@ -105,7 +106,7 @@ class Maker {
   bool analyse(Work& work) {
     findEntering(work);
     work.doubts = findDoubts(work.region, sums_);
-    work.looks = findLooks(work.region, sums_, work.entering, ranges_, shared_, !work.doubts.any());
+    work.looks = findLooks(work.region, sums_, work.entering, ranges_, exponentials_, shared_, !work.doubts.any());
     return work.looks.suffice;
   }
 
@@ -459,6 +460,7 @@ class Maker {
   ir::Builder b_;
   HiddenValues hidden_;
   analyses::FloatRanges ranges_;
+  analyses::Exponentials exponentials_;
   SharedNumbers shared_;
   std::unordered_map<const Instruction*, std::vector<Use>> uses_;
   std::unordered_map<VariableId, std::vector<const Block*>> readers_;

@@ -18,7 +18,7 @@ using ir::VariableId;
 // Of what power of two a value is a multiple, by its exponent. Every number is one of the smallest denormal.
 constexpr int any = 1000, none = -149, normal = -126;
 constexpr int significand = 23;
-constexpr int mostPasses = 40, mostFalls = 3, deepest = 10, mostFactors = 6;
+constexpr int mostPasses = 40, mostFalls = 3, deepest = 10;
 constexpr size_t mostWrites = 4;  // of a variable that are looked through
 constexpr long never = 1L << 40;
 
@@ -38,7 +38,7 @@ class Finder {
  public:
   Finder(const RepeatableRegion& region, const std::unordered_set<const Instruction*>& sums,
          const std::unordered_set<VariableId>& entering, const analyses::FloatRanges& ranges,
-         const SharedNumbers& shared)
+         const analyses::Exponentials& exponentials, const SharedNumbers& shared)
       : region_(region), sums_(sums), entering_(entering), ranges_(ranges), shared_(shared) {
     for (Block* block : region.blocks)
       for (Instruction* i : block->instructions) {
@@ -47,7 +47,7 @@ class Finder {
         if (i->op == Op::WriteVar && i->operands[0]->type == ir::F32) variableOf(*i).writes.push_back(i->operands[0]);
         if (sums.count(i) == 0 || takesAnyProduct(i)) continue;
         for (size_t n : {0, 1})
-          if (isExponential(i->operands[n])) looks_.exponentialSums.try_emplace(i, n);
+          if (exponentials.has(i->operands[n])) looks_.exponentialSums.try_emplace(i, n);
       }
     for (auto& [id, variable] : variables_)
       if (entering_.count(id) != 0) variable.first = variable.multiple = none;
@@ -335,19 +335,6 @@ class Finder {
     }
     if (phase_ != Phase::Factors) requireNormal(z);
   }
-  bool isExponential(const Instruction* value, int depth = 0) const {
-    if (depth > mostFactors || value->type != ir::F32) return false;
-    value = ranges_.definition(value);
-    const auto of = [&](const Instruction* part) { return isExponential(part, depth + 1); };
-    switch (value->op) {
-      case Op::FExp2: return true;
-      case Op::FNeg:
-      case Op::FAbs: return of(value->operands[0]);
-      case Op::FMul: return of(value->operands[0]) || of(value->operands[1]);
-      case Op::Select: return of(value->operands[1]) || of(value->operands[2]);
-      default: return false;
-    }
-  }
   // Whether a value is zero or as large, whatever it is a multiple of.
   bool isLarge(const Instruction* value, Size size, int depth = 0) const {
     if (of(value) >= leastExponents[static_cast<unsigned>(size)] || fromShared_.count(value) != 0) return true;
@@ -526,8 +513,8 @@ class Finder {
 
 RegionLooks findLooks(const RepeatableRegion& region, const std::unordered_set<const Instruction*>& sums,
                       const std::unordered_set<VariableId>& entering, const analyses::FloatRanges& ranges,
-                      const SharedNumbers& shared, bool mayDivide) {
-  return Finder(region, sums, entering, ranges, shared).run(mayDivide);
+                      const analyses::Exponentials& exponentials, const SharedNumbers& shared, bool mayDivide) {
+  return Finder(region, sums, entering, ranges, exponentials, shared).run(mayDivide);
 }
 
 }  // namespace mulciber::passes

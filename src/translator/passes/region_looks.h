@@ -16,6 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "translator/analyses/exponentials.h"
 #include "translator/analyses/float_ranges.h"
 #include "translator/passes/repeatable_regions.h"
 #include "translator/passes/shared_numbers.h"
@@ -47,6 +48,6 @@ struct RegionLooks {
 // Firsts and Seconds, of which it takes longer to say whether they are large enough.
 RegionLooks findLooks(const RepeatableRegion& region, const std::unordered_set<const ir::Instruction*>& sums,
                       const std::unordered_set<ir::VariableId>& entering, const analyses::FloatRanges& ranges,
-                      const SharedNumbers& shared, bool mayDivide);
+                      const analyses::Exponentials& exponentials, const SharedNumbers& shared, bool mayDivide);
 
 }  // namespace mulciber::passes

@@ -14,7 +14,9 @@ using ir::Block;
 using ir::Instruction;
 using ir::Op;
 
-constexpr size_t largestRegion = 3000, mostSums = 256;   // instructions and multiply-adds, unless a loop alone has more
+constexpr size_t largestRegion = 3000, mostSums = 256;  // instructions and multiply-adds, unless a loop alone has more
+// Short rounds are left in one region: drivers unroll them, and would not with a region's exit in each.
+constexpr size_t longRound = 128, sumsOfLongRound = 16;  // instructions and multiply-adds
 constexpr size_t mostBesideEach = 48, mostBeside = 400;  // instructions that are repeated beside the multiply-adds
 
 bool isRepeatable(const Instruction& i) {
@@ -25,8 +27,9 @@ bool isRepeatable(const Instruction& i) {
 
 class Finder {
  public:
-  Finder(ir::Function& function, const std::unordered_set<const Instruction*>& sums)
-      : function_(function), sums_(sums), components_(function) {}
+  Finder(ir::Function& function, const std::unordered_set<const Instruction*>& sums,
+         const analyses::Exponentials& exponentials)
+      : function_(function), sums_(sums), exponentials_(exponentials), components_(function) {}
 
   std::vector<RepeatableRegion> find() {
     splitBlocks();
@@ -139,25 +142,28 @@ class Finder {
         if (std::ranges::any_of(block->predecessors, [&](const Block* p) { return members.count(p) == 0; }))
           entries.push_back(block);
       if (entries.empty()) continue;
-      bool isWhole = false;
-      if (!isInLoop && entries.size() == 1) {
-        size_t sums = 0;
-        isWhole = true;
-        for (const Block* block : component) {
-          isWhole &= traits_[block->id].isRepeatable;
-          sums += traits_[block->id].sums;
-        }
-        isWhole &= sums != 0;
-        if (isWhole) {
-          loops_.push_back(std::make_unique<Loop>(Loop{entries.front(), component}));
-          for (const Block* block : component) traits_[block->id].loop = loops_.back().get();
-        }
+      const bool isWhole = !isInLoop && entries.size() == 1 && canBeWhole(component);
+      if (isWhole) {
+        loops_.push_back(std::make_unique<Loop>(Loop{entries.front(), component}));
+        for (const Block* block : component) traits_[block->id].loop = loops_.back().get();
       }
       std::vector<Block*> rest;
       for (Block* block : component)
         if (block != entries.front()) rest.push_back(block);
       findLoops(rest, isInLoop || isWhole);
     }
+  }
+
+  bool canBeWhole(const std::vector<Block*>& loop) const {
+    const bool isRepeatable =
+        std::ranges::all_of(loop, [&](const Block* block) { return traits_[block->id].isRepeatable; });
+    if (!isRepeatable || sumsOf(loop) == 0) return false;
+    const bool isLong = sizeOf(loop) >= longRound && sumsOf(loop) >= sumsOfLongRound;
+    return !isLong || std::ranges::none_of(loop, [&](const Block* block) {
+      return std::ranges::any_of(block->instructions, [&](const Instruction* i) {
+        return sums_.count(i) != 0 && (exponentials_.mayHave(i->operands[0]) || exponentials_.mayHave(i->operands[1]));
+      });
+    });
   }
 
   std::vector<Block*> unitOf(Block* entry) const {
@@ -283,6 +289,7 @@ class Finder {
 
   ir::Function& function_;
   const std::unordered_set<const Instruction*>& sums_;
+  const analyses::Exponentials& exponentials_;
   analyses::Components components_;
   std::vector<Traits> traits_;  // by block id
   std::vector<std::unique_ptr<Loop>> loops_;
@@ -292,8 +299,9 @@ class Finder {
 }  // namespace
 
 std::vector<RepeatableRegion> findRepeatableRegions(ir::Function& function,
-                                                    const std::unordered_set<const Instruction*>& sums) {
-  return Finder(function, sums).find();
+                                                    const std::unordered_set<const Instruction*>& sums,
+                                                    const analyses::Exponentials& exponentials) {
+  return Finder(function, sums, exponentials).find();
 }
 
 }  // namespace mulciber::passes

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "translator/analyses/exponentials.h"
 #include "translator/ir/ir.h"
 
 namespace mulciber::passes {
@@ -25,8 +26,11 @@ struct RepeatableRegion {
 };
 
 // Those with any of the multiply-adds `sums`. Splits blocks around what cannot be repeated; predecessors are right
-// afterwards. Needs: all blocks are reachable, and nothing leads to the function's first.
+// afterwards. Of loops with long rounds and factors that may be exponentials each round is a region: somewhere in all
+// the rounds one is often so small that a multiply-add is wrong. Needs: all blocks are reachable, and nothing leads to
+// the function's first.
 std::vector<RepeatableRegion> findRepeatableRegions(ir::Function& function,
-                                                    const std::unordered_set<const ir::Instruction*>& sums);
+                                                    const std::unordered_set<const ir::Instruction*>& sums,
+                                                    const analyses::Exponentials& exponentials);
 
 }  // namespace mulciber::passes
