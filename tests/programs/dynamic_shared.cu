@@ -47,7 +47,7 @@ bool areProductsRight(Random& random) {
   for (auto& value : factors) value = static_cast<float>(1 + random.next() % 15);
   for (int i = 0; i < 9; ++i)
     for (int k = 0; k < n; ++k) want[i] += in[k] * factors[i * n + k];
-  DeviceArray<float> deviceIn(in), deviceFactors(factors), out(9 * 64);
+  DeviceArray<float> deviceIn(in), deviceFactors(factors), out(9);
   bool right = true;
   for (int round = 0; round < 20; ++round) {
     products<<<1, n, n * sizeof(float)>>>(deviceIn.get(), deviceFactors.get(), out.get());

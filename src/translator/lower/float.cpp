@@ -156,10 +156,11 @@ Value computeApproximateQuotient(FunctionLowering& f, const Instruction& instruc
                                  std::span<const Value> x) {
   ir::Builder& b = f.b;
   const FloatControl plain{Rounding::NearestEven, fp.flush}, product{Rounding::NearestEven, fp.flush, false, true};
-  Value factor = b.f32(1), magnitude = b.unary(Op::FAbs, x[1]);
-  if (!fp.flush) factor = b.select(b.compare(Op::FLt, magnitude, b.f32(0x1p-126f)), b.f32(0x1p24f), factor);
+  const auto magnitude = [&] { return b.unary(Op::FAbs, x[1]); };
+  Value factor = b.f32(1);
+  if (!fp.flush) factor = b.select(b.compare(Op::FLt, magnitude(), b.f32(0x1p-126f)), b.f32(0x1p24f), factor);
   if (instruction.has(Mod::full))
-    factor = b.select(b.compare(Op::FLt, b.f32(0x1p126f), magnitude), b.f32(0.25f), factor);
+    factor = b.select(b.compare(Op::FLt, b.f32(0x1p126f), magnitude()), b.f32(0.25f), factor);
   if (factor->isConstant()) return b.floating(Op::FMul, product, {b.floating(Op::FRcp, fp, {x[1]}), x[0]});
   Value reciprocal =
       b.floating(Op::FRcp, {Rounding::NearestEven, true, true}, {b.floating(Op::FMul, plain, {x[1], factor})});

@@ -92,7 +92,7 @@ class Rewriter {
  private:
   static bool isSign(const Instruction& i) { return i.op == Op::FNeg || i.op == Op::FAbs; }
 
-  // Signs that are changed without .ftz for operations that take denormals for zeros.
+  // Changes of signs without .ftz whose users all take denormals for zeros.
   std::unordered_set<const Instruction*> flushedSigns() const {
     std::unordered_set<const Instruction*> kept, flushed;
     for (auto block = function_.blocks.rbegin(); block != function_.blocks.rend(); ++block)
@@ -104,7 +104,7 @@ class Rewriter {
         for (const Instruction* operand : i.operands)
           if (isSign(*operand)) kept.insert(operand);
       }
-    for (const Instruction* i : kept) flushed.erase(i);  // also where a block is used by one that stands before it
+    for (const Instruction* i : kept) flushed.erase(i);  // a user's block may stand before the value's
     return flushed;
   }
 
@@ -121,13 +121,13 @@ class Rewriter {
     if (i.op == Op::AtomicFAdd) return true;
     // Without .ftz approximations are given denormals, scaled.
     if (isApproximation(i) && i.op != Op::FSin && i.op != Op::FCos && !i.fp.flush) return i.type == F32;
-    if (i.op == Op::FConvert) return !isZeroForDenormals(i);
-    if (i.op == Op::FFloor || i.op == Op::FCeil) return true;  // of a denormal they may be one
+    if (i.op == Op::FConvert) return !takesDenormalsForZeros(i);
+    if (i.op == Op::FFloor || i.op == Op::FCeil) return true;  // the floor of a negative denormal is -1
     return isArithmetic(i.op) && !i.fp.approximate;
   }
 
-  // A denormal of 32 bits is less than half of the smallest f16, and no f16 becomes one.
-  static bool isZeroForDenormals(const Instruction& conversion) {
+  // An f32 denormal is less than half of the smallest f16, and every f16 becomes a normal f32 or zero.
+  static bool takesDenormalsForZeros(const Instruction& conversion) {
     const Rounding rounding = conversion.fp.rounding;
     return (rounding == Rounding::NearestEven || rounding == Rounding::TowardZero) &&
            (conversion.type.scalar() == ir::F16 || conversion.operands[0]->type.scalar() == ir::F16);
