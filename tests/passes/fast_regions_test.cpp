@@ -104,6 +104,18 @@ TEST(FastRegions, DividesFactorsThatCanBeInTwoGroups) {
   EXPECT_EQ(divided(three + two), 3u);
 }
 
+// The square of a number from 2^-56 on is normal, so a polynomial of it asks for nothing more.
+TEST(FastRegions, DividesFactorsWhoseSquaresStandInPolynomials) {
+  const std::string text = repaired(kernelOfFloats(R"(  %3 = fmul f32 %0, %0
+  %4 = const f32 0x3f000000
+  %5 = fma f32 %3, %2, %4
+  %6 = fma f32 %3, %5, %4
+  %7 = fma f32 %0, %1, %6
+  write v3, %7
+)"));
+  EXPECT_EQ(count(text, "shr.u i32"), 3u) << text;
+}
+
 // Of two complex numbers, whose imaginary parts are only in a product that stands alone.
 TEST(FastRegions, DividesFactorsOfComplexProducts) {
   const std::string text = repaired(kernelOfFloats(R"(  %6 = const i64 64

@@ -228,6 +228,11 @@ class Finder {
     return size == small_ ? multipleOf(size) : normal - multipleOf(size);
   }
 
+  int exponentFor(Size size) const {
+    const int exponent = leastExponents[static_cast<unsigned>(size)];
+    return small_ && size != small_ && size >= Size::First ? leastSumOfExponents - exponent : exponent;
+  }
+
   int lookedAt(const Instruction* i) const {
     if (fromShared_.count(i) != 0) return multipleOf(Size::Factor);
     const auto found = looks_.values.find(const_cast<Instruction*>(i));
@@ -336,31 +341,40 @@ class Finder {
     if (phase_ != Phase::Factors) requireNormal(z);
   }
   // Whether a value is zero or as large, whatever it is a multiple of.
-  bool isLarge(const Instruction* value, Size size, int depth = 0) const {
-    if (of(value) >= leastExponents[static_cast<unsigned>(size)] || fromShared_.count(value) != 0) return true;
+  bool isLarge(const Instruction* value, Size size) const { return leastOf(value) >= exponentFor(size); }
+  // The exponent of what a value is at least where it is not zero: nowhere less than that of what it is a multiple of.
+  int leastOf(const Instruction* value, int depth = 0) const {
+    if (fromShared_.count(value) != 0) return exponentFor(Size::Factor);
     const auto look = looks_.values.find(const_cast<Instruction*>(value));
-    if (look != looks_.values.end() && look->second >= size) return true;
-    if (depth >= deepest || !isInside(value)) return false;
-    const auto are = [&](const Instruction* part) { return isLarge(part, size, depth + 1); };
+    if (look != looks_.values.end()) return std::max(exponentFor(look->second), small_ ? none : of(value));
+    if (depth >= deepest || !isInside(value)) return of(value);
+    const auto least = [&](const Instruction* part) { return leastOf(part, depth + 1); };
+    const auto& x = value->operands;
     switch (value->op) {
-      case Op::Fma: return size == Size::Normal && looks_.exponentialSums.count(value) != 0;
+      case Op::Fma:
+        return !small_ && looks_.exponentialSums.count(value) != 0 ? std::max(of(value), normal) : of(value);
       case Op::FNeg:
-      case Op::FAbs: return are(value->operands[0]);
-      case Op::Select: return are(value->operands[1]) && are(value->operands[2]);
+      case Op::FAbs: return least(x[0]);
+      case Op::Select: return std::min(least(x[1]), least(x[2]));
+      // Not the larger of both: they have to be one line, or several of which the least counts (divideFactors).
+      case Op::FMul: return ofRange(*value) != none ? of(value) : least(x[0]) + least(x[1]);
       case Op::ReadVar: {
-        const auto found = variables_.find(static_cast<VariableId>(value->payload));
-        return isLargeAtEntry(value, size) &&
-               (found == variables_.end() || std::ranges::all_of(found->second.writes, are));
+        const auto id = static_cast<VariableId>(value->payload);
+        const auto found = variables_.find(id);
+        int result = leastAtEntry(id, of(value));
+        if (found == variables_.end()) return result;
+        if (found->second.writes.size() > mostWrites) return of(value);
+        for (const Instruction* written : found->second.writes) result = std::min(result, least(written));
+        return result;
       }
-      default: return false;
+      default: return of(value);
     }
   }
-  bool isLargeAtEntry(const Instruction* read, Size size) const {
-    const auto id = static_cast<VariableId>(read->payload);
-    if (entering_.count(id) == 0) return true;
-    if (const auto look = looks_.atEntry.find(id); look != looks_.atEntry.end() && look->second >= size) return true;
+  int leastAtEntry(VariableId id, int otherwise) const {
+    if (entering_.count(id) == 0) return any;
+    if (const auto look = looks_.atEntry.find(id); look != looks_.atEntry.end()) return exponentFor(look->second);
     const auto found = variables_.find(id);
-    return found != variables_.end() && found->second.first >= leastExponents[static_cast<unsigned>(size)];
+    return found != variables_.end() ? found->second.first : otherwise;
   }
   void requireLarge(Instruction* value, Size size, int depth = 0) {
     if (isLarge(value, size)) return;
@@ -374,7 +388,7 @@ class Finder {
       const auto id = static_cast<VariableId>(value->payload);
       const auto found = variables_.find(id);
       if (found == variables_.end() || found->second.writes.size() <= mostWrites) {
-        if (!isLargeAtEntry(value, size)) raise(looks_.atEntry, id, size);
+        if (leastAtEntry(id, none) < exponentFor(size)) raise(looks_.atEntry, id, size);
         if (found != variables_.end())
           for (Instruction* written : found->second.writes) requireLarge(written, size, depth + 1);
         return;
