@@ -53,6 +53,18 @@ __device__ Doubles doubles(uint64 i) {
   return {x, y, (c & 7) < 4 ? -x * (1 + (c >> 8 & 255) * 1e-15) : __longlong_as_double(c)};
 }
 
+// With .ftz, beside an operation that keeps denormals.
+#define FLUSHING(name, operation)                                          \
+  __device__ float name(float x, float y) {                                \
+    float result;                                                          \
+    asm(operation ".ftz.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y)); \
+    return result;                                                         \
+  }
+FLUSHING(flushingSum, "add")
+FLUSHING(flushingDifference, "sub")
+FLUSHING(flushingProduct, "mul")
+FLUSHING(flushingMinimum, "min")
+
 // Any NaN is as good as another.
 __device__ uint64 bits(float x) { return x != x ? 1u : __float_as_uint(x); }
 __device__ uint64 bits(double x) { return x != x ? 1u : uint64(__double_as_longlong(x)); }
@@ -152,6 +164,10 @@ void sums(const Exactness& all) {
   OF_SINGLES("f32 fma.rm", __fmaf_rd(x, y, z));
   OF_SINGLES("f32 fma.rp", __fmaf_ru(x, y, z));
   OF_SINGLES("f32 fma.rm of constants", __fmaf_rd(x, 0.25f, 12582913.0f));
+  OF_SINGLES("f32 add.ftz beside add", bits(flushingSum(x, z)) * 3 + bits(x + y));
+  OF_SINGLES("f32 sub.ftz beside add", bits(flushingDifference(x, z)) * 3 + bits(x + y));
+  OF_SINGLES("f32 mul.ftz beside add", bits(flushingProduct(x, y)) * 3 + bits(x + z));
+  OF_SINGLES("f32 min.ftz beside add", bits(flushingMinimum(x, y)) * 3 + bits(x + z));
   OF_SINGLES("f32 min", fminf(x, y));
   OF_SINGLES("f32 max", fmaxf(x, z));
   OF_DOUBLES("f64 add.rz", __dadd_rz(x, z));

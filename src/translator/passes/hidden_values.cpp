@@ -41,6 +41,14 @@ Instruction* HiddenValues::zero(unsigned version, unsigned bits) {
   return zeros_[key] = result;
 }
 
+Instruction* HiddenValues::constant(ir::Type type, uint64_t bits) {
+  Instruction* mask = zero(0, maskType(type).bits);
+  Instruction*& found = constants_[{type.bits, bits}];
+  if (found) return found;
+  ir::Builder b(function_, &head_);
+  return found = flip(b, b.constant(type, bits), mask);
+}
+
 Instruction* HiddenValues::hide(ir::Builder& b, Instruction* value, unsigned version) {
   return flip(b, value, zero(version, maskType(value->type).bits));
 }

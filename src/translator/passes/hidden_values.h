@@ -25,8 +25,9 @@ class HiddenValues {
   // The same made of another value, by `b`.
   ir::Instruction* hide(ir::Builder& b, ir::Instruction* value, unsigned version = 0);
 
-  // The zero itself, of 8 to 64 bits, which stands where the function begins.
+  // The zero itself, of 8 to 64 bits, and a constant that is hidden by it. Both stand where the function begins.
   ir::Instruction* zero(unsigned version, unsigned bits);
+  ir::Instruction* constant(ir::Type type, uint64_t bits);
 
   ir::Builder after(const ir::Instruction* value) { return insertions_.after(value); }
   bool apply();  // whether there was anything to hide
@@ -37,8 +38,9 @@ class HiddenValues {
   ir::Function& function_;
   Insertions insertions_;
   ir::Block head_;
-  std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;   // by version and bits
-  std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;  // by id and version
+  std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;      // by version and bits
+  std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;     // by id and version
+  std::map<std::pair<unsigned, uint64_t>, ir::Instruction*> constants_;  // by bits and value
 };
 
 }  // namespace mulciber::passes

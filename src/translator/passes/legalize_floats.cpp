@@ -9,6 +9,7 @@
 #include "translator/analyses/float_ranges.h"
 #include "translator/ir/builder.h"
 #include "translator/passes/fma_repair.h"
+#include "translator/passes/hidden_values.h"
 #include "translator/passes/rounded_arithmetic.h"
 
 namespace mulciber::passes {
@@ -65,7 +66,8 @@ class Rewriter {
         options_(context.options),
         b_(function),
         arithmetic_(b_, context.profile),
-        ranges_(function) {}
+        ranges_(function),
+        hidden_(function) {}
 
   // Preserve as soon as one operation could tell denormals from zeros and is not .ftz.
   ir::Denormals mode() const {
@@ -81,10 +83,12 @@ class Rewriter {
   bool run(ir::Denormals mode) {
     deviceFlushes_ = mode == ir::Denormals::Flush ? profile_.denormFlush32 || !profile_.denormsByDefault32
                                                   : !(profile_.denormPreserve32 || profile_.denormsByDefault32);
+    fmaFlushes_ = !deviceFlushes_ && profile_.fusedFma32 && !profile_.exactFma32;
     bool changed = false;
     // Blocks that are split off on the way come behind these, and hold nothing that is left to do.
     for (size_t n = 0, count = function_.blocks.size(); n < count; n++) changed |= rewriteBlock(function_.blocks[n]);
     if (!replaced_.empty()) replaceUses();
+    hidden_.apply();
     repairMultiplyAdds(function_, context_, repair_, flushingSums_);
     return changed || !flushingSums_.empty();
   }
@@ -206,7 +210,7 @@ class Rewriter {
     bool unites = flushable(i.type.scalar()) && options_.exactDenormals && (flush || !profile_.nvidiaNan);
     if (!flush && !unites) return nullptr;
     auto lane = [&](Instruction* x) {
-      Instruction* result = b_.unary(i.op, flush ? arithmetic_.flush(x) : x);
+      Instruction* result = b_.unary(i.op, flush ? flushed(x) : x);
       return unites ? arithmetic_.oneNan(result) : result;
     };
     if (!i.type.isVector()) return lane(i.operands[0]);
@@ -331,14 +335,16 @@ class Rewriter {
     bool flush = i.fp.flush && flushable(i.operands[0]->type) && !flushesNatively(i);
     if (i.fp.flush && i.type == F32)
       if (const Move move = moveOf(i); move.operand) {
-        Instruction* flushed = arithmetic_.flush(move.operand);
-        return arithmetic_.oneNan(move.isNegated ? b_.unary(Op::FNeg, flushed) : flushed);
+        Instruction* moved = arithmetic_.flush(move.operand);
+        return arithmetic_.oneNan(move.isNegated ? b_.unary(Op::FNeg, moved) : moved);
       }
+    if (flush && fmaFlushes_)
+      if (Instruction* sum = flushingMultiplyAdd(i)) return sum;
     bool isFlushingApproximation = profile_.approximationsFlush32 && i.type == F32 && isApproximation(i);
     // The reciprocal's scaling for denormal divisors is the driver's.
     if (flush && (!isFlushingApproximation || i.op == Op::FRcp))
       for (Instruction*& operand : operands)
-        if (!ranges_.isNeverDenormal(operand)) operand = arithmetic_.flush(operand);
+        if (!ranges_.isNeverDenormal(operand)) operand = flushed(operand);
 
     Instruction* result = nullptr;
     if (i.op == Op::FMin || i.op == Op::FMax) result = rewriteMinMax(i, operands);
@@ -349,6 +355,31 @@ class Rewriter {
     if (!result) result = emitPlain(i, operands);
     if (unitesNans(i)) result = arithmetic_.oneNan(result);
     return flush && !isFlushingApproximation ? flushResult(i, operands, result) : result;
+  }
+
+  // In a kernel that keeps denormals a multiply-add may be the one operation that the device flushes by itself. Drivers
+  // would make sums and products of it if they knew the number one and the zero.
+  Instruction* multiplyAdd(Instruction* x, Instruction* y, Instruction* z) {
+    return b_.floating(Op::Fma, {}, {x, y, z});
+  }
+  Instruction* hiddenOne() { return hidden_.constant(F32, 0x3F80'0000); }
+  Instruction* hiddenNegativeZero() { return hidden_.constant(F32, 0x8000'0000); }
+
+  Instruction* flushingMultiplyAdd(const Instruction& i) {
+    if (i.type != F32 || i.fp.rounding != Rounding::NearestEven) return nullptr;
+    std::vector<Instruction*> x;
+    for (Instruction* operand : i.operands) x.push_back(flushedConstant(operand));
+    switch (i.op) {
+      case Op::FAdd: return multiplyAdd(x[0], hiddenOne(), x[1]);
+      case Op::FSub: return multiplyAdd(b_.unary(Op::FNeg, x[1]), hiddenOne(), x[0]);
+      case Op::FMul: return multiplyAdd(x[0], x[1], hiddenNegativeZero());
+      default: return nullptr;
+    }
+  }
+  // A number with denormals made zeros. A NaN may become the hardware's.
+  Instruction* flushed(Instruction* x) {
+    if (!fmaFlushes_ || x->type != F32 || x->isConstant()) return arithmetic_.flush(x);
+    return multiplyAdd(x, hiddenOne(), hiddenNegativeZero());
   }
 
   Instruction* flushResult(const Instruction& i, const std::vector<Instruction*>& operands, Instruction* result) {
@@ -531,7 +562,8 @@ class Rewriter {
   ir::Builder b_;
   RoundedArithmetic arithmetic_;
   analyses::FloatRanges ranges_;
-  bool deviceFlushes_ = false;
+  HiddenValues hidden_;
+  bool deviceFlushes_ = false, fmaFlushes_ = false;
   std::unordered_map<Instruction*, Instruction*> replaced_;
   std::unordered_set<const Instruction*> flushingSums_;
 };
