@@ -67,6 +67,23 @@ TEST(ClampedConversions, AlsoBehindArithmetic) {
             1);
 }
 
+TEST(ClampedConversions, NotWhatIsStoredWhereAnIntegerSays) {
+  EXPECT_EQ(countHidden(R"(b0:
+  %0 = input i64 LaunchState
+  %1 = load i32 %0 [global align 4]
+  %2 = stof f32 %1
+  %3 = ftos.clamp i32 %2
+  %4 = load f32 %0 [global align 4]
+  store %3, %4 [local align 4]
+  %5 = const i32 0
+  %6 = load f32 %5 [local align 4]
+  %7 = ftou.clamp i32 %6
+  store %0, %7 [global align 4]
+  ret
+)"),
+            1);
+}
+
 TEST(ClampedConversions, AndWhatWentThroughMemory) {
   EXPECT_EQ(countHidden(R"(b0:
   %0 = input i64 LaunchState

@@ -169,6 +169,89 @@ TEST(Contraction, EndsWhereThePtxAssemblerCalls) {
   }
 }
 
+// Of a parameter or a constant, whatever lies between: ptxas computes such a product again where it is added.
+TEST(Contraction, TakesProductsOfConstantsEverywhere) {
+  const auto shapeBeyond = [](const std::string& factor, const std::string& between, const std::string& uses) {
+    const std::string text = test::runPass(R"(kernel @k {
+  var v0 f32
+  var v1 f32
+  var v2 f32
+  var v3 f32
+b0:
+  %0 = const i64 64
+  %1 = load f32 %0 [global]
+  %2 = load f32 %0 [global]
+)" + factor + R"(
+  write v0, %5
+  %6 = read f32 v0
+  %7 = fmul f32 %1, %6 {contract}
+  write v1, %7
+)" + between + R"(
+  br b1
+b1:
+  %20 = const i64 64
+)" + uses + R"(
+  ret
+})",
+                                           passes::contractProducts);
+    return Shape{count(text, " fma "), count(text, " fmul "), count(text, " fadd ") + count(text, " fsub "),
+                 count(text, " fneg ")};
+  };
+  const std::string parameter = "  %4 = const i32 8\n  %5 = load f32 %4 [param]",
+                    constant = "  %5 = const f32 0x3fa00000",
+                    loaded = "  %4 = const i64 8\n  %5 = load f32 %4 [global]",
+                    variable = "  %3 = read i64 v3\n  %5 = load f32 %3 [param]",
+                    negated = "  %3 = const i32 8\n  %4 = load f32 %3 [constant]\n  %5 = fneg f32 %4";
+  const std::string sum = "  %21 = read f32 v1\n  %22 = fadd f32 %21, %2 {contract}\n  store %20, %22 [global]\n";
+  const std::string difference =
+      "  %23 = read f32 v1\n  %24 = fsub f32 %2, %23 {contract}\n  store %20, %24 [global]\n";
+  EXPECT_EQ(shapeBeyond(parameter, "", sum), (Shape{1, 0, 0, 0}));
+  EXPECT_EQ(shapeBeyond(constant, "", sum), (Shape{1, 0, 0, 0}));
+  EXPECT_EQ(shapeBeyond(negated, "", sum), (Shape{1, 0, 0, 1}));
+  EXPECT_EQ(shapeBeyond(loaded, "", sum), (Shape{0, 1, 1, 0}));
+  EXPECT_EQ(shapeBeyond(parameter, "", sum + difference), (Shape{2, 0, 0, 1}));
+  // Behind a call; all uses have to be sums that take it; and a register may hold something else.
+  const std::string call = "  %10 = fdiv f32 %1, %2\n  write v2, %10\n";
+  EXPECT_EQ(shapeBeyond(parameter, call + "  %11 = fadd f32 %7, %10 {contract}\n  write v3, %11\n", ""),
+            (Shape{1, 0, 0, 0}));
+  EXPECT_EQ(shapeBeyond(parameter, "", sum + "  store %20, %21 [global]\n"), (Shape{0, 1, 1, 0}));
+  EXPECT_EQ(shapeBeyond(parameter, "  write v1, %2\n", sum), (Shape{0, 1, 1, 0}));
+  EXPECT_EQ(shapeBeyond(parameter, "", sum + "  write v0, %2\n"), (Shape{0, 1, 1, 0}));
+  EXPECT_EQ(shapeBeyond(parameter + "\n  write v1, %2", "", sum), (Shape{1, 0, 0, 0}));
+}
+
+// Nor where another way brings another number to the sum.
+TEST(Contraction, LeavesProductsThatOnlySomeWaysBring) {
+  const auto text = [](const std::string& other) {
+    return test::runPass(R"(kernel @k {
+  var v0 f32
+b0:
+  %0 = const i64 64
+  %1 = load f32 %0 [global]
+  %2 = const i32 8
+  %3 = load f32 %2 [param]
+  %4 = flt bool %1, %3
+  br %4, b1, b2
+b1:
+  %5 = fmul f32 %1, %3 {contract}
+  write v0, %5
+  br b3
+b2:
+)" + other + R"(
+  br b3
+b3:
+  %8 = read f32 v0
+  %9 = fadd f32 %8, %1 {contract}
+  store %0, %9 [global]
+  ret
+})",
+                         passes::contractProducts);
+  };
+  EXPECT_EQ(count(text("  write v0, %1\n"), " fma "), 0u);
+  EXPECT_EQ(count(text("  %6 = fmul f32 %1, %3 {contract}\n  write v0, %6\n"), " fma "), 0u);
+  EXPECT_EQ(count(text(""), " fma "), 1u);
+}
+
 TEST(Contraction, KnowsWhichValueARegisterHas) {
   // The sum reads what was written before the product.
   EXPECT_EQ(shapeOf(R"(

@@ -124,6 +124,41 @@ __global__ void between(const float* in, float* out, int* flags) {
 }
 constexpr int kBetween = 10;
 
+// Products with a parameter or a constant are taken into sums behind calls and branches too, and into loops.
+template <class T>
+__global__ void beyond(const T* in, T* out, T factor, int* flags) {
+  using O = Ops<T>;
+  const T a = in[threadIdx.x], b = in[threadIdx.x + kThreads], c = in[threadIdx.x + 2 * kThreads],
+          d = in[threadIdx.x + 3 * kThreads];
+  int at = threadIdx.x;
+  auto put = [&](T value) { out[at] = value, at += kThreads; };
+  auto call = [&](T x) {  // ptxas calls a function for the quotient
+    long long wide = flags[threadIdx.x & 7];
+    wide = (wide << 33) / (wide * wide + 7);
+    if (wide == 1) atomicAdd(flags + 4, 1);
+    return x;
+  };
+  T product = O::mul(a, factor), other = O::mul(call(b), d);
+  put(O::sub(product, other));
+  product = O::mul(a, factor), other = O::mul(call(b), d);
+  put(O::add(other, product));
+  product = O::mul(O::neg(b), T(3));
+  put(O::add(call(c), O::neg(product)));
+  product = O::mul(c, factor);
+  T sum = d;
+  for (int i = 0; i < flags[5]; ++i) sum = O::add(O::mulRn(sum, a), product);
+  put(sum);
+  product = O::mul(d, factor);
+  put(O::add(product, call(a)));
+  put(O::sub(product, b));
+  product = O::mul(b, factor);
+  put(call(product));
+  put(O::add(product, a));
+  product = O::mul(a, d);
+  put(O::add(call(product), c));
+}
+constexpr int kBeyond = 9;
+
 // What people write: complex numbers, determinants, a two-sum of products.
 __global__ void written(const double* in, double* out) {
   const double a = in[threadIdx.x], b = in[threadIdx.x + kThreads], c = in[threadIdx.x + 2 * kThreads],
@@ -150,12 +185,22 @@ int main() {
   expressions<unsigned, 80, 95>("half2", pairs);
   DeviceArray<float> f(floats), a(kBetween * kThreads);
   DeviceArray<double> g(doubles), b(6 * kThreads);
-  DeviceArray<int> flags(std::vector<int>{0, 1, 0, 1, 0, 5});
+  DeviceArray<int> flags(std::vector<int>{0, 1, 0, 1, 0, 5, 9, 2});
   between<<<1, kThreads>>>(f.get(), a.get(), flags.get());
   written<<<1, kThreads>>>(g.get(), b.get());
+  DeviceArray<float> c(kBeyond * kThreads);
+  DeviceArray<double> d(kBeyond * kThreads);
+  beyond<float><<<1, kThreads>>>(f.get(), c.get(), 1.7f, flags.get());
+  beyond<double><<<1, kThreads>>>(g.get(), d.get(), -0.3, flags.get());
   finish();
   const std::vector<float> found = a.host();
   for (int i = 0; i < kBetween; ++i)
     show("between", std::vector<float>(found.begin() + i * kThreads, found.begin() + (i + 1) * kThreads), 2);
   show("written", b.host(), 6);
+  const std::vector<float> singles = c.host();
+  for (int i = 0; i < kBeyond; ++i)
+    show("beyond", std::vector<float>(singles.begin() + i * kThreads, singles.begin() + (i + 1) * kThreads), 2);
+  const std::vector<double> wide = d.host();
+  for (int i = 0; i < kBeyond; ++i)
+    show("beyond, double", std::vector<double>(wide.begin() + i * kThreads, wide.begin() + (i + 1) * kThreads), 2);
 }

@@ -31,8 +31,11 @@ std::vector<bool> findDependents(const ir::Function& function, const std::functi
   bool isStored = false;
   auto depends = [&](const Instruction& i) {
     if (i.op == ir::Op::Load) return isStored;
+    if (i.op == ir::Op::Store) {
+      isStored |= found[i.operands[1]->id];
+      return false;
+    }
     const bool isFed = std::ranges::any_of(i.operands, [&](const Instruction* operand) { return found[operand->id]; });
-    if (i.op == ir::Op::Store) isStored |= isFed;
     return isSource(i) || (isFed && passesOn(i));
   };
   for (bool changed = true; changed;) {

@@ -13,7 +13,7 @@ std::vector<bool> findDependencies(const ir::Function& function, const std::vect
                                    const std::function<bool(const ir::Instruction&)>& follows);
 
 // By instruction id: what depends on a value for which `isSource` holds, through instructions for which `passesOn`
-// holds or through memory, where any load may give whatever is stored. The sources themselves are found too.
+// holds or through memory, where any load may give whatever is stored anywhere. The sources themselves are found too.
 std::vector<bool> findDependents(const ir::Function& function,
                                  const std::function<bool(const ir::Instruction&)>& isSource,
                                  const std::function<bool(const ir::Instruction&)>& passesOn);

@@ -1,12 +1,13 @@
 #include "translator/passes/contraction.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "translator/analyses/writes_across.h"
 #include "translator/ir/builder.h"
 
 namespace mulciber::passes {
@@ -32,28 +33,60 @@ bool isCallForPtxas(const Instruction& i) {
   }
 }
 
-// What other blocks see of a block's values.
-struct Outside {
-  std::vector<bool> variables;  // read in some block before it is written there
-  std::vector<bool> values;     // by id: used in another block, or by a terminator
+// What is known of variables and values before any product is looked at.
+struct Registers {
+  std::vector<bool> areReadOutside;            // variables: in some block before they are written there, or by callers
+  std::vector<const Instruction*> onlyWrites;  // of variables: null if there are several, or callers read it
+  std::vector<bool> areReturned;               // variables
+  std::vector<bool> valuesUsedOutside;         // by id: in another block, or by a terminator
 
-  explicit Outside(const ir::Function& function)
-      : variables(function.variables.size()), values(function.instructionIdBound()) {
+  explicit Registers(const ir::Function& function)
+      : areReadOutside(function.variables.size()),
+        onlyWrites(function.variables.size()),
+        areReturned(function.variables.size()),
+        valuesUsedOutside(function.instructionIdBound()) {
     std::vector<const Block*> homes(function.instructionIdBound());
     for (const Block* block : function.blocks)
       for (const Instruction* i : block->instructions) homes[i->id] = block;
-    for (ir::VariableId variable : function.returns) variables[variable] = true;
+    std::vector<unsigned> writeCounts(function.variables.size());
     std::vector<const Block*> writers(function.variables.size());
     for (const Block* block : function.blocks) {
       for (const Instruction* i : block->instructions) {
-        if (i->op == Op::WriteVar) writers[i->payload] = block;
-        if (i->op == Op::ReadVar && writers[i->payload] != block) variables[i->payload] = true;
+        if (i->op == Op::WriteVar) {
+          writers[i->payload] = block;
+          onlyWrites[i->payload] = ++writeCounts[i->payload] == 1 ? i : nullptr;
+        }
+        if (i->op == Op::ReadVar && writers[i->payload] != block) areReadOutside[i->payload] = true;
         for (const Instruction* operand : i->operands)
-          if (homes[operand->id] != block) values[operand->id] = true;
+          if (homes[operand->id] != block) valuesUsedOutside[operand->id] = true;
       }
-      if (block->terminator.value) values[block->terminator.value->id] = true;
+      if (block->terminator.value) valuesUsedOutside[block->terminator.value->id] = true;
+    }
+    for (ir::VariableId variable : function.returns) {
+      areReadOutside[variable] = areReturned[variable] = true;
+      onlyWrites[variable] = nullptr;
     }
   }
+
+  // What an instruction of ptxas's can have as an operand in place of a register: a constant, a parameter of the
+  // kernel, or a number at a fixed place in constant memory.
+  bool isConstantOperand(const Instruction* value) const {
+    for (int steps = 0; steps < mostSteps; ++steps) {
+      if (value->isConstant()) return true;
+      if (value->op == Op::Load)
+        return (value->memory.space == ir::Space::Param || value->memory.space == ir::Space::Constant) &&
+               value->operands[0]->isConstant();
+      if (value->op == Op::Bitcast || value->op == Op::FNeg) {
+        value = value->operands[0];
+      } else if (value->op == Op::ReadVar && onlyWrites[value->payload]) {
+        value = onlyWrites[value->payload]->operands[0];
+      } else {
+        return false;
+      }
+    }
+    return false;
+  }
+  static constexpr int mostSteps = 8;
 };
 
 // A value that is the product of a multiplication, or its negation.
@@ -62,17 +95,23 @@ struct Product {
   bool isNegated = false;
 };
 
-class BlockContraction {
+class FunctionContraction {
  public:
-  // `products` has a place for each value of the function.
-  BlockContraction(ir::Function& function, Block& block, const Outside& outside, std::vector<Product>& products)
-      : function_(function), block_(block), outside_(outside), products_(products) {}
+  explicit FunctionContraction(ir::Function& function)
+      : function_(function),
+        registers_(function),
+        products_(function.instructionIdBound()),
+        lastWrites_(function.variables.size()),
+        areReadBefore_(function.variables.size()),
+        holdProducts_(function.variables.size()),
+        across_(function) {}
 
   bool run() {
-    findUses();
+    for (const Block* block : function_.blocks) findUses(*block);
     for (const bool isOnlyUse : {true, false})
-      for (const Instruction* i : block_.instructions)
-        if (isSum(*i) && i->fp.contracts && !fused_.contains(i)) choose(*i, isOnlyUse);
+      for (const Block* block : function_.blocks)
+        for (const Instruction* i : block->instructions)
+          if (isSum(*i) && i->fp.contracts && !fused_.contains(i)) choose(*i, isOnlyUse);
     if (fused_.empty()) return false;
     rewrite();
     return true;
@@ -82,11 +121,19 @@ class BlockContraction {
   struct Uses {
     std::vector<Instruction*> sums;
     std::vector<const Instruction*> carriers;  // bring it from register to register
+    const Block* home = nullptr;
     unsigned segment = 0;
-    bool areOther = false;  // not all of them are sums that may take it
+    bool isOfConstant = false;  // ptxas takes it into sums of any block
+    bool areOther = false;      // not all of them are sums that may take it
+  };
+  struct Write {
+    const Block* block = nullptr;
+    const Instruction* instruction = nullptr;
   };
 
-  Product productOf(const Instruction* value) const { return products_[value->id]; }
+  Product productOf(const Instruction* value) const {
+    return value->id < products_.size() ? products_[value->id] : Product{};
+  }
 
   // Whether the result is the operand's product, so that what uses the result is what counts.
   static bool carries(const Instruction& i, const Product& product) {
@@ -94,39 +141,63 @@ class BlockContraction {
     return i.op == Op::FNeg && i.type == product.multiplication->type && i.fp.flush == product.multiplication->fp.flush;
   }
 
-  void findUses() {
-    std::vector<const Instruction*> writes(function_.variables.size());  // the last of each variable
-    unsigned segment = 0;
-    for (Instruction* i : block_.instructions) {
-      if (isCallForPtxas(*i)) ++segment;
+  void findUses(const Block& block) {
+    ++segment_;
+    for (Instruction* i : block.instructions) {
+      if (isCallForPtxas(*i)) ++segment_;
       if (i->op == Op::FMul && i->fp.contracts) {
         products_[i->id] = {i, false};
-        uses_[i].segment = segment;
+        Uses& uses = uses_[i];
+        uses.home = &block;
+        uses.segment = segment_;
+        uses.isOfConstant =
+            std::ranges::any_of(i->operands, [&](const Instruction* x) { return registers_.isConstantOperand(x); });
       }
-      if (i->op == Op::ReadVar && writes[i->payload]) follow(*i, productOf(writes[i->payload]->operands[0]));
-      if (i->op == Op::WriteVar) writes[i->payload] = i;
-      for (size_t k = 0; k < i->operands.size(); ++k) {
-        const Product product = productOf(i->operands[k]);
-        if (!product.multiplication) continue;
-        Uses& uses = uses_[product.multiplication];
-        if (carries(*i, product)) {
-          follow(*i, {product.multiplication, product.isNegated != (i->op == Op::FNeg)});
-          continue;
-        }
-        const bool mayTake = isSum(*i) && i->fp.contracts && i->type == product.multiplication->type &&
-                             i->fp.flush == product.multiplication->fp.flush && uses.segment == segment &&
-                             std::find(uses.sums.begin(), uses.sums.end(), i) == uses.sums.end();
-        if (mayTake) uses.sums.push_back(i);
-        else uses.areOther = true;
-      }
-    }
-    for (const Instruction* i : block_.instructions)
-      if (const Product product = productOf(i); product.multiplication && outside_.values[i->id])
+      if (i->op == Op::ReadVar) findProductIn(*i, block);
+      if (i->op == Op::WriteVar) lastWrites_[i->payload] = {&block, i};
+      for (const Instruction* operand : i->operands)
+        if (const Product product = productOf(operand); product.multiplication) addUse(*i, product);
+      if (const Product product = productOf(i); product.multiplication && registers_.valuesUsedOutside[i->id])
         uses_[product.multiplication].areOther = true;
-    for (ir::VariableId variable = 0; variable < writes.size(); ++variable)
-      if (writes[variable] && outside_.variables[variable])
-        if (const Product product = productOf(writes[variable]->operands[0]); product.multiplication)
-          uses_[product.multiplication].areOther = true;
+    }
+    for (const Instruction* i : block.instructions) {
+      if (i->op != Op::WriteVar || lastWrites_[i->payload].instruction != i) continue;
+      if (const Product product = productOf(i->operands[0]); product.multiplication && !reaches(*i, product))
+        uses_[product.multiplication].areOther = true;
+    }
+  }
+  void findProductIn(const Instruction& read, const Block& block) {
+    const Write& last = lastWrites_[read.payload];
+    if (last.block == &block) return follow(read, productOf(last.instruction->operands[0]));
+    const Instruction* write = registers_.onlyWrites[read.payload];
+    if (write && !last.instruction) areReadBefore_[read.payload] = true;
+    if (!write && holdProducts_[read.payload]) write = across_.writeOf(&read);
+    if (!write) return;
+    if (const Product product = productOf(write->operands[0]);
+        product.multiplication && uses_[product.multiplication].isOfConstant)
+      follow(read, product);
+  }
+  // Whether all that read what is written are seen to: in the same block, or behind it where they see nothing else.
+  bool reaches(const Instruction& write, const Product& product) {
+    const uint64_t variable = write.payload;
+    if (!registers_.areReadOutside[variable]) return true;
+    if (!uses_[product.multiplication].isOfConstant || registers_.areReturned[variable]) return false;
+    if (registers_.onlyWrites[variable]) return !areReadBefore_[variable];
+    if (!across_.isClear(&write)) return false;
+    return holdProducts_[variable] = true;
+  }
+  void addUse(Instruction& i, const Product& product) {
+    Uses& uses = uses_[product.multiplication];
+    if (carries(i, product)) {
+      follow(i, {product.multiplication, product.isNegated != (i.op == Op::FNeg)});
+      return;
+    }
+    const bool mayTake = isSum(i) && i.fp.contracts && i.type == product.multiplication->type &&
+                         i.fp.flush == product.multiplication->fp.flush &&
+                         (uses.isOfConstant || uses.segment == segment_) &&
+                         std::find(uses.sums.begin(), uses.sums.end(), &i) == uses.sums.end();
+    if (mayTake) uses.sums.push_back(&i);
+    else uses.areOther = true;
   }
 
   void follow(const Instruction& carrier, const Product& product) {
@@ -171,18 +242,36 @@ class BlockContraction {
       dead.insert(dead.end(), uses.carriers.begin(), uses.carriers.end());
     }
     std::sort(dead.begin(), dead.end());
-    Block rewritten;
-    ir::Builder b(function_, &rewritten);
-    for (Instruction* i : block_.instructions) {
-      if (const auto found = fused_.find(i); found != fused_.end()) fuse(b, *i, found->second);
-      if (!std::binary_search(dead.begin(), dead.end(), i)) rewritten.instructions.push_back(i);
+    for (const Block* block : function_.blocks)
+      for (const Instruction* i : block->instructions)
+        if (const auto found = fused_.find(i); found != fused_.end()) carryFactors(*i, found->second, *block);
+    for (Block* block : function_.blocks) {
+      Block rewritten;
+      ir::Builder b(function_, &rewritten);
+      for (Instruction* i : block->instructions) {
+        if (const auto found = fused_.find(i); found != fused_.end()) fuse(b, *i, found->second, *block);
+        if (!std::binary_search(dead.begin(), dead.end(), i)) rewritten.instructions.push_back(i);
+        if (const auto found = factors_.find(i); found != factors_.end())
+          for (size_t n : {0, 1}) b.write(found->second[n], i->operands[n]);
+      }
+      block->instructions = std::move(rewritten.instructions);
     }
-    block_.instructions = std::move(rewritten.instructions);
+  }
+  // To a sum in another block, the factors come in variables.
+  void carryFactors(const Instruction& sum, unsigned place, const Block& block) {
+    const Instruction* multiplication = productOf(sum.operands[place]).multiplication;
+    if (uses_[multiplication].home == &block || factors_.contains(multiplication)) return;
+    for (size_t n : {0, 1})
+      factors_[multiplication][n] = function_.addVariable(multiplication->type, n == 0 ? "factor" : "other");
   }
 
-  void fuse(ir::Builder& b, Instruction& sum, unsigned place) {
+  void fuse(ir::Builder& b, Instruction& sum, unsigned place, const Block& block) {
     const Product product = productOf(sum.operands[place]);
     Instruction *x = product.multiplication->operands[0], *y = product.multiplication->operands[1];
+    if (uses_[product.multiplication].home != &block) {
+      x = b.read(factors_[product.multiplication][0]);
+      y = b.read(factors_[product.multiplication][1]);
+    }
     Instruction* addend = sum.operands[1 - place];
     const bool isDifference = sum.op == Op::FSub;
     if (product.isNegated != (isDifference && place == 1)) x = b.unary(Op::FNeg, x);
@@ -192,32 +281,28 @@ class BlockContraction {
   }
 
   ir::Function& function_;
-  Block& block_;
-  const Outside& outside_;
-  std::vector<Product>& products_;                          // by id
-  std::unordered_map<const Instruction*, Uses> uses_;       // of multiplications
-  std::unordered_map<const Instruction*, unsigned> fused_;  // of sums: which operand they take
+  const Registers registers_;
+  unsigned segment_ = 0;             // between two calls
+  std::vector<Product> products_;    // by id
+  std::vector<Write> lastWrites_;    // of variables
+  std::vector<bool> areReadBefore_;  // variables: before their only write, as the function's text goes
+  std::vector<bool> holdProducts_;   // variables: that are written several times, once with a product at least
+  analyses::WritesAcross across_;
+  std::unordered_map<const Instruction*, Uses> uses_;                              // of multiplications
+  std::unordered_map<const Instruction*, unsigned> fused_;                         // of sums: which operand they take
+  std::unordered_map<const Instruction*, std::array<ir::VariableId, 2>> factors_;  // of multiplications, elsewhere
 };
 
 }  // namespace
 
 bool contractProducts(ir::Function& function) {
-  auto mayHaveOne = [](const Block* block) {
-    bool hasProduct = false, hasSum = false;
+  bool hasProduct = false, hasSum = false;
+  for (const Block* block : function.blocks)
     for (const Instruction* i : block->instructions) {
       hasProduct |= i->op == Op::FMul && i->fp.contracts;
       hasSum |= isSum(*i) && i->fp.contracts;
     }
-    return hasProduct && hasSum;
-  };
-  std::vector<Block*> blocks;
-  std::copy_if(function.blocks.begin(), function.blocks.end(), std::back_inserter(blocks), mayHaveOne);
-  bool changed = false;
-  if (!blocks.empty()) {
-    const Outside outside(function);
-    std::vector<Product> products(function.instructionIdBound());
-    for (Block* block : blocks) changed |= BlockContraction(function, *block, outside, products).run();
-  }
+  const bool changed = hasProduct && hasSum && FunctionContraction(function).run();
   for (Block* block : function.blocks)
     for (Instruction* i : block->instructions) i->fp.contracts = false;
   return changed;
