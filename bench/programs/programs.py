@@ -73,15 +73,17 @@ class Program:
             self.seconds[side].append(time.monotonic() - begin)
         return errors
 
-    def prepare(self, arguments, scratch):
-        """Builds it, and runs it once under Mulciber, which translates and compiles its kernels."""
+    def make(self):
         try:
             if self.build:
                 subprocess.run(self.build, shell=True, cwd=self.folder, check=True, capture_output=True, timeout=600)
         except subprocess.SubprocessError as error:
             self.problem = f"not built: {(getattr(error, 'stderr', None) or b'').decode(errors='replace')[-200:]}"
-            return
-        self.execute("ours", arguments, scratch, keep=False, seconds=arguments.prepare_seconds)
+
+    def prepare(self, arguments, scratch):
+        """Runs it once under Mulciber, which translates and compiles its kernels."""
+        if not self.problem:
+            self.execute("ours", arguments, scratch, keep=False, seconds=arguments.prepare_seconds)
 
     def profile(self, arguments, scratch):
         """The time of each kernel, natively where there is a library that tells it."""
@@ -121,7 +123,9 @@ class Program:
 
 def measure(programs, arguments, scratch, end):
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        list(pool.map(lambda program: program.prepare(arguments, scratch) if time.monotonic() < end else None, programs))
+        # All builds first: compilers beside a first run would use up its time.
+        for step in (Program.make, lambda program: program.prepare(arguments, scratch)):
+            list(pool.map(lambda program: step(program) if time.monotonic() < end else None, programs))
     print(f"{sum(not program.problem for program in programs)} of {len(programs)} programs run", file=sys.stderr)
     # Many at once make the driver lose some of what it keeps of their kernels: each runs once more by itself.
     for program in programs:
