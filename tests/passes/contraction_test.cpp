@@ -201,7 +201,9 @@ b1:
                     constant = "  %5 = const f32 0x3fa00000",
                     loaded = "  %4 = const i64 8\n  %5 = load f32 %4 [global]",
                     variable = "  %3 = read i64 v3\n  %5 = load f32 %3 [param]",
-                    negated = "  %3 = const i32 8\n  %4 = load f32 %3 [constant]\n  %5 = fneg f32 %4";
+                    negated =
+                        "  %8 = input i64 ModuleData\n  %9 = const i64 8\n  %3 = add i64 %8, %9\n"
+                        "  %4 = load f32 %3 [global const]\n  %5 = fneg f32 %4";
   const std::string sum = "  %21 = read f32 v1\n  %22 = fadd f32 %21, %2 {contract}\n  store %20, %22 [global]\n";
   const std::string difference =
       "  %23 = read f32 v1\n  %24 = fsub f32 %2, %23 {contract}\n  store %20, %24 [global]\n";

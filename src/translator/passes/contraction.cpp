@@ -70,23 +70,34 @@ struct Registers {
 
   // What an instruction of ptxas's can have as an operand in place of a register: a constant, a parameter of the
   // kernel, or a number at a fixed place in constant memory.
-  bool isConstantOperand(const Instruction* value) const {
-    for (int steps = 0; steps < mostSteps; ++steps) {
-      if (value->isConstant()) return true;
-      if (value->op == Op::Load)
-        return (value->memory.space == ir::Space::Param || value->memory.space == ir::Space::Constant) &&
-               value->operands[0]->isConstant();
-      if (value->op == Op::Bitcast || value->op == Op::FNeg) {
-        value = value->operands[0];
-      } else if (value->op == Op::ReadVar && onlyWrites[value->payload]) {
-        value = onlyWrites[value->payload]->operands[0];
-      } else {
-        return false;
-      }
+  bool isConstantOperand(const Instruction* value, int depth = 0) const {
+    if (value->isConstant()) return true;
+    if (depth >= deepest) return false;
+    switch (value->op) {
+      case Op::Load:
+        return (value->memory.space == ir::Space::Param || value->memory.isConstant) && isFixed(value->operands[0]);
+      case Op::Bitcast:
+      case Op::FNeg: return isConstantOperand(value->operands[0], depth + 1);
+      case Op::ReadVar:
+        return onlyWrites[value->payload] && isConstantOperand(onlyWrites[value->payload]->operands[0], depth + 1);
+      default: return false;
     }
-    return false;
   }
-  static constexpr int mostSteps = 8;
+
+ private:
+  bool isFixed(const Instruction* address, int depth = 0) const {
+    if (address->isConstant()) return true;
+    if (depth >= deepest) return false;
+    switch (address->op) {
+      case Op::Input: return static_cast<ir::InputKind>(address->payload) == ir::InputKind::ModuleData;
+      case Op::Add: return isFixed(address->operands[0], depth + 1) && isFixed(address->operands[1], depth + 1);
+      case Op::ReadVar:
+        return onlyWrites[address->payload] && isFixed(onlyWrites[address->payload]->operands[0], depth + 1);
+      default: return false;
+    }
+  }
+
+  static constexpr int deepest = 8;
 };
 
 // A value that is the product of a multiplication, or its negation.
