@@ -254,6 +254,37 @@ b3:
   EXPECT_EQ(count(text(""), " fma "), 1u);
 }
 
+// Behind the loop, v1 holds the product of the round before the last.
+TEST(Contraction, LeavesProductsOfEarlierRounds) {
+  const std::string text = test::runPass(R"(kernel @k {
+  var v0 f32
+  var v1 f32
+b0:
+  br b1
+b1:
+  %0 = const i64 64
+  %1 = load f32 %0 [global]
+  %2 = const i32 8
+  %3 = load f32 %2 [param]
+  %4 = fmul f32 %1, %3 {contract}
+  write v0, %4
+  %5 = flt bool %1, %3
+  br %5, b2, b3
+b2:
+  %6 = read f32 v0
+  write v1, %6
+  br b1
+b3:
+  %7 = read f32 v1
+  %8 = fadd f32 %7, %3 {contract}
+  %9 = const i64 64
+  store %9, %8 [global]
+  ret
+})",
+                                         passes::contractProducts);
+  EXPECT_EQ(count(text, " fma "), 0u) << text;
+}
+
 TEST(Contraction, KnowsWhichValueARegisterHas) {
   // The sum reads what was written before the product.
   EXPECT_EQ(shapeOf(R"(

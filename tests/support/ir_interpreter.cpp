@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "translator/ir/dominators.h"
@@ -177,6 +178,21 @@ class Lane {
     result.stores.push_back({address, value});
   }
 
+  uint64_t ofSingles(const Instruction& instruction, uint64_t a, uint64_t b, uint64_t c) {
+    const auto single = [](uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); };
+    const float x = single(a), y = single(b);
+    const auto bits = [](float value) -> uint64_t { return std::bit_cast<uint32_t>(value); };
+    switch (instruction.op) {
+      case Op::UToF: return bits(static_cast<float>(a));
+      case Op::FNeg: return a ^ 0x8000'0000;
+      case Op::FAdd: return bits(x + y);
+      case Op::FSub: return bits(x - y);
+      case Op::FMul: return bits(x * y);
+      case Op::Fma: return bits(std::fma(x, y, single(c)));
+      default: result.error = "cannot run " + std::string(ir::mnemonic(instruction.op)); return 0;
+    }
+  }
+
   uint64_t evaluate(const Instruction& instruction) {
     Frame& frame = frames_.back();
     ir::Type type = instruction.operands.empty() ? instruction.type : instruction.operands[0]->type;
@@ -257,7 +273,10 @@ class Lane {
       case Op::Expect:
       case Op::Yield:
       case Op::WarpBarrier: return 0;
-      default: result.error = "cannot run " + std::string(ir::mnemonic(instruction.op)); return 0;
+      default:
+        if (instruction.type == ir::F32) return ofSingles(instruction, a, b, c);
+        result.error = "cannot run " + std::string(ir::mnemonic(instruction.op));
+        return 0;
     }
   }
 

@@ -1,4 +1,5 @@
-// Runs IR of integers and booleans: the judge of passes that must not change what a function does.
+// Runs IR of integers and booleans, and the simplest f32 arithmetic: the judge of passes that must not change what a
+// function does.
 #pragma once
 
 #include <cstdint>

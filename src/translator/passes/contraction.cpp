@@ -192,7 +192,10 @@ class FunctionContraction {
   bool reaches(const Instruction& write, const Product& product) {
     const uint64_t variable = write.payload;
     if (!registers_.areReadOutside[variable]) return true;
-    if (!uses_[product.multiplication].isOfConstant || registers_.areReturned[variable]) return false;
+    const Uses& uses = uses_[product.multiplication];
+    if (!uses.isOfConstant || registers_.areReturned[variable]) return false;
+    // A copy that another block makes may be older than the factors by one round of a loop.
+    if (lastWrites_[variable].block != uses.home) return false;
     if (registers_.onlyWrites[variable]) return !areReadBefore_[variable];
     if (!across_.isClear(&write)) return false;
     return holdProducts_[variable] = true;
