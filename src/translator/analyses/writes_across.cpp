@@ -1,7 +1,6 @@
 #include "translator/analyses/writes_across.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 namespace mulciber::analyses {
@@ -25,6 +24,10 @@ bool WritesAcross::isClear(const Instruction* write) {
   const Variable& variable = resolved(static_cast<ir::VariableId>(write->payload));
   const auto found = variable.areClear.find(write);
   return found != variable.areClear.end() && found->second;
+}
+
+bool WritesAcross::isSeen(const Instruction* write) {
+  return resolved(static_cast<ir::VariableId>(write->payload)).areSeen.contains(write);
 }
 
 WritesAcross::Variable& WritesAcross::resolved(ir::VariableId id) {
@@ -68,6 +71,7 @@ void WritesAcross::spread(Variable& variable, const Block& from, const Instructi
     const auto place = variable.places.find(block);
     if (place != variable.places.end()) {
       for (const Instruction* read : place->second.reads) {
+        variable.areSeen.insert(write);
         const auto [found, isNew] = variable.writes.try_emplace(read, write);
         if (!isNew && found->second != write) found->second = nullptr;
         if (order_.at(block) <= order_.at(&from)) variable.areClear[write] = false;

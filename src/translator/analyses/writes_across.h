@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "translator/ir/ir.h"
@@ -18,6 +19,8 @@ class WritesAcross {
   // function's text, and the same is true of the variable's other writes. False as well where there is too much to
   // look at.
   bool isClear(const ir::Instruction* write);
+  // Whether a read in another block, or in another round of its own, may see it.
+  bool isSeen(const ir::Instruction* write);
 
  private:
   struct Place {                                // what a block does with a variable
@@ -28,6 +31,7 @@ class WritesAcross {
     std::unordered_map<const ir::Block*, Place> places;
     std::unordered_map<const ir::Instruction*, const ir::Instruction*> writes;  // of reads: null if several
     std::unordered_map<const ir::Instruction*, bool> areClear;                  // of writes
+    std::unordered_set<const ir::Instruction*> areSeen;                         // of writes
     bool isResolved = false;
   };
 

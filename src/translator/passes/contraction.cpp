@@ -194,10 +194,11 @@ class FunctionContraction {
     if (!registers_.areReadOutside[variable]) return true;
     const Uses& uses = uses_[product.multiplication];
     if (!uses.isOfConstant || registers_.areReturned[variable]) return false;
+    const bool isOnly = registers_.onlyWrites[variable];
+    if (isOnly ? areReadBefore_[variable] : !across_.isClear(&write)) return false;
+    if (!isOnly && !across_.isSeen(&write)) return true;
     // A copy that another block makes may be older than the factors by one round of a loop.
     if (lastWrites_[variable].block != uses.home) return false;
-    if (registers_.onlyWrites[variable]) return !areReadBefore_[variable];
-    if (!across_.isClear(&write)) return false;
     return holdProducts_[variable] = true;
   }
   void addUse(Instruction& i, const Product& product) {
