@@ -56,6 +56,11 @@ const Move moves[] = {
     {"mul.ftz.f32 {m}, 0f3F800000, {a};", [](float x) { return x; }},
     {"mul.ftz.f32 {m}, {a}, 0fBF800000;", [](float x) { return -x; }},
     {"mul.rm.ftz.f32 {m}, {a}, 0f3F800000;", [](float x) { return x; }},
+    // Compilers resolve the selection.
+    {"setp.lt.s32 %p1, {x}, {x}; selp.f32 {z}, 0f40000000, 0f3F800000, %p1; mul.ftz.f32 {m}, {a}, {z};",
+     [](float x) { return x; }},
+    {"setp.lt.s32 %p1, {x}, {x}; selp.f32 {z}, 0f40000000, 0f80000000, %p1; add.ftz.f32 {m}, {a}, {z};",
+     [](float x) { return x; }},
     {"mul.sat.ftz.f32 {m}, {a}, 0f3F800000;", clamped},
     {"fma.rn.ftz.f32 {m}, {a}, 0f3F800000, 0f80000000;", [](float x) { return x; }},
     {"fma.rn.ftz.f32 {m}, {a}, 0f3F800000, 0f00000000;", [](float x) { return x + 0.0f; }},

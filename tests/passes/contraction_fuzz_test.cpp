@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "support/ir_interpreter.h"
+#include "support/lane_checks.h"
 #include "support/random_function.h"
 #include "support/setting.h"
 #include "translator/ir/builder.h"
@@ -90,17 +90,11 @@ TEST(ContractionFuzz, KeepsWhatIsStored) {
     function->renumber();
     ASSERT_EQ(ir::verify(*function), "") << "seed " << seed;
     const std::string before = ir::print(*function);
-    std::vector<test::LaneResult> wanted;
-    for (uint32_t lane = 0; lane < laneCount; ++lane) wanted.push_back(test::runLane(*function, lane, maxStores, 0));
+    const std::vector<test::LaneResult> expected = test::runLanes(*function, laneCount, maxStores, 0);
     changed += passes::contractProducts(*function);
-    ASSERT_EQ(ir::verify(*function), "") << "seed " << seed;
-    for (uint32_t lane = 0; lane < laneCount; ++lane) {
-      const test::LaneResult got = test::runLane(*function, lane, maxStores, 0);
-      ASSERT_EQ(got.error, "") << "seed " << seed;
-      ASSERT_EQ(got.stores, wanted[lane].stores) << "seed " << seed << ", lane " << lane << "\n"
-                                                 << before << "\nafter\n"
-                                                 << ir::print(*function);
-    }
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + before + ir::print(*function));
+    ASSERT_EQ(ir::verify(*function), "");
+    ASSERT_NO_FATAL_FAILURE(test::expectSame(expected, test::runLanes(*function, laneCount, maxStores, 0)));
   }
   EXPECT_GT(changed, count / 10);
 }

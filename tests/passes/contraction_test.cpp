@@ -200,7 +200,7 @@ b1:
   const std::string parameter = "  %4 = const i32 8\n  %5 = load f32 %4 [param]",
                     constant = "  %5 = const f32 0x3fa00000",
                     loaded = "  %4 = const i64 8\n  %5 = load f32 %4 [global]",
-                    variable = "  %3 = read i64 v3\n  %5 = load f32 %3 [param]",
+                    variable = "  %3 = load i32 %0 [global]\n  %5 = load f32 %3 [param]",
                     negated =
                         "  %8 = input i64 ModuleData\n  %9 = const i64 8\n  %3 = add i64 %8, %9\n"
                         "  %4 = load f32 %3 [global const]\n  %5 = fneg f32 %4";
@@ -211,6 +211,7 @@ b1:
   EXPECT_EQ(shapeBeyond(constant, "", sum), (Shape{1, 0, 0, 0}));
   EXPECT_EQ(shapeBeyond(negated, "", sum), (Shape{1, 0, 0, 1}));
   EXPECT_EQ(shapeBeyond(loaded, "", sum), (Shape{0, 1, 1, 0}));
+  EXPECT_EQ(shapeBeyond(variable, "", sum), (Shape{0, 1, 1, 0}));
   EXPECT_EQ(shapeBeyond(parameter, "", sum + difference), (Shape{2, 0, 0, 1}));
   // Behind a call; all uses have to be sums that take it; and a register may hold something else.
   const std::string call = "  %10 = fdiv f32 %1, %2\n  write v2, %10\n";

@@ -2,7 +2,7 @@
 // that: what each lane stores must be the same, in the same order.
 #include <gtest/gtest.h>
 
-#include "support/ir_interpreter.h"
+#include "support/lane_checks.h"
 #include "support/random_function.h"
 #include "translator/ir/builder.h"
 #include "translator/ir/printer.h"
@@ -72,12 +72,6 @@ class Registers {
   std::vector<VariableId> asked_;
 };
 
-std::vector<test::LaneResult> runLanes(const ir::Function& function) {
-  std::vector<test::LaneResult> results;
-  for (uint32_t lane = 0; lane < laneCount; ++lane) results.push_back(test::runLane(function, lane, maxStores));
-  return results;
-}
-
 TEST(RegistersFuzz, EveryLaneDoesTheSame) {
   constexpr uint64_t count = 2000;
   uint64_t repeated = 0, constant = 0;
@@ -87,7 +81,7 @@ TEST(RegistersFuzz, EveryLaneDoesTheSame) {
         test::randomFunction(random, {.blocks = unsigned(3 + random() % 24), .terminates = random() % 2 != 0});
     Registers(random, *function).ask();
     ASSERT_EQ(ir::verify(*function), "") << "seed " << seed;
-    const std::vector<test::LaneResult> expected = runLanes(*function);
+    const std::vector<test::LaneResult> expected = test::runLanes(*function, laneCount, maxStores);
     const std::string before = ir::print(*function);
     for (const bool isConstant : {false, true}) {
       const bool changed =
@@ -95,12 +89,7 @@ TEST(RegistersFuzz, EveryLaneDoesTheSame) {
       (isConstant ? constant : repeated) += changed;
       SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + before + ir::print(*function));
       ASSERT_EQ(ir::verify(*function), "");
-      const std::vector<test::LaneResult> actual = runLanes(*function);
-      for (uint32_t lane = 0; lane < laneCount; ++lane) {
-        ASSERT_EQ(actual[lane].error, "");
-        ASSERT_EQ(actual[lane].stores, expected[lane].stores) << "lane " << lane;
-        ASSERT_EQ(actual[lane].finished, expected[lane].finished) << "lane " << lane;
-      }
+      ASSERT_NO_FATAL_FAILURE(test::expectSame(expected, test::runLanes(*function, laneCount, maxStores)));
     }
   }
   EXPECT_GT(repeated, count / 20);

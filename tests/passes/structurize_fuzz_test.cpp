@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "support/ir_interpreter.h"
+#include "support/lane_checks.h"
 #include "support/random_function.h"
 #include "support/setting.h"
 #include "translator/ir/printer.h"
@@ -34,20 +34,6 @@ class StructurizeFuzz : public testing::Test {
     result.constantBranches = random() % 2 != 0;
     return result;
   }
-
-  static std::vector<test::LaneResult> runLanes(const ir::Function& function, uint64_t junk) {
-    std::vector<test::LaneResult> results;
-    for (uint32_t lane = 0; lane < laneCount; ++lane) results.push_back(test::runLane(function, lane, maxStores, junk));
-    return results;
-  }
-
-  static void expectSame(const std::vector<test::LaneResult>& expected, const std::vector<test::LaneResult>& actual) {
-    for (uint32_t lane = 0; lane < laneCount; ++lane) {
-      ASSERT_EQ(actual[lane].error, "");
-      ASSERT_EQ(actual[lane].stores, expected[lane].stores) << "lane " << lane;
-      ASSERT_EQ(actual[lane].finished, expected[lane].finished) << "lane " << lane;
-    }
-  }
 };
 
 TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
@@ -56,16 +42,16 @@ TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
     std::mt19937_64 random(seed);
     auto function = test::randomFunction(random, options(random));
     ASSERT_EQ(ir::verify(*function), "") << "seed " << seed;
-    auto expected = runLanes(*function, 1);
+    auto expected = test::runLanes(*function, laneCount, maxStores, 1);
     std::string before = ir::print(*function);
     passes::structurize(*function);
     SCOPED_TRACE("seed " + std::to_string(seed) + (before.size() < 20000 ? "\n" + before + ir::print(*function) : ""));
     ASSERT_EQ(ir::verify(*function), "");
-    expectSame(expected, runLanes(*function, 2));
+    test::expectSame(expected, test::runLanes(*function, laneCount, maxStores, 2));
     if (HasFatalFailure()) return;
     passes::buildSsa(*function);
     ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);
-    expectSame(expected, runLanes(*function, 3));
+    test::expectSame(expected, test::runLanes(*function, laneCount, maxStores, 3));
     if (HasFatalFailure()) return;
     passes::simplify(*function);
     passes::foldBranches(*function);
@@ -73,7 +59,7 @@ TEST_F(StructurizeFuzz, KeepsWhatEveryLaneDoes) {
     passes::removeCommonSubexpressions(*function);
     passes::removeDeadInstructions(*function);
     ASSERT_EQ(ir::verify(*function), "") << ir::print(*function);
-    expectSame(expected, runLanes(*function, 4));
+    test::expectSame(expected, test::runLanes(*function, laneCount, maxStores, 4));
     if (HasFatalFailure()) return;
   }
 }

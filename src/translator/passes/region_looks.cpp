@@ -356,7 +356,7 @@ class Finder {
       case Op::FNeg:
       case Op::FAbs: return least(x[0]);
       case Op::Select: return std::min(least(x[1]), least(x[2]));
-      // Not the larger of both: they have to be one line, or several of which the least counts (divideFactors).
+      // One of the two and never the larger: divideFactors wants straight lines, or the least of several.
       case Op::FMul: return ofRange(*value) != none ? of(value) : least(x[0]) + least(x[1]);
       case Op::ReadVar: {
         const auto id = static_cast<VariableId>(value->payload);
