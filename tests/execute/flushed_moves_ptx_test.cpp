@@ -56,11 +56,30 @@ const Move moves[] = {
     {"mul.ftz.f32 {m}, 0f3F800000, {a};", [](float x) { return x; }},
     {"mul.ftz.f32 {m}, {a}, 0fBF800000;", [](float x) { return -x; }},
     {"mul.rm.ftz.f32 {m}, {a}, 0f3F800000;", [](float x) { return x; }},
-    // Compilers resolve the selection.
+    // Compilers resolve selections, unroll loops and know a block's shape.
     {"setp.lt.s32 %p1, {x}, {x}; selp.f32 {z}, 0f40000000, 0f3F800000, %p1; mul.ftz.f32 {m}, {a}, {z};",
      [](float x) { return x; }},
     {"setp.lt.s32 %p1, {x}, {x}; selp.f32 {z}, 0f40000000, 0f80000000, %p1; add.ftz.f32 {m}, {a}, {z};",
      [](float x) { return x; }},
+    {"setp.lt.s32 %p1, {x}, {x}; selp.f32 {z}, 0f40000000, 0f00000000, %p1; sub.ftz.f32 {m}, {a}, {z};",
+     [](float x) { return x; }},
+    {"setp.lt.s32 %p1, {x}, {x}; selp.f32 {z}, 0f40000000, 0f80000000, %p1; "
+     "fma.rn.ftz.f32 {m}, {a}, 0fBF800000, {z};",
+     [](float x) { return -x; }},
+    {"setp.lt.s32 %p1, {x}, 5; selp.f32 {z}, 0fBF800000, 0f3F800000, %p1; mul.ftz.f32 {m}, {a}, {z}; "
+     "mul.ftz.f32 {m}, {m}, {z};",
+     [](float x) { return x; }},
+    {"mov.f32 {z}, 0f00800000; mov.f32 {m}, 0f00000000; mov.u32 %r2, 0; round$: mul.ftz.f32 {z}, {z}, 0f3F000000; "
+     "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra round$; mov.f32 {m}, {z};",
+     [](float) { return 0.0f; }},
+    {"mov.u32 %r2, 3; round$: sub.u32 %r2, %r2, 1; cvt.rn.f32.u32 {z}, %r2; setp.ne.u32 %p1, %r2, 1; "
+     "@%p1 bra round$; mul.ftz.f32 {m}, {a}, {z};",
+     [](float x) { return x; }},
+    {"mov.u32 %r2, 2; round$: sub.u32 %r2, %r2, 1; cvt.rn.f32.u32 {z}, %r2; sub.ftz.f32 {m}, {a}, {z}; "
+     "setp.ne.u32 %p1, %r2, 0; @%p1 bra round$;",
+     [](float x) { return x; }},
+    {"mov.u32 %r2, %ntid.y; cvt.rn.f32.u32 {z}, %r2; mul.ftz.f32 {m}, {a}, {z};", [](float x) { return x; }},
+    {"mov.u32 %r2, %tid.z; cvt.rn.f32.u32 {z}, %r2; sub.ftz.f32 {m}, {a}, {z};", [](float x) { return x; }},
     {"mul.sat.ftz.f32 {m}, {a}, 0f3F800000;", clamped},
     {"fma.rn.ftz.f32 {m}, {a}, 0f3F800000, 0f80000000;", [](float x) { return x; }},
     {"fma.rn.ftz.f32 {m}, {a}, 0f3F800000, 0f00000000;", [](float x) { return x + 0.0f; }},
@@ -195,7 +214,7 @@ class FlushedMovesPtx : public PtxTest {
     std::string body;
     for (const Move& move : some)
       body += "ld.global.b32 {x}, [%rd1]; " + replaced(maker.text, "$", std::to_string(&move - some.data())) + " " +
-              move.text + " " + use.text +
+              replaced(move.text, "$", std::to_string(&move - some.data())) + " " + use.text +
               " st.global.b32 [%rd2], {z}; add.u64 %rd1, %rd1, 64; add.u64 %rd2, %rd2, 64;\n";
     for (const char* name : {"{x}", "{a}", "{m}", "{z}"}) body = replaced(body, name, std::string("%f") + name[1]);
     runPtx(R"(.version 8.0

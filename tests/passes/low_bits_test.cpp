@@ -60,6 +60,15 @@ TEST(LowBits, CarriesAreHiddenWhereTheyAreNotAdded) {
   EXPECT_FALSE(hides("  %4 = zext i64 %1\n  %5 = const i32 16\n  %6 = shr.u i64 %4, %5\n  %9 = mul i64 %6, %4\n"));
 }
 
+// The number whose lowest bit is taken is a carry itself.
+TEST(LowBits, OfCarriesOf64Bits) {
+  const std::string text =
+      "kernel @k structured ssa {\nb0:\n  %0 = input i64 LaunchState\n  %1 = load i64 %0 [global align 8]\n"
+      "  %2 = const i32 63\n  %3 = const i64 1\n  %4 = shr.u i64 %1, %2\n  %5 = and i64 %4, %3\n"
+      "  store %0, %5 [global align 8]\n  ret\n}\n";
+  EXPECT_NE(test::runPass(text, passes::hideLowBits).find("GridDimY"), std::string::npos);
+}
+
 TEST(LowBits, OthersStay) {
   EXPECT_FALSE(hides("  %4 = and i32 %1, %3\n  %9 = mul i32 %4, %3\n"));
   EXPECT_FALSE(hides("  %4 = and i32 %1, %2\n  %9 = add i32 %4, %3\n"));

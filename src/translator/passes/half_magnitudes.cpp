@@ -1,6 +1,6 @@
 #include "translator/passes/half_magnitudes.h"
 
-#include "translator/passes/chosen_denormals.h"
+#include "translator/passes/folded_flushes.h"
 #include "translator/passes/hidden_values.h"
 
 namespace mulciber::passes {

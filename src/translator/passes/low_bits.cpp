@@ -64,9 +64,10 @@ bool hideLowBits(ir::Function& function) {
   for (ir::Block* block : function.blocks) {
     if (block->terminator.kind == ir::Terminator::Kind::Switch) hideCarry(block->terminator.value);
     for (Instruction* i : block->instructions) {
+      // First, since a hidden carry has no place yet.
+      if (Instruction* number = numberOf(*i); number && i->type == ir::I64) takeOfLowerWord(*i, number, hidden);
       if (!leavesCarries(i->op))
         for (Instruction*& operand : i->operands) hideCarry(operand);
-      if (Instruction* number = numberOf(*i); number && i->type == ir::I64) takeOfLowerWord(*i, number, hidden);
       if (!isMistaken(i->op)) continue;
       for (Instruction*& operand : i->operands)
         if (isLowBit(*operand)) operand = hidden.hide(operand);

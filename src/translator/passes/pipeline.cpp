@@ -9,7 +9,6 @@
 #include "translator/passes/bounded_sums.h"
 #include "translator/passes/byte_swaps.h"
 #include "translator/passes/carried_halves.h"
-#include "translator/passes/chosen_denormals.h"
 #include "translator/passes/clamped_conversions.h"
 #include "translator/passes/constant_reads.h"
 #include "translator/passes/constant_registers.h"
@@ -22,6 +21,7 @@
 #include "translator/passes/early_reads.h"
 #include "translator/passes/first_rounds.h"
 #include "translator/passes/fold_branches.h"
+#include "translator/passes/folded_flushes.h"
 #include "translator/passes/form.h"
 #include "translator/passes/half_magnitudes.h"
 #include "translator/passes/half_round_trips.h"
@@ -112,7 +112,7 @@ constexpr Step steps[] = {
     pass<Dce>(structured),
     pass<EarlyReads>(structured),
     // What hides values from drivers comes after all that would see through it.
-    pass<ChosenDenormals>(structured | Form::Nearest),
+    pass<FoldedFlushes>(structured | Form::Nearest),
     pass<ClampedConversions>(structured),
     pass<HalfMagnitudes>(structured),
     pass<HalfRoundTrips>(structured),
