@@ -25,7 +25,8 @@ TEST(FmaRepair, OneBranchForMany) {
   write v3, %6
 )"));
   EXPECT_EQ(count(text, "fma f32"), 3u) << text;
-  EXPECT_EQ(count(text, "br %"), 2u) << text;  // whether something is small, and whether that is wrong
+  EXPECT_EQ(count(text, "br %"), 3u) << text;       // is something small, is that no zero, and is it wrong
+  EXPECT_EQ(count(text, "min.u i32"), 3u) << text;  // of four factors: v0, v1, %3, %5
   EXPECT_EQ(count(text, "write v3"), 2u) << text;
   EXPECT_EQ(count(text, "fmul f32 "), 2u) << text;  // of the wrong sum and of the right one
 }
@@ -62,7 +63,7 @@ TEST(FmaRepair, EndsARunBeforeWhatIsNotDoneTwice) {
   %5 = fma f32 %0, %0, %2
   store %3, %5 [global]
 )"));
-  EXPECT_EQ(count(text, "br %"), 4u) << text;
+  EXPECT_EQ(count(text, "br %"), 6u) << text;
   EXPECT_EQ(count(text, "store "), 2u) << text;
 }
 

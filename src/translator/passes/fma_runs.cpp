@@ -28,13 +28,14 @@ bool contains(const std::vector<Instruction*>& values, const Instruction* value)
 class Repair {
  public:
   Repair(ir::Function& function, const TargetProfile& profile, const std::unordered_set<const Instruction*>& sums,
-         size_t longest)
+         RunLength length)
       : function_(function),
         sums_(sums),
         b_(function),
         arithmetic_(b_, profile),
         ranges_(function),
-        finder_(sums, ranges_, longest) {
+        length_(length),
+        finder_(sums, ranges_, longestOf(length)) {
     for (Block* block : function.blocks) {
       for (Instruction* i : block->instructions)
         for (Instruction* operand : i->operands) users_[operand].push_back(i);
@@ -74,14 +75,7 @@ class Repair {
 
   void closeRun() {
     const FmaRun run = finder_.take();
-    Instruction* isSmall = nullptr;
-    for (const auto& [values, least] :
-         {std::pair(&run.factors, FmaRun::leastFactor), std::pair(&run.addends, FmaRun::leastAddend)}) {
-      if (values->empty()) continue;
-      Instruction* isBelow = b_.compare(Op::FLt, leastMagnitude(*values), b_.f32(least));
-      isSmall = isSmall ? b_.bitOr(isSmall, isBelow) : isBelow;
-    }
-    if (!isSmall) return;
+    if (!run.isLookedAt()) return;
     for (const auto& [variable, value] : run.written) finder_.forget(variable);
     std::vector<std::pair<Instruction*, VariableId>> outputs;
     for (Instruction* i : run.members) {
@@ -90,7 +84,12 @@ class Repair {
       b_.write(outputs.back().second, i);
     }
     Block *look = function_.addBlock(), *again = function_.addBlock(), *join = function_.addBlock();
-    b_.branch(isSmall, look, join);
+    if (length_ == RunLength::Long) {
+      Block* closer = function_.addBlock();
+      b_.branch(isAnyBelow(run, &Repair::areBelow), closer, join);
+      b_.setBlock(closer);
+    }
+    b_.branch(isAnyBelow(run, &Repair::areNonzeroBelow), look, join);
     b_.setBlock(look);
     b_.branch(isWrong(run), again, join);
     b_.setBlock(again);
@@ -100,14 +99,35 @@ class Repair {
     for (auto& [value, variable] : outputs) replaceOutside(value, b_.read(variable), run);
   }
 
-  Instruction* leastMagnitude(const std::vector<Instruction*>& values) {
+  // Whether a factor or an addend of the run may be too small.
+  Instruction* isAnyBelow(const FmaRun& run, Instruction* (Repair::*look)(const std::vector<Instruction*>&, float)) {
+    Instruction* result = nullptr;
+    for (const auto& [values, least] :
+         {std::pair(&run.factors, FmaRun::leastFactor), std::pair(&run.addends, FmaRun::leastAddend)}) {
+      if (values->empty()) continue;
+      Instruction* areSome = (this->*look)(*values, least);
+      result = result ? b_.bitOr(result, areSome) : areSome;
+    }
+    return result;
+  }
+  Instruction* areBelow(const std::vector<Instruction*>& values, float bound) {
     Instruction* least = nullptr;
     for (Instruction* value : values) {
       Instruction* magnitude = b_.unary(Op::FAbs, value);
       least = least ? b_.binary(Op::FMin, least, magnitude) : magnitude;
     }
-    return least;
+    return b_.compare(Op::FLt, least, b_.f32(bound));
   }
+  // Of twice the bits less one zeros are the largest.
+  Instruction* areNonzeroBelow(const std::vector<Instruction*>& values, float bound) {
+    Instruction* least = nullptr;
+    for (Instruction* value : values) {
+      Instruction* size = b_.sub(twice(value), b_.i32(1));
+      least = least ? b_.binary(Op::UMin, least, size) : size;
+    }
+    return b_.compare(Op::ULt, least, b_.i32(2 * std::bit_cast<uint32_t>(bound) - 1));
+  }
+  Instruction* twice(Instruction* x) { return b_.shl(b_.bitcast(ir::I32, x), b_.i32(1)); }
 
   bool isUsedOutside(const Instruction& i, const FmaRun& run) const {
     if (enders_.count(&i)) return true;
@@ -134,7 +154,6 @@ class Repair {
   // Zeros are many and do no harm as operands. A zero that a product with a zero gives is none that was flushed.
   Instruction* isWrong(const FmaRun& run) {
     Instruction* result = b_.boolean(false);
-    auto twice = [&](Instruction* x) { return b_.shl(b_.bitcast(ir::I32, x), b_.i32(1)); };
     for (Instruction* sum : run.sums) {
       for (Instruction* x : sum->operands)
         if (!ranges_.isNeverDenormal(x))
@@ -180,6 +199,7 @@ class Repair {
   ir::Builder b_;
   RoundedArithmetic arithmetic_;
   analyses::FloatRanges ranges_;
+  const RunLength length_;
   FmaRunFinder finder_;
   std::unordered_map<const Instruction*, std::vector<Instruction*>> users_;
   std::unordered_map<const Instruction*, std::vector<Block*>> enders_;  // whose terminator asks for the value
@@ -191,8 +211,8 @@ class Repair {
 }  // namespace
 
 void repairInRuns(ir::Function& function, const TargetProfile& profile,
-                  const std::unordered_set<const Instruction*>& sums, size_t longest) {
-  if (!sums.empty()) Repair(function, profile, sums, longest).run();
+                  const std::unordered_set<const Instruction*>& sums, RunLength length) {
+  if (!sums.empty()) Repair(function, profile, sums, length).run();
 }
 
 }  // namespace mulciber::passes

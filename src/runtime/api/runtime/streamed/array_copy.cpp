@@ -81,15 +81,23 @@ size_t leftInRow(const core::ArrayPlace& place, size_t bytes) {
   return place.array ? std::min(place.array->description().rowBytes() - place.x, bytes) : bytes;
 }
 
-void advance(core::ArrayPlace& place, uint64_t& address, size_t bytes) {
+// A row that is not whole, or as many whole ones as are left.
+size_t rowsAtOnce(const Copy& copy, size_t left) {
+  const auto isWhole = [&](const core::ArrayPlace& place) {
+    return !place.array || copy.width == place.array->description().rowBytes();
+  };
+  return isWhole(copy.destinationArray) && isWhole(copy.sourceArray) ? left / copy.width : 1;
+}
+
+void advance(core::ArrayPlace& place, uint64_t& address, const Copy& copy) {
   if (!place.array) {
-    address += bytes;
+    address += copy.width * copy.height;
     return;
   }
-  place.x += bytes;
+  place.x += copy.width;
   if (place.x < place.array->description().rowBytes()) return;
   place.x = 0;
-  ++place.y;
+  place.y += copy.height;
 }
 
 // Bytes that follow one another, in an array from the end of one row to the beginning of the next.
@@ -101,11 +109,13 @@ cudaError_t copyBytes(const Side& to, const Side& from, size_t bytes, cudaMemcpy
     Copy copy;
     TRY(read(to, from, kind, copy));
     if (!findBytes(copy.destinationArray, bytes) || !findBytes(copy.sourceArray, bytes)) return cudaErrorInvalidValue;
-    for (size_t left = bytes; left > 0; left -= copy.width) {
+    for (size_t left = bytes; left > 0; left -= copy.width * copy.height) {
       copy.width = std::min(leftInRow(copy.destinationArray, left), leftInRow(copy.sourceArray, left));
+      copy.height = rowsAtOnce(copy, left);
+      copy.destinationPitch = copy.sourcePitch = copy.width;
       TRY(codeOf(core::copy(stream, copy, async)));
-      advance(copy.destinationArray, copy.destination, copy.width);
-      advance(copy.sourceArray, copy.source, copy.width);
+      advance(copy.destinationArray, copy.destination, copy);
+      advance(copy.sourceArray, copy.source, copy);
     }
     return cudaSuccess;
   });
