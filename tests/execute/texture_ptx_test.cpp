@@ -245,7 +245,7 @@ struct Model {
     const bool isLinear = (record.flags & abi::LinearFilter) != 0;
     const float sizes[] = {static_cast<float>(record.width), static_cast<float>(record.height)};
     float coordinates[] = {x, y};
-    int places[2], weights[2];
+    int places[2], weights[2], near[2];
     for (int axis = 0; axis < 2; ++axis) {
       float place = reduce(coordinates[axis], axis);
       if (record.flags & abi::NormalizedCoordinates) place *= sizes[axis];
@@ -254,12 +254,15 @@ struct Model {
       const bool isMirrored = record.addressModes[axis] == static_cast<uint32_t>(AddressMode::Mirror) &&
                               std::fmod(std::floor(coordinates[axis]), 2.f) != 0;
       places[axis] = static_cast<int>(isMirrored && !isLinear ? std::ceil(place) - 1 : std::floor(place));
-      weights[axis] = static_cast<int>(std::floor((place - std::floor(place)) * 256 + 0.5f));
+      // Of a mirrored pair the filter meets the second one first.
+      const int second = static_cast<int>(std::floor((place - std::floor(place)) * 256 + 0.5f));
+      near[axis] = isMirrored ? 1 : 0;
+      weights[axis] = isMirrored ? 256 - second : second;
     }
     if (!isLinear) return texel(places[0], places[1]);
     const int a = weights[0], b = weights[1], both = (a * b + 128) >> 8;
-    const auto part = [&](int weight, int stepX, int stepY) {
-      return static_cast<float>(weight) * texel(places[0] + stepX, places[1] + stepY);
+    const auto part = [&](int weight, int farX, int farY) {
+      return static_cast<float>(weight) * texel(places[0] + (farX ^ near[0]), places[1] + (farY ^ near[1]));
     };
     return (part(256 - a - b + both, 0, 0) + part(a - both, 1, 0) + part(b - both, 0, 1) + part(both, 1, 1)) / 256;
   }

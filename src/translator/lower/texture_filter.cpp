@@ -147,16 +147,22 @@ TextureFilter::Position TextureFilter::locate(const Axis& axis, Value level, Val
             b_.boolean(false)};
   }
   const Place at = place(axis, sizeOf(axis.extent, level));
-  // A texel's middle is half of one behind its edge.
-  Value middle = b_.sub(at.rounded, b_.i32(128));
+  // A texel's middle is half of one behind its edge. A mirrored place there has the texel as its second one.
+  Value step = b_.convert(Op::ZExt, ir::I32, at.isMirrored);
+  Value middle = b_.sub(b_.sub(at.rounded, b_.i32(128)), step);
   return {b_.ashr(b_.select(isLinear, middle, at.floor), b_.i32(8)),
-          b_.select(isLinear, b_.bitAnd(middle, b_.i32(255)), b_.i32(0)), at.isMirrored};
+          b_.select(isLinear, b_.add(b_.bitAnd(middle, b_.i32(255)), step), b_.i32(0)), at.isMirrored};
 }
 
 std::vector<TextureFilter::Position> TextureFilter::locate(Value level, Value isLinear) {
   std::vector<Position> positions;
   for (const Axis& axis : axes_) positions.push_back(locate(axis, level, isLinear));
   return positions;
+}
+
+// Along a mirrored axis the hardware meets the second texel first.
+Value TextureFilter::besideFirst(const Position& position, bool isFar) {
+  return b_.select(position.isMirrored, b_.i32(isFar ? 0 : 1), b_.i32(isFar ? 1 : 0));
 }
 
 // The hardware divides the whole weight along the third axis first, then along the first and the second, and rounds
@@ -195,13 +201,15 @@ std::vector<Plane> TextureFilter::planes(Value level, Value weight, Value isLine
     Value isBetween =
         b_.compare(Op::ULt, moved(positions[i].index, i), b_.sub(sizeOf(axes_[i].extent, level), b_.i32(1)));
     positions[i].weight = b_.select(b_.bitOr(isBetween, b_.bitNot(hasEdge)), positions[i].weight, b_.i32(0));
+    positions[i].weight =
+        b_.select(positions[i].isMirrored, b_.sub(b_.i32(256), positions[i].weight), positions[i].weight);
   }
   const std::vector<Corner> all = corners(positions, weight);
   std::vector<std::vector<Value>> indices;
   for (const Corner& corner : all) {
     std::vector<Value> index;
     for (size_t axis = 0; axis < positions.size(); ++axis)
-      index.push_back(corner.isFar[axis] ? b_.add(positions[axis].index, b_.i32(1)) : positions[axis].index);
+      index.push_back(b_.add(positions[axis].index, besideFirst(positions[axis], corner.isFar[axis])));
     indices.push_back(std::move(index));
   }
   const std::vector<Channels> fields = readAt(indices, level);
@@ -377,7 +385,7 @@ Channels TextureFilter::gather(unsigned channel) {
   const Value level = b_.i32(0);
   const std::vector<Position> first = locate(level, b_.boolean(true));
   auto along = [&](size_t axis, uint32_t step) {
-    return b_.add(first[axis].index, b_.select(first[axis].isMirrored, b_.i32(1 - step), b_.i32(step)));
+    return b_.add(first[axis].index, besideFirst(first[axis], step != 0));
   };
   std::vector<std::vector<Value>> indices;
   for (unsigned i = 0; i < 4; ++i) indices.push_back({along(0, columns[i]), along(1, rows[i])});

@@ -48,11 +48,11 @@ class TextureFilter {
     Value isMirrored;
   };
   struct Position {
-    Value index;   // of the first texel, i32
-    Value weight;  // of the second one, in 256ths
-    Value isMirrored;
+    Value index;       // of the first texel, i32
+    Value weight;      // of the second one, in 256ths
+    Value isMirrored;  // then the second one is the filter's near one
   };
-  // One of the texels that a filter takes: the first or the second one along each axis.
+  // One of the texels that a filter takes: the near or the far one along each axis.
   struct Corner {
     bool isFar[3];
     Value weight;
@@ -63,6 +63,8 @@ class TextureFilter {
   Place place(const Axis& axis, Value size);
   Position locate(const Axis& axis, Value level, Value isLinear);
   std::vector<Position> locate(Value level, Value isLinear);
+  Value besideFirst(const Position& position,
+                    bool isFar);  // how far from the first texel a filter's near or far one is
   std::vector<Corner> corners(const std::vector<Position>& positions, Value whole);
   std::vector<Plane> planes(Value level, Value weight, Value isLinear);
   std::vector<Plane> planesIf(Value condition, Value level, Value weight, Value isLinear);
