@@ -37,15 +37,16 @@ struct Graph {
     const bool stores = random() % 3 == 0;
     isDynamic = random() % 4 == 0;
     isReadOften = random() % 2 == 0;
-    const unsigned count = 1 + any(6), shape = any(3);
+    const unsigned count = 1 + any(6), shape = any(3), longest = any(4) == 0 ? 40 : 7;
+    const bool isPlain = any(4) == 0;  // then runs are long
     for (unsigned n = 0; n < count; ++n) {
       Part part;
-      for (unsigned length = any(7); part.steps.size() < length;) {
+      for (unsigned length = any(longest); part.steps.size() < length;) {
         constexpr Step::Kind kinds[] = {Step::Mul,      Step::Add,      Step::Sub,    Step::Neg,
                                         Step::Copy,     Step::Min,      Step::Choose, Step::Load,
                                         Step::Load,     Step::LoadFrom, Step::Mul,    Step::Constant,
                                         Step::Constant, Step::Store,    Step::Horner, Step::Horner};
-        Step step{random() % 2 ? Step::Fma : kinds[any(std::size(kinds))],
+        Step step{random() % 2 || isPlain ? Step::Fma : kinds[any(std::size(kinds))],
                   any(kRegisters),
                   any(kRegisters),
                   any(kRegisters),
@@ -55,6 +56,10 @@ struct Graph {
         if (step.kind == Step::Fma && random() % 2) step.z = step.to;
         if (step.kind == Step::Mul && random() % 2) step.y = step.x;  // squares stand in polynomials
         part.steps.push_back(step);
+        if (step.kind != Step::Mul || step.to == step.x || step.to == step.y || random() % 2) continue;
+        // What rounding lost of a product is small and its addend is not.
+        part.steps.push_back({Step::Neg, step.to, step.to, 0, 0, 0});
+        part.steps.push_back({Step::Fma, step.to, step.x, step.y, step.to, 0});
       }
       // Loops that end with themselves, branches ahead, or anything.
       const unsigned target = shape == 0 ? n : shape == 1 ? std::min(count, n + 1 + any(3)) : any(count + 1);
@@ -198,7 +203,8 @@ TEST(FmaRegions, RandomGraphsKeepDenormals) {
     device.profile.maxSharedBytes = 49152;
     Snippet snippet(graph.text(), repeated("f32", kRegisters), "f32 f32 f32 f32", device.profile);
     ASSERT_TRUE(snippet.isValid()) << graph.text() << snippet.messages();
-    const FloatModel model = makeExact(snippet, device, passes::Repair::Regions);
+    const bool isInRuns = random() % 4 == 0;
+    const FloatModel model = makeExact(snippet, device, isInRuns ? passes::Repair::Runs : passes::Repair::Regions);
     for (int k = 0; k < 40; ++k) {
       Inputs inputs;
       const unsigned usual = random() % 2 ? 0 : random() % 8;

@@ -5,14 +5,17 @@
 
 namespace mulciber::passes {
 
+// What runs seldom must not take registers from what runs often.
+constexpr size_t longestInCopies = 4;
+
 void repairMultiplyAdds(ir::Function& function, PassContext& context, Repair repair,
                         std::unordered_set<const ir::Instruction*> sums) {
   if (sums.empty()) return;
   std::unordered_set<const ir::Instruction*> copies;
   if (repair != Repair::Runs)
     copies = makeFastRegions(function, context.program, context.profile, sums, repair == Repair::Cheaper);
-  repairInRuns(function, context.profile, sums, RunLength::Long);
-  repairInRuns(function, context.profile, copies, RunLength::Short);
+  repairInRuns(function, context.profile, sums);
+  repairInRuns(function, context.profile, copies, longestInCopies);
 }
 
 }  // namespace mulciber::passes

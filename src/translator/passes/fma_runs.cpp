@@ -25,17 +25,23 @@ bool contains(const std::vector<Instruction*>& values, const Instruction* value)
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+// Runs of so many multiply-adds are repeated by the device's of larger numbers first. A driver runs fewer of them for all
+// threads, beside the rest, rather than branch round so short a piece; and of functions with more than so many it takes
+// long to compile results that meet behind another branch.
+constexpr size_t fewestEnlarged = 12, mostInFunction = 512;
+
 class Repair {
+  using Outputs = std::vector<std::pair<Instruction*, VariableId>>;  // what is used outside, and where it is held
+
  public:
   Repair(ir::Function& function, const TargetProfile& profile, const std::unordered_set<const Instruction*>& sums,
-         RunLength length)
+         size_t longest)
       : function_(function),
         sums_(sums),
         b_(function),
         arithmetic_(b_, profile),
         ranges_(function),
-        length_(length),
-        finder_(sums, ranges_, longestOf(length)) {
+        finder_(sums, ranges_, longest) {
     for (Block* block : function.blocks) {
       for (Instruction* i : block->instructions)
         for (Instruction* operand : i->operands) users_[operand].push_back(i);
@@ -77,23 +83,27 @@ class Repair {
     const FmaRun run = finder_.take();
     if (!run.isLookedAt()) return;
     for (const auto& [variable, value] : run.written) finder_.forget(variable);
-    std::vector<std::pair<Instruction*, VariableId>> outputs;
+    Outputs outputs;
     for (Instruction* i : run.members) {
       if (i->op == Op::WriteVar || !isUsedOutside(*i, run)) continue;
       outputs.emplace_back(i, function_.addVariable(i->type, "exact"));
       b_.write(outputs.back().second, i);
     }
-    Block *look = function_.addBlock(), *again = function_.addBlock(), *join = function_.addBlock();
-    if (length_ == RunLength::Long) {
-      Block* closer = function_.addBlock();
-      b_.branch(isAnyBelow(run, &Repair::areBelow), closer, join);
-      b_.setBlock(closer);
-    }
-    b_.branch(isAnyBelow(run, &Repair::areNonzeroBelow), look, join);
+    Block *look = function_.addBlock(), *exactly = function_.addBlock(), *join = function_.addBlock();
+    b_.branch(isAnyBelow(run, &Repair::areBelow), look, join);
     b_.setBlock(look);
-    b_.branch(isWrong(run), again, join);
-    b_.setBlock(again);
-    repeat(run, outputs);
+    if (run.sums.size() < fewestEnlarged || sums_.size() > mostInFunction) {
+      b_.branch(isWrong(run), exactly, join);
+    } else {
+      Block* enlarged = function_.addBlock();
+      b_.branch(isAnyBelow(run, &Repair::areNonzeroBelow), enlarged, join);
+      b_.setBlock(enlarged);
+      b_.branch(repeatEnlarged(run, outputs), exactly, join);
+    }
+    b_.setBlock(exactly);
+    repeat(run, outputs, [&](const std::vector<Instruction*>& x) {
+      return arithmetic_.oneNan(arithmetic_.compute(Op::Fma, ir::Rounding::NearestEven, x));
+    });
     b_.branch(join);
     b_.setBlock(join);
     for (auto& [value, variable] : outputs) replaceOutside(value, b_.read(variable), run);
@@ -127,6 +137,7 @@ class Repair {
     }
     return b_.compare(Op::ULt, least, b_.i32(2 * std::bit_cast<uint32_t>(bound) - 1));
   }
+
   Instruction* twice(Instruction* x) { return b_.shl(b_.bitcast(ir::I32, x), b_.i32(1)); }
 
   bool isUsedOutside(const Instruction& i, const FmaRun& run) const {
@@ -165,7 +176,19 @@ class Repair {
     return result;
   }
 
-  void repeat(const FmaRun& run, const std::vector<std::pair<Instruction*, VariableId>>& outputs) {
+  // By the device's multiply-adds of larger numbers. Returns whether one of them may be wrong nevertheless.
+  Instruction* repeatEnlarged(const FmaRun& run, const Outputs& outputs) {
+    Instruction* isRare = b_.boolean(false);
+    repeat(run, outputs, [&](const std::vector<Instruction*>& x) {
+      const auto guess = arithmetic_.quickSmallFma(x[0], x[1], x[2]);
+      isRare = b_.bitOr(isRare, guess.isRare);
+      return guess.result;
+    });
+    return isRare;
+  }
+
+  template <typename MultiplyAdd>
+  void repeat(const FmaRun& run, const Outputs& outputs, MultiplyAdd multiplyAdd) {
     std::unordered_map<const Instruction*, Instruction*> exact;
     std::unordered_map<VariableId, Instruction*> variables;
     auto exactly = [&](Instruction* x) {
@@ -182,7 +205,7 @@ class Repair {
       } else if (contains(run.sums, i)) {
         std::vector<Instruction*> x;
         for (Instruction* operand : i->operands) x.push_back(exactly(operand));
-        exact[i] = arithmetic_.oneNan(arithmetic_.compute(Op::Fma, ir::Rounding::NearestEven, x));
+        exact[i] = multiplyAdd(x);
       } else {
         Instruction* copy = function_.clone(*i);
         for (Instruction*& operand : copy->operands) operand = exactly(operand);
@@ -199,7 +222,6 @@ class Repair {
   ir::Builder b_;
   RoundedArithmetic arithmetic_;
   analyses::FloatRanges ranges_;
-  const RunLength length_;
   FmaRunFinder finder_;
   std::unordered_map<const Instruction*, std::vector<Instruction*>> users_;
   std::unordered_map<const Instruction*, std::vector<Block*>> enders_;  // whose terminator asks for the value
@@ -211,8 +233,8 @@ class Repair {
 }  // namespace
 
 void repairInRuns(ir::Function& function, const TargetProfile& profile,
-                  const std::unordered_set<const Instruction*>& sums, RunLength length) {
-  if (!sums.empty()) Repair(function, profile, sums, length).run();
+                  const std::unordered_set<const Instruction*>& sums, size_t longest) {
+  if (!sums.empty()) Repair(function, profile, sums, longest).run();
 }
 
 }  // namespace mulciber::passes

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <unordered_set>
 
 #include "mulciber/translator.h"
@@ -11,13 +10,10 @@
 
 namespace mulciber::passes {
 
-// Long: up to 32 multiply-adds, first looked at with an operation for each number. Short: up to 4 of what is run
-// seldom, which must not take registers from the rest, nor more code than it needs.
-enum class RunLength : uint8_t { Long, Short };
-constexpr size_t longestOf(RunLength length) { return length == RunLength::Long ? 32 : 4; }
+inline constexpr size_t longestRun = 32;
 
-// Of the function's multiply-adds those in `sums`. Splits blocks.
+// Of the function's multiply-adds those in `sums`, `longest` at a time. Splits blocks.
 void repairInRuns(ir::Function& function, const TargetProfile& profile,
-                  const std::unordered_set<const ir::Instruction*>& sums, RunLength length);
+                  const std::unordered_set<const ir::Instruction*>& sums, size_t longest = longestRun);
 
 }  // namespace mulciber::passes

@@ -30,7 +30,7 @@ double costOfRuns(const RepeatableRegion& region, const std::unordered_set<const
                   const analyses::FloatRanges& ranges) {
   double cost = 0;
   for (const Block* block : region.blocks) {
-    FmaRunFinder finder(sums, ranges, longestOf(RunLength::Long));
+    FmaRunFinder finder(sums, ranges, longestRun);
     auto end = [&] {
       const FmaRun run = finder.take();
       if (!run.isLookedAt()) return;

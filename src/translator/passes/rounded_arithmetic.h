@@ -48,6 +48,8 @@ class RoundedArithmetic {
   // Where z is a constant of ordinary size and the sum stays near it; `product` is what x * y is known to be.
   std::optional<Guess> quickFmaNear(ir::Rounding rounding, Value x, Value y, Value z,
                                     const analyses::FloatRange& product);
+  // To nearest, for a device that keeps denormals but in fma: exact where operands or the result are small.
+  Guess quickSmallFma(Value x, Value y, Value z);
   // Of bf16 numbers in f32: the result may be rounded to bf16 again. Denormals are kept.
   Guess quickBfloatFma(Value x, Value y, Value z);
 
