@@ -81,8 +81,8 @@ class Program:
             self.problem = f"not built: {(getattr(error, 'stderr', None) or b'').decode(errors='replace')[-200:]}"
 
     def prepare(self, arguments, scratch):
-        """Runs it once under Mulciber, which translates and compiles its kernels."""
-        if not self.problem:
+        """Runs it natively, to see whether it ends, and once under Mulciber, which translates and compiles its kernels."""
+        if not self.problem and self.execute("native", arguments, scratch, keep=False) is not None:
             self.execute("ours", arguments, scratch, keep=False, seconds=arguments.prepare_seconds)
 
     def profile(self, arguments, scratch):

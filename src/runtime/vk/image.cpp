@@ -109,8 +109,10 @@ Status Image::create(Device& device, const ImageShape& shape, std::shared_ptr<Im
   if (status == Status::Ok) status = image->bind(Allocator::deviceMemory(image->memory_), image->memory_.offset);
   if (status == Status::Ok)
     status = image->recordAndWait([&](Commands& commands, Queue&) { commands.makeGeneral(image->handle_); });
-  if (status == Status::Ok) out = std::move(image);
-  return status;
+  if (status != Status::Ok) return status;
+  image->prepareCopies();
+  out = std::move(image);
+  return Status::Ok;
 }
 
 Status Image::import(Device& device, const ImageShape& shape, const ExternalMemory& memory, uint64_t offset,

@@ -67,6 +67,7 @@ class Image : public std::enable_shared_from_this<Image> {
   Status bind(VkDeviceMemory memory, uint64_t offset);
   template <class Record>
   Status recordAndWait(Record&& record);
+  void prepareCopies() const;
 
   Device& device_;
   const ImageShape shape_;

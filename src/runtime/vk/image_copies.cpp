@@ -81,6 +81,14 @@ bool isFasterByKernel(const Device& device, const MemoryBox& memory) {
 
 }  // namespace
 
+// Otherwise the first copy, which a program may time, would wait for the driver's compiler. If it fails here, it fails
+// there too.
+void Image::prepareCopies() const {
+  const Pipeline* pipeline = nullptr;
+  if (device_.workarounds().has(Workaround::SlowImageCopies) && device_.profile().surfaces && shape_.isStorage)
+    (void)device_.builtins().imageCopy(device_, shape_.type, pipeline);
+}
+
 Status Commands::copyByKernel(const ImageBox& image, const MemoryBox& memory, bool toImage) {
   const ImageShape& shape = image.image->shape();
   const uint64_t bits = memory.address | (image.height > 1 ? memory.pitch : 0) | (image.depth > 1 ? memory.slice : 0);

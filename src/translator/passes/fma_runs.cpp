@@ -25,10 +25,11 @@ bool contains(const std::vector<Instruction*>& values, const Instruction* value)
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// Runs of so many multiply-adds are repeated by the device's of larger numbers first. A driver runs fewer of them for all
-// threads, beside the rest, rather than branch round so short a piece; and of functions with more than so many it takes
-// long to compile results that meet behind another branch.
-constexpr size_t fewestEnlarged = 12, mostInFunction = 512;
+// A run is repeated by multiply-adds of larger numbers first if it has at least this many. A driver runs a shorter
+// repeat for all threads, beside the rest, rather than branch round it.
+constexpr size_t fewestEnlarged = 12;
+// Of a function with more multiply-adds a driver takes long to compile results that meet behind one more branch.
+constexpr size_t mostInFunction = 512;
 
 class Repair {
   using Outputs = std::vector<std::pair<Instruction*, VariableId>>;  // what is used outside, and where it is held

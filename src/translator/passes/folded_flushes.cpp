@@ -1,6 +1,8 @@
 #include "translator/passes/folded_flushes.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "translator/analyses/fixpoint.h"
