@@ -127,11 +127,11 @@ def running(folder):
                                                      "| at least 0.80x | 67 % | 50 % |", "| below 0.50x | 1 | 0 |", "| wrong or failing | | 3 |")], [True] * 5)
     good = subprocess.run([*command, "--only", "level"], capture_output=True, text=True)
     expect("programs that are all right", good.returncode, 0)
-    (folder / "wait").touch()
     (folder / "out.json").unlink()
     late = subprocess.Popen([*map(str, command), "--only", "level", "late", "--seconds", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while "programs run" not in late.stderr.readline():
         pass
+    (folder / "wait").touch()  # after the run that looks whether it ends natively
     time.sleep(0.5)
     late.terminate()
     expect("what is interrupted tells what it has", ("what follows was measured" in late.communicate()[1], (folder / "out.json").exists()), (True, True))
