@@ -147,7 +147,8 @@ TextureFilter::Position TextureFilter::locate(const Axis& axis, Value level, Val
             b_.boolean(false)};
   }
   const Place at = place(axis, sizeOf(axis.extent, level));
-  // A texel's middle is half of one behind its edge. A mirrored place there has the texel as its second one.
+  // A texel's middle is half of one behind its edge. A mirrored place that is a middle has that texel as its second
+  // one.
   Value step = b_.convert(Op::ZExt, ir::I32, at.isMirrored);
   Value middle = b_.sub(b_.sub(at.rounded, b_.i32(128)), step);
   return {b_.ashr(b_.select(isLinear, middle, at.floor), b_.i32(8)),
@@ -161,8 +162,8 @@ std::vector<TextureFilter::Position> TextureFilter::locate(Value level, Value is
 }
 
 // Along a mirrored axis the hardware meets the second texel first.
-Value TextureFilter::besideFirst(const Position& position, bool isFar) {
-  return b_.select(position.isMirrored, b_.i32(isFar ? 0 : 1), b_.i32(isFar ? 1 : 0));
+Value TextureFilter::indexOf(const Position& position, bool isFar) {
+  return b_.add(position.index, b_.select(position.isMirrored, b_.i32(isFar ? 0 : 1), b_.i32(isFar ? 1 : 0)));
 }
 
 // The hardware divides the whole weight along the third axis first, then along the first and the second, and rounds
@@ -209,7 +210,7 @@ std::vector<Plane> TextureFilter::planes(Value level, Value weight, Value isLine
   for (const Corner& corner : all) {
     std::vector<Value> index;
     for (size_t axis = 0; axis < positions.size(); ++axis)
-      index.push_back(b_.add(positions[axis].index, besideFirst(positions[axis], corner.isFar[axis])));
+      index.push_back(indexOf(positions[axis], corner.isFar[axis]));
     indices.push_back(std::move(index));
   }
   const std::vector<Channels> fields = readAt(indices, level);
@@ -381,14 +382,12 @@ Channels TextureFilter::sample() {
 // Counter-clockwise from the lower left one, as PTX has it.
 Channels TextureFilter::gather(unsigned channel) {
   prepareAxes();
-  constexpr uint32_t columns[] = {0, 1, 1, 0}, rows[] = {1, 1, 0, 0};
+  constexpr bool columnIsFar[] = {false, true, true, false}, rowIsFar[] = {true, true, false, false};
   const Value level = b_.i32(0);
   const std::vector<Position> first = locate(level, b_.boolean(true));
-  auto along = [&](size_t axis, uint32_t step) {
-    return b_.add(first[axis].index, besideFirst(first[axis], step != 0));
-  };
   std::vector<std::vector<Value>> indices;
-  for (unsigned i = 0; i < 4; ++i) indices.push_back({along(0, columns[i]), along(1, rows[i])});
+  for (unsigned i = 0; i < 4; ++i)
+    indices.push_back({indexOf(first[0], columnIsFar[i]), indexOf(first[1], rowIsFar[i])});
   const std::vector<Channels> texels = readAt(indices, level);
   TexelSum sum(f_, record_, format_);
   Channels result;

@@ -63,8 +63,7 @@ class TextureFilter {
   Place place(const Axis& axis, Value size);
   Position locate(const Axis& axis, Value level, Value isLinear);
   std::vector<Position> locate(Value level, Value isLinear);
-  Value besideFirst(const Position& position,
-                    bool isFar);  // how far from the first texel a filter's near or far one is
+  Value indexOf(const Position& position, bool isFar);  // of the filter's near or far texel
   std::vector<Corner> corners(const std::vector<Position>& positions, Value whole);
   std::vector<Plane> planes(Value level, Value weight, Value isLinear);
   std::vector<Plane> planesIf(Value condition, Value level, Value weight, Value isLinear);

@@ -90,18 +90,18 @@ class Repair {
       outputs.emplace_back(i, function_.addVariable(i->type, "exact"));
       b_.write(outputs.back().second, i);
     }
-    Block *look = function_.addBlock(), *exactly = function_.addBlock(), *join = function_.addBlock();
+    Block *look = function_.addBlock(), *again = function_.addBlock(), *join = function_.addBlock();
     b_.branch(isAnyBelow(run, &Repair::areBelow), look, join);
     b_.setBlock(look);
     if (run.sums.size() < fewestEnlarged || sums_.size() > mostInFunction) {
-      b_.branch(isWrong(run), exactly, join);
+      b_.branch(isWrong(run), again, join);
     } else {
       Block* enlarged = function_.addBlock();
       b_.branch(isAnyBelow(run, &Repair::areNonzeroBelow), enlarged, join);
       b_.setBlock(enlarged);
-      b_.branch(repeatEnlarged(run, outputs), exactly, join);
+      b_.branch(repeatEnlarged(run, outputs), again, join);
     }
-    b_.setBlock(exactly);
+    b_.setBlock(again);
     repeat(run, outputs, [&](const std::vector<Instruction*>& x) {
       return arithmetic_.oneNan(arithmetic_.compute(Op::Fma, ir::Rounding::NearestEven, x));
     });

@@ -1,5 +1,6 @@
 // Multiply-adds that keep denormals, repaired some tens at a time: one branch asks whether any of them may be wrong,
-// and computes them, and what was made of them, again, in f64 or in integers.
+// and computes them, and what was made of them, again: long runs by the device's multiply-adds of larger numbers, and
+// what those cannot do, and short runs, in f64 or in integers.
 #pragma once
 
 #include <cstddef>

@@ -210,20 +210,18 @@ RoundedArithmetic::Guess RoundedArithmetic::quickFma(Rounding rounding, Value x,
 // smaller one is a multiple of 2^-149, which is the last bit of 2^-78 when enlarged: 2^-78 is added to round it there,
 // and taken away again. The addend must have room beside it, so a small sum of larger numbers is rare.
 RoundedArithmetic::Guess RoundedArithmetic::quickSmallFma(Value x, Value y, Value z) {
-  const Value sign = b.i32(static_cast<uint32_t>(signBit(F32))), magnitude = b.i32(0x7FFF'FFFF);
   auto times = [this](Value v, float factor) { return b.binary(Op::FMul, v, b.f32(factor)); };
   auto isBelow = [this](Value v, Value bound) { return b.compare(Op::FLt, b.unary(Op::FAbs, v), bound); };
   Value largeX = times(x, 0x1p24f), largeY = times(y, 0x1p24f), largeZ = times(z, 0x1p48f), unit = b.f32(0x1p-78f);
   Value sum = b.emit(Op::Fma, F32, {largeX, largeY, largeZ});
-  Value signOfSum = b.bitAnd(bits(sum), sign);
-  Value rounder = b.bitcast(F32, b.bitOr(signOfSum, bits(unit)));
+  Value rounder = withSignOf(unit, sum);
   Value rounded = b.emit(Op::Fma, F32, {largeX, largeY, b.binary(Op::FAdd, largeZ, rounder)});
   Value isSmall = isBelow(sum, unit);
   Value result = times(b.select(isSmall, b.binary(Op::FSub, rounded, rounder), sum), 0x1p-48f);
-  result = b.bitcast(F32, b.bitOr(b.bitAnd(bits(result), magnitude), signOfSum));
+  Value magnitude = b.bitcast(F32, b.bitAnd(bits(result), b.i32(0x7FFF'FFFF)));  // the device's might flush
   Value isFinite = isBelow(sum, b.constant(F32, infinity(F32)));
   Value isUnfit = b.bitAnd(isSmall, b.compare(Op::FLe, unit, b.unary(Op::FAbs, largeZ)));
-  return {result, b.bitOr(isUnfit, b.bitNot(isFinite))};
+  return {withSignOf(magnitude, sum), b.bitOr(isUnfit, b.bitNot(isFinite))};
 }
 
 // The product has all its bits. Rounding the sum's nearest f32 number once more is wrong only if that is inexact and
