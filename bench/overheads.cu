@@ -10,6 +10,12 @@
 __global__ void empty() {}
 __global__ void emptyWithArguments(float* a, float* b, float* c, int n, int m) {}
 __global__ void answer(int* out) { *out = 42; }
+__global__ void stir(unsigned* words, int turns) {
+  unsigned* const word = words + blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned value = *word;
+  for (int turn = 0; turn < turns; ++turn) value = value * 1664525u + 1013904223u;
+  *word = value;
+}
 
 static const char* group = "overheads";
 
@@ -148,6 +154,51 @@ static void copies() {
   CHECK(cudaFree(other));
 }
 
+// Copies of pinned memory beside kernels of other streams that take about as long.
+static void overlaps() {
+  const int count = 4, turns = 600;
+  const size_t bytes = size_t(16) << 20;
+  struct Lane {
+    cudaStream_t stream;
+    unsigned *device, *in, *out;
+  };
+  std::vector<Lane> lanes(count);
+  for (Lane& lane : lanes) {
+    CHECK(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking));
+    lane.device = deviceArray<unsigned>(bytes / 4);
+    CHECK(cudaMallocHost(&lane.in, bytes));
+    CHECK(cudaMallocHost(&lane.out, bytes));
+    std::memset(lane.in, 1, bytes);
+  }
+  auto in = [&](Lane& lane) {
+    CHECK(cudaMemcpyAsync(lane.device, lane.in, bytes, cudaMemcpyHostToDevice, lane.stream));
+  };
+  auto out = [&](Lane& lane) {
+    CHECK(cudaMemcpyAsync(lane.out, lane.device, bytes, cudaMemcpyDeviceToHost, lane.stream));
+  };
+  auto kernel = [&](Lane& lane) { stir<<<bytes / 1024, 256, 0, lane.stream>>>(lane.device, turns); };
+  auto waited = [&](const char* name, const std::function<void()>& work) {
+    auto both = [&] {
+      work();
+      CHECK(cudaDeviceSynchronize());
+    };
+    report(group, name, hostTime(both, 20), "us");
+  };
+  waited("kernel", [&] { kernel(lanes[0]); });
+  waited("copy of 16 MiB in", [&] { in(lanes[1]); });
+  waited("kernel, copy in beside it", [&] { kernel(lanes[0]), in(lanes[1]); });
+  waited("kernel, copy out beside it", [&] { kernel(lanes[0]), out(lanes[1]); });
+  waited("4 streams: in, kernel, out", [&] {
+    for (Lane& lane : lanes) in(lane), kernel(lane), out(lane);
+  });
+  for (Lane& lane : lanes) {
+    CHECK(cudaStreamDestroy(lane.stream));
+    CHECK(cudaFree(lane.device));
+    CHECK(cudaFreeHost(lane.in));
+    CHECK(cudaFreeHost(lane.out));
+  }
+}
+
 static void allocations() {
   for (size_t bytes : {size_t(4096), size_t(1) << 20, size_t(256) << 20}) {
     std::string name = "malloc + free " +
@@ -223,6 +274,7 @@ int main(int argc, char** argv) {
   streams();
   threads();
   copies();
+  overlaps();
   allocations();
   modules();
 }

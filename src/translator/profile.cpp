@@ -171,6 +171,7 @@ TargetProfile nvidia() {
   p.gridsInPieces = false;
   p.maxPushConstants = 256;
   p.maxSharedBytes = 49152;
+  p.maxLocalBytes = 15360;
   p.maxConstantBytes = 65536;
   p.int8 = p.int16 = p.float16 = p.float64 = p.storage8 = p.storage16 = p.uniform8 = p.uniform16 = true;
   p.sharedExplicitLayout = p.sharedExplicitLayout8 = p.sharedExplicitLayout16 = true;

@@ -138,5 +138,70 @@ TEST_F(FaultTest, TheDeviceIsLostAtEveryCall) {
 }
 TEST_F(FaultTest, MemoryRunsOutAtEveryCall) { sweep(VK_ERROR_OUT_OF_DEVICE_MEMORY, 1); }
 
+// As NVIDIA's driver refuses a kernel whose arrays and spilled registers are more than it has room for.
+TEST_F(FaultTest, AKernelWithArraysTooLargeForTheDriverHasThemInDeviceMemory) {
+  // out[i] = array[i & 3] for array = {7, 8, 9, 10}
+  const char* const text = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry arrays(.param .u64 out) {
+  .local .align 4 .b8 array[16];
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<6>;
+  mov.u64 %rd1, array;
+  mov.u32 %r1, 7;
+  st.local.u32 [%rd1], %r1;
+  mov.u32 %r1, 8;
+  st.local.u32 [%rd1+4], %r1;
+  mov.u32 %r1, 9;
+  st.local.u32 [%rd1+8], %r1;
+  mov.u32 %r1, 10;
+  st.local.u32 [%rd1+12], %r1;
+  mov.u32 %r2, %tid.x;
+  and.b32 %r3, %r2, 3;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  ld.local.u32 %r4, [%rd2];
+  ld.param.u64 %rd3, [out];
+  mul.wide.u32 %rd4, %r2, 4;
+  add.u64 %rd3, %rd3, %rd4;
+  st.global.u32 [%rd3], %r4;
+  ret;
+})";
+  vk::failVulkanCall(0, VK_SUCCESS);
+  int moved = 0;
+  // Of the calls from the launch on one is the driver's compiler.
+  for (uint64_t number = 1; number <= 20; ++number) {
+    SCOPED_TRACE(testing::Message() << "call " << number << " fails");
+    ContextRef context;
+    ASSERT_OK(Context::create(*Platform::get().device(0), 0, context));
+    Module* module = nullptr;
+    ASSERT_OK(context->loadModule({{text, "arrays"}}, nullptr, module));
+    Function* function = nullptr;
+    ASSERT_OK(module->function("arrays", function));
+    uint64_t out = 0;
+    ASSERT_OK(context->allocate(32 * 4, out));
+    void* pointers[] = {&out};
+    Arguments arguments;
+    arguments.pointers = pointers;
+    Stream& stream = *context->legacyStream();
+    vk::failVulkanCall(number, VK_ERROR_UNKNOWN);
+    const Error launched = launch(*function, {{1, 1, 1}, {32, 1, 1}, 0, false}, arguments, stream);
+    vk::failVulkanCall(0, VK_SUCCESS);
+    if (launched == Error::Success && context->error() == Error::Success && stream.synchronize() == Error::Success) {
+      uint32_t result[32] = {};
+      ASSERT_OK(context->readMemory(out, result, sizeof(result)));
+      for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(result[i], 7 + i % 4);
+      const uint32_t block[] = {32, 1, 1};
+      const LaunchCode* const code = function->lastCode(block, 0);
+      moved += code && code->kernel->localInScratch;
+    }
+    context->vulkan().setLost();
+    context->destroy();
+  }
+  EXPECT_GT(moved, 0);
+}
+
 }  // namespace
 }  // namespace mulciber::core

@@ -45,6 +45,30 @@ __global__ void generic(const unsigned* in, unsigned* out) {
   out[threadIdx.x] = q[threadIdx.x % 4] + q[3];
 }
 
+// More private memory than drivers may take.
+template <int words>
+__global__ void large(unsigned* out) {
+  unsigned values[words];
+  unsigned place = threadIdx.x + blockIdx.x * blockDim.x;
+  for (unsigned i = 0; i < words; ++i) values[i] = i * 3 + place;
+  for (unsigned round = 0; round < 50; ++round) {
+    const unsigned at = (place * 31 + round * 17) % words;
+    values[at] += round;
+    place += values[(at + 3) % words];
+  }
+  unsigned sum = 0;
+  for (unsigned value : values) sum = sum * 3 + value;
+  out[threadIdx.x + blockIdx.x * blockDim.x] = sum ^ place;
+}
+
+template <int words>
+void showLarge(const char* name) {
+  DeviceArray<unsigned> out(256);
+  large<words><<<4, 64>>>(out.get());
+  finish();
+  show(name, out.host());
+}
+
 int main() {
   Random random;
   std::vector<int> in(64 * 12);
@@ -60,4 +84,8 @@ int main() {
   show("sorted", b.host(), 12);
   show("mixed", d.host());
   show("generic", e.host());
+  showLarge<2000>("8,000 bytes");
+  showLarge<3600>("14,400 bytes");
+  showLarge<3960>("15,840 bytes");
+  showLarge<5000>("20,000 bytes");
 }

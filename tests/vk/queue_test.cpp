@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <random>
@@ -237,6 +238,53 @@ TEST_F(QueueTest, ASealedPointIsNotDelayedByLaterWork) {
   }
   for (size_t i = 1; i < points.size(); ++i) EXPECT_GT(points[i].value, points[i - 1].value);
   for (const Point& point : points) EXPECT_EQ(queue.wait(point.value, WaitMode::Auto), Status::Ok);
+}
+
+TEST_F(QueueTest, APositionThatMovesComesAfterItsLastWork) {
+  Queue& queue = device->queue(0);
+  Queue other(*device, VK_NULL_HANDLE, queue.family(), {});
+  Position position(queue);
+  position.moveTo(other);  // nothing was given yet
+  EXPECT_TRUE(position.waits.empty());
+  position.last = {&other, 5, 2};
+  position.moveTo(other);
+  EXPECT_TRUE(position.waits.empty());
+  position.moveTo(queue);
+  ASSERT_EQ(position.waits.size(), 1u);
+  EXPECT_EQ(position.waits[0].queue, &other);
+  EXPECT_EQ(position.waits[0].value, 5u);
+  EXPECT_EQ(position.last.queue, &queue);
+  EXPECT_EQ(position.last.value, 0u);
+}
+
+TEST_F(QueueTest, CopiesOnQueuesOfTheirOwnAreOrderedWithKernels) {
+  if (!device->copyQueue(true)) GTEST_SKIP() << "skipped: the device has no queues that only copy";
+  Queue &kernels = device->queue(0), &in = *device->copyQueue(true), &out = *device->copyQueue(false);
+  Memory first, second;
+  for (Memory* memory : {&first, &second})
+    ASSERT_EQ(device->allocator().allocate(MemoryUse::Device, bytes, *memory), Status::Ok);
+  Position position(kernels);
+  for (uint32_t round = 1; round <= 100; ++round) {
+    std::fill_n(static_cast<uint32_t*>(a.host), bytes / 4, round);
+    const auto record = [&](Queue& queue, auto&& what) {
+      return queue.record(position, [&](Commands& commands) {
+        what(commands);
+        return Status::Ok;
+      });
+    };
+    ASSERT_EQ(record(in, [&](Commands& commands) { commands.copyBuffer(first, 0, a, 0, bytes); }), Status::Ok);
+    ASSERT_EQ(record(kernels,
+                     [&](Commands& commands) {
+                       commands.copy({second.address, first.address, bytes});
+                     }),
+              Status::Ok);
+    ASSERT_EQ(record(out, [&](Commands& commands) { commands.copyBuffer(b, 0, second, 0, bytes); }), Status::Ok);
+    ASSERT_EQ(position.last.queue, &out);
+    ASSERT_EQ(out.wait(position.last.value, WaitMode::Auto), Status::Ok);
+    const auto* const words = static_cast<const uint32_t*>(b.host);
+    ASSERT_TRUE(std::all_of(words, words + bytes / 4, [&](uint32_t word) { return word == round; })) << round;
+  }
+  for (const Memory& memory : {first, second}) device->allocator().free(memory);
 }
 
 TEST_F(QueueTest, UploadsLiveUntilTheBatchHasRun) {

@@ -131,8 +131,8 @@ Error Context::waitIdle() {
 }
 
 Error Context::waitForQueues() {
-  for (size_t i = 0; i < vulkan_->queueCount(); ++i)
-    if (const vk::Status status = vulkan_->queue(i).waitIdle(waitMode()); status != vk::Status::Ok) {
+  for (const auto& queue : vulkan_->queues())
+    if (const vk::Status status = queue->waitIdle(waitMode()); status != vk::Status::Ok) {
       setError(errorFrom(status));
       return errorFrom(status);
     }

@@ -29,6 +29,9 @@ constexpr size_t mostWritten = 64u << 10, mostWrittenAsync = 16u << 10, mostRead
 constexpr size_t mostPacked = 16u << 10;
 // From here on the copy engine is worth its barriers.
 constexpr size_t engineBytes = 1u << 20;
+// And from here on, while other streams have work under way, a queue of its own: on an H200 no queue that runs kernels
+// copies while another one runs a kernel (docs/runtime.md).
+constexpr size_t besideBytes = 256u << 10;
 
 vk::CopyRegion regionOf(const Copy& copy, uint64_t destination, uint64_t source) {
   return {destination,      source,
@@ -40,13 +43,24 @@ vk::CopyRegion regionOf(const Copy& copy, uint64_t destination, uint64_t source)
 
 bool isLinear(const Copy& copy) { return copy.height == 1 && copy.depth == 1; }
 
-DeviceWork onDevice(const Copy& copy, const End& destination, const End& source) {
-  const vk::CopyRegion region = regionOf(copy, destination.address, source.address);
+bool isForEngine(const Copy& copy, const End& destination, const End& source, size_t least) {
   // Mapped memory has no one buffer.
   const bool haveBuffers = destination.allocation->memory.chunk && source.allocation->memory.chunk;
-  if (isLinear(copy) && copy.width >= engineBytes && destination.isHost != source.isHost && haveBuffers)
-    return BufferCopy{destination.allocation, source.allocation, destination.offset(), source.offset(), copy.width};
-  return DeviceCopy{region};
+  return isLinear(copy) && copy.width >= least && destination.isHost != source.isHost && haveBuffers;
+}
+
+DeviceWork onDevice(const Copy& copy, const End& destination, const End& source, vk::Queue* queue = nullptr) {
+  if (queue || isForEngine(copy, destination, source, engineBytes))
+    return BufferCopy{destination.allocation, source.allocation, destination.offset(),
+                      source.offset(),        copy.width,        queue};
+  return DeviceCopy{regionOf(copy, destination.address, source.address)};
+}
+
+// The queue that takes the copy beside the work of other streams. Null where the copy stays with its stream's own.
+vk::Queue* queueBeside(Stream& stream, const Copy& copy, const End& destination, const End& source) {
+  vk::Queue* const queue = stream.context().vulkan().copyQueue(source.isHost);
+  const bool goes = queue && isForEngine(copy, destination, source, besideBytes) && stream.isBesideOthers();
+  return goes ? queue : nullptr;
 }
 
 // The host memory is read before the call returns.
@@ -216,7 +230,7 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   Error direct = Error::Success;
   if (copyThroughWindow(stream, copy, destination, source, async, direct)) return direct;
   if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source, async);
-  TRY(stream.enqueue(onDevice(copy, destination, source)));
+  TRY(stream.enqueue(onDevice(copy, destination, source, queueBeside(stream, copy, destination, source))));
   const bool hostWaits =
       destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;
   return hostWaits && !async ? stream.finish() : Error::Success;

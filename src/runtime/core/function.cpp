@@ -153,8 +153,23 @@ Error Function::code(const PipelineVariant& variant, const LaunchCode*& out) {
     return Error::Success;
   }
   LaunchCode code{variant, &translation.kernel.info, nullptr};
-  TRY(makePipeline(variant, false, code.pipeline));
+  Error made = makePipeline(variant, false, code.pipeline);
+  if (made == Error::InvalidImage && code.kernel->localBytes != 0 && !code.kernel->localInScratch)
+    made = makeInScratch(code);
+  TRY(made);
   out = &codes_.emplace(variant, std::move(code)).first->second;
+  return Error::Success;
+}
+
+// What registers have no room for is private memory too, and no driver says how much it has of that in all.
+Error Function::makeInScratch(LaunchCode& code) {
+  code.variant.needs.localInScratch = true;
+  const Translation& translation = translateOnce(code.variant.needs);
+  TRY(translation.error);
+  code.kernel = &translation.kernel.info;
+  TRY(makePipeline(code.variant, false, code.pipeline));
+  util::log().warn("the kernel {} has its {} bytes of private memory in device memory instead, which is slower", name_,
+                   code.kernel->localBytes);
   return Error::Success;
 }
 

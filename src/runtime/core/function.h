@@ -91,6 +91,7 @@ class Function {
   std::optional<Kernel> translateNow(const TranslationRequest& request, Error& error, std::string& messages);
   Error loadCode(Translation& translation, LaunchNeeds needs);  // a kernel from the cache comes without
   Error makePipeline(const PipelineVariant& variant, bool isMeasured, std::shared_ptr<const vk::Pipeline>& out);
+  Error makeInScratch(LaunchCode& code);
 
   Module& module_;
   const std::string name_;

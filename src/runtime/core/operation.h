@@ -32,6 +32,7 @@ struct DeviceCopy {
 struct BufferCopy {
   AllocationRef destination, source;
   uint64_t destinationOffset, sourceOffset, bytes;
+  vk::Queue* queue = nullptr;  // the stream's own when null
 };
 
 // From bytes of the program's that the call has copied; region.source is the offset in them.

@@ -75,13 +75,26 @@ Error Stream::after(vk::Status status) {
 
 // The caller holds the lock.
 template <class Work>
-vk::Status Stream::give(const Work& work) {
-  const vk::Status status = queue_.record(position_, [&](vk::Commands& commands) {
-    if (Trace* const trace = Trace::active()) return trace->record(work, commands, queue_, *this);
+vk::Status Stream::give(const Work& work, vk::Queue& queue) {
+  const vk::Status status = queue.record(position_, [&](vk::Commands& commands) {
+    if (Trace* const trace = Trace::active()) return trace->record(work, commands, queue, *this);
     return core::record(work, commands);
   });
   wasRecorded(work, position_.last);
   return status;
+}
+
+vk::Status Stream::give(const DeviceWork& work) {
+  const auto* copy = std::get_if<BufferCopy>(&work);
+  if (!copy || !copy->queue) return give(work, queue_);
+  const vk::Status status = give(work, *copy->queue);
+  // It is large: nothing is gained by waiting for more.
+  return status == vk::Status::Ok ? copy->queue->submit(position_.last.value) : status;
+}
+
+bool Stream::isBesideOthers() {
+  std::lock_guard lock(mutex_);
+  return context_.vulkan().isBusyBeside(position_.last);
 }
 
 template <class Work>
@@ -195,13 +208,14 @@ void Stream::resolve(Marker& marker, Precision precision, const vk::TimestampRef
       if (timestamp) commands.write(timestamp);
       return vk::Status::Ok;
     });
-  marker.resolve(precision == Precision::Exact ? queue_.seal(position_) : position_.last, timestamp);
+  marker.resolve(precision == Precision::Exact ? position_.last.queue->seal(position_) : position_.last, timestamp);
 }
 
 Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   if (precision == Precision::Cheap) {
     std::lock_guard lock(mutex_);
-    const bool isExact = pending_.empty() && position_.waits.empty() && queue_.isExactEnd(position_.last.value);
+    const bool isExact =
+        pending_.empty() && position_.waits.empty() && position_.last.queue->isExactEnd(position_.last.value);
     precision = isExact ? Precision::Exact : Precision::Timed;
   }
   vk::TimestampRef timestamp;
@@ -354,8 +368,9 @@ bool Stream::isDone() {
       commands.mark();
       return vk::Status::Ok;
     });
-  vk::Status status = queue_.submit(position_.last.value);
-  if (status == vk::Status::Ok) status = queue_.poll(position_.last.value);
+  vk::Queue& queue = *position_.last.queue;
+  vk::Status status = queue.submit(position_.last.value);
+  if (status == vk::Status::Ok) status = queue.poll(position_.last.value);
   (void)context_.errorAfter(status);
   return status != vk::Status::NotReady;
 }
@@ -363,7 +378,7 @@ bool Stream::isDone() {
 // What was given behind the marker is submitted too.
 bool Stream::hasPassed(const MarkerRef& marker) {
   if (!marker) return isDone();
-  vk::Status status = queue_.submit(position_.last.value);
+  vk::Status status = position_.last.queue->submit(position_.last.value);
   if (status == vk::Status::Ok) status = marker->poll();
   (void)context_.errorAfter(status);
   return status != vk::Status::NotReady;

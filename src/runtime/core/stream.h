@@ -1,6 +1,6 @@
-// A stream: an ordered list of operations on one device queue. Operations go straight into the queue's open batch,
-// unless something before them in the stream waits for the host: then the stream keeps them back, and the context's
-// worker carries them out in order. So a queue that other streams share never waits for the host.
+// A stream: an ordered list of operations on a device queue, and on those for copies. Operations go straight into the
+// queue's open batch, unless something before them in the stream waits for the host: then the stream keeps them back,
+// and the context's worker carries them out in order. So a queue that other streams share never waits for the host.
 #pragma once
 
 #include <array>
@@ -52,6 +52,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error query();  // Success or NotReady
   // Whether an operation given now is known to have nothing to wait for. Does not ask the driver.
   Error isFree(bool& out);
+  // Whether the device has work under way that is not this stream's.
+  bool isBesideOthers();
   Error synchronize();  // also drains printf and reports what kernels did wrong
   Error finish();       // the same for calls that captures elsewhere do not forbid
   // External: a captured stream records the event, or waits for it, each time the graph runs. Of other streams,
@@ -100,7 +102,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   std::shared_ptr<Capture> captureOfNow() const;
   template <class Work>
-  vk::Status give(const Work& work);
+  vk::Status give(const Work& work, vk::Queue& queue);
+  vk::Status give(const DeviceWork& work);
+  vk::Status give(const KernelLaunch& work) { return give(work, queue_); }
   template <class Work>
   Error enqueueWork(const Work& work);
   bool carryOut(const Operation& operation, vk::Status& status);
@@ -122,7 +126,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const uint32_t flags_;
   const int priority_;
   const uint64_t id_;
-  vk::Queue& queue_;
+  vk::Queue& queue_;  // of all its work but copies that go beside other streams' kernels
 
   mutable std::mutex mutex_;
   vk::Position position_;

@@ -87,7 +87,7 @@ void TextureTable::retire(std::vector<TableObjectRef>& gone) {
     Leaving leaving;
     leaving.numbers.swap(removed_);
     vk::Device& vulkan = context_.vulkan();
-    for (size_t i = 0; i < vulkan.queueCount(); ++i) leaving.points.push_back(vulkan.queue(i).end());
+    for (const auto& queue : vulkan.queues()) leaving.points.push_back(queue->end());
     leaving.markers = context_.worker().marks();
     leaving_.push_back(std::move(leaving));
   }

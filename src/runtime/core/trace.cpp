@@ -181,8 +181,9 @@ bool Trace::begin(Pending& pending, const vk::Queue& queue, const Stream& stream
   pending.span.stream = stream.id();
   pending.span.thread = threadId();
   pending.span.given = now();
-  for (uint32_t i = 0; i < pending.vulkan->queueCount(); ++i)
-    if (&pending.vulkan->queue(i) == &queue) pending.span.queue = i;
+  const auto queues = pending.vulkan->queues();
+  const auto place = std::ranges::find(queues, &queue, [](const auto& each) { return each.get(); });
+  pending.span.queue = static_cast<uint32_t>(place - queues.begin());
   std::lock_guard lock(mutex_);
   const auto known =
       std::ranges::find_if(vulkans_, [&](const auto& device) { return device.lock() == pending.vulkan; });

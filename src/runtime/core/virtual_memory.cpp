@@ -148,8 +148,7 @@ Error VirtualMemory::unmap(uint64_t address, uint64_t size) {
   if (first != last && std::prev(last)->first + std::prev(last)->second.size > address + size)
     return Error::InvalidValue;
   if (first == last) return Error::Success;
-  for (size_t i = 0; i < reservation->vulkan->queueCount(); ++i)
-    TRY(errorFrom(reservation->vulkan->queue(i).waitIdle(vk::WaitMode::Auto)));
+  for (const auto& queue : reservation->vulkan->queues()) TRY(errorFrom(queue->waitIdle(vk::WaitMode::Auto)));
   for (auto mapping = first; mapping != last; ++mapping) {
     const auto status = vk::bindRange(*reservation->vulkan, reservation->range,
                                       mapping->first - reservation->range.address, mapping->second.size, nullptr, 0);

@@ -73,10 +73,7 @@ Status BlockCopies::fill(const std::shared_ptr<Image>& copy) const {
   Device& device = image_.device();
   device.noteBlockCopy();
   // What was recorded before goes to the image alone.
-  for (size_t i = 0; i < device.queueCount(); ++i) {
-    Queue& queue = device.queue(i);
-    TRY(queue.wait(queue.end().value, WaitMode::Auto));
-  }
+  for (const auto& queue : device.queues()) TRY(queue->wait(queue->end().value, WaitMode::Auto));
   const ImageShape& shape = image_.shape();
   Queue& queue = device.idleQueue();
   Position position(queue);

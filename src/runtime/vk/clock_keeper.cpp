@@ -77,9 +77,7 @@ void ClockKeeper::run() {
 }
 
 bool ClockKeeper::isBusy() {
-  for (size_t i = 0; i < device_.queueCount(); ++i)
-    if (device_.queue(i).isRunning()) return true;
-  return false;
+  return std::ranges::any_of(device_.queues(), [](const auto& queue) { return queue->isRunning(); });
 }
 
 Status ClockKeeper::spin() {

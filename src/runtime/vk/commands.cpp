@@ -60,7 +60,8 @@ VkImageMemoryBarrier2 toGeneral(VkImage image) {
 
 Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_ptr<Commands>& out) {
   const VolkDeviceTable& api = device.api();
-  std::unique_ptr<Commands> commands(new Commands(device, kind));
+  const bool computes = (device.physical().queueFamilies[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+  std::unique_ptr<Commands> commands(new Commands(device, kind, computes ? computeStage | copyStage : copyStage));
   VkCommandPoolCreateInfo poolInfo{};
   poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   if (kind == Kind::Transient) poolInfo.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
@@ -79,7 +80,7 @@ Status Commands::create(Device& device, uint32_t family, Kind kind, std::unique_
 }
 
 std::unique_ptr<Commands> Commands::borrow(Device& device, VkCommandBuffer commandBuffer) {
-  std::unique_ptr<Commands> commands(new Commands(device, Kind::Borrowed));
+  std::unique_ptr<Commands> commands(new Commands(device, Kind::Borrowed, computeStage | copyStage));
   commands->commandBuffer_ = commandBuffer;
   return commands;
 }
@@ -103,7 +104,7 @@ Status Commands::begin(const Hazards& before) {
       device_.status(device_.api().vkBeginCommandBuffer(commandBuffer_, &info), "beginning a command buffer");
   if (status != Status::Ok || kind_ != Kind::Reusable) return status;
   // Each run comes after other work, of which nothing is known here.
-  pipelineBarrier(device_.api(), commandBuffer_, computeStage | copyStage, computeStage | copyStage);
+  pipelineBarrier(device_.api(), commandBuffer_, stages_, stages_);
   hostReads_ = true;
   return Status::Ok;
 }
@@ -114,10 +115,10 @@ void Commands::finishWrites(VkPipelineStageFlags2 before) {
   if (!hostReads && before == VK_PIPELINE_STAGE_2_NONE) return;
   VkMemoryBarrier2 barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
-  barrier.srcStageMask = computeStage | copyStage;
+  barrier.srcStageMask = stages_;
   barrier.dstStageMask = before;
   if (hostReads) {
-    barrier.srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
+    barrier.srcAccessMask = writes(stages_);
     barrier.dstStageMask |= VK_PIPELINE_STAGE_2_HOST_BIT;
     barrier.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT;
   }
@@ -166,7 +167,7 @@ VkCommandBuffer Commands::beginCompute() {
 
 // After all the rest.
 VkCommandBuffer Commands::beginTransfer() {
-  pipelineBarrier(device_.api(), commandBuffer_, computeStage | copyStage, computeStage | copyStage);
+  pipelineBarrier(device_.api(), commandBuffer_, stages_, stages_);
   ++hazards_.epoch;
   hazards_.transferSinceBarrier = true;
   ++count_;

@@ -113,7 +113,7 @@ class Commands {
   uint32_t count() const { return count_; }  // commands recorded
 
  private:
-  Commands(Device& device, Kind kind) : device_(device), kind_(kind) {}
+  Commands(Device& device, Kind kind, VkPipelineStageFlags2 stages) : device_(device), kind_(kind), stages_(stages) {}
   VkCommandBuffer beginCompute();
   void bindTextures();
   VkCommandBuffer beginTransfer();
@@ -129,6 +129,7 @@ class Commands {
 
   Device& device_;
   const Kind kind_;
+  const VkPipelineStageFlags2 stages_;  // of what is recorded here, as far as the queue's family has them
   VkCommandPool pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commandBuffer_ = VK_NULL_HANDLE;
 

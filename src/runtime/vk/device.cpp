@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <tuple>
 
 #include "mulciber/kernel_abi.h"
 #include "runtime/vk/builtins.h"
@@ -14,6 +13,7 @@
 #include "runtime/vk/features.h"
 #include "runtime/vk/host_writes.h"
 #include "runtime/vk/illegal_address.h"
+#include "runtime/vk/queue_plan.h"
 #include "util/environment.h"
 #include "util/log.h"
 
@@ -22,22 +22,6 @@ namespace mulciber::vk {
 namespace {
 
 constexpr uint32_t timestampsPerPool = 1024;
-
-// The family whose queues kernels run on: one that does not draw, else the one with the most queues. On an H200 the
-// queues that draw leave kernels half the shared memory of a multiprocessor, start small blocks more slowly, and take
-// turns with each other (docs/performance.md).
-uint32_t computeFamily(const PhysicalDevice& physical) {
-  auto rank = [&](uint32_t family) {
-    const VkQueueFamilyProperties& properties = physical.queueFamilies[family];
-    const bool computes = (properties.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-    const bool draws = (properties.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
-    return std::tuple(computes, !draws, properties.queueCount);
-  };
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < physical.queueFamilies.size(); ++i)
-    if (rank(i) > rank(best)) best = i;
-  return best;
-}
 
 }  // namespace
 
@@ -129,47 +113,46 @@ void Device::loadFunctions() {
 }
 
 Status Device::open() {
-  const uint32_t family = computeFamily(physical_);
-  auto wanted = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
-  if (const int64_t most = util::environment().maxConnections; most > 0 && most < wanted)
-    wanted = static_cast<uint32_t>(most);
-  const uint32_t available = physical_.queueFamilies[family].queueCount, count = std::min(available, wanted);
-  const bool keepsClocks = workarounds_.has(Workaround::IdleClocks) && available > count;
-  const std::vector<float> priorities(available, 1.0f);
-  VkDeviceQueueCreateInfo queueInfo{};
-  queueInfo.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-  queueInfo.queueFamilyIndex = family;
-  queueInfo.queueCount = count + (keepsClocks ? 1 : 0);
-  queueInfo.pQueuePriorities = priorities.data();
-  std::vector<VkDeviceQueueCreateInfo> queueInfos{queueInfo};
-  const uint32_t otherFamily =
-      workarounds_.has(Workaround::HostWrites) ? HostWrites::familyBeside(physical_.queueFamilies, family) : family;
-  if (otherFamily != family) {
-    queueInfo.queueFamilyIndex = otherFamily;
-    queueInfo.queueCount = 1;
-    queueInfos.push_back(queueInfo);
+  QueuePlan::Wishes wishes;
+  wishes.kernelQueues = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().queues, 1, 64));
+  if (const int64_t most = util::environment().maxConnections; most > 0 && most < wishes.kernelQueues)
+    wishes.kernelQueues = static_cast<uint32_t>(most);
+  wishes.copyQueues = util::environment().copyQueues;
+  wishes.clockKeeper = workarounds_.has(Workaround::IdleClocks);
+  wishes.hostWrites = workarounds_.has(Workaround::HostWrites);
+  const QueuePlan plan = QueuePlan::of(physical_.queueFamilies, wishes);
+  families_ = plan.families();
+  const std::vector<float> priorities(64, 1.0f);
+  std::vector<VkDeviceQueueCreateInfo> queueInfos;
+  for (uint32_t family = 0; family < physical_.queueFamilies.size(); ++family) {
+    VkDeviceQueueCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    info.queueFamilyIndex = family;
+    info.queueCount = plan.queuesOf(family);
+    info.pQueuePriorities = priorities.data();
+    if (info.queueCount != 0) queueInfos.push_back(info);
   }
   TRY(createHandle(queueInfos));
   loadFunctions();
   if (physical_.isCpu()) watchIllegalAddresses(lost_);
   TRY(createLayout());
   allocator_ = std::make_unique<Allocator>(*this);
-  VkQueue queue = VK_NULL_HANDLE;
-  for (uint32_t i = 0; i < count; ++i) {
-    api_.vkGetDeviceQueue(handle_, family, i, &queue);
-    TRY(addQueue(queue, family, {}));
+  const auto handleOf = [&](const QueuePlan::Place& place) {
+    VkQueue queue = VK_NULL_HANDLE;
+    api_.vkGetDeviceQueue(handle_, place.family, place.index, &queue);
+    return queue;
+  };
+  for (const QueuePlan::Place& place : plan.kernels) TRY(addQueue(handleOf(place), place.family, {}));
+  kernelQueues_ = queues_.size();
+  for (const auto& place : {plan.copiesIn, plan.copiesOut})
+    if (place) TRY(addQueue(handleOf(*place), place->family, {}));
+  if (plan.clockKeeper) {
+    std::unique_ptr<Queue> queue;
+    TRY(makeQueue(handleOf(*plan.clockKeeper), plan.clockKeeper->family, {}, queue));
+    clockKeeper_ = std::make_unique<ClockKeeper>(*this, std::move(queue));
   }
-  if (keepsClocks) {
-    api_.vkGetDeviceQueue(handle_, family, count, &queue);
-    std::unique_ptr<Queue> keepersQueue;
-    TRY(makeQueue(queue, family, {}, keepersQueue));
-    clockKeeper_ = std::make_unique<ClockKeeper>(*this, std::move(keepersQueue));
-  }
-  if (otherFamily != family) {
-    api_.vkGetDeviceQueue(handle_, otherFamily, 0, &queue);
-    hostWrites_ = std::make_unique<HostWrites>(*this, queue);
-  }
-  return workarounds_.has(Workaround::CommandMemory) ? mapCommandMemory(family) : Status::Ok;
+  if (plan.hostWrites) hostWrites_ = std::make_unique<HostWrites>(*this, handleOf(*plan.hostWrites));
+  return workarounds_.has(Workaround::CommandMemory) ? mapCommandMemory(families_.front()) : Status::Ok;
 }
 
 // The driver gives each command buffer 64 KiB with its first command, and takes them back when the command buffer is
@@ -191,6 +174,8 @@ Status Device::prepareAdopted() {
   TRY(createLayout());
   allocator_ = std::make_unique<Allocator>(*this);
   for (const AdoptedQueue& queue : adopted_->queues) TRY(addQueue(queue.handle, queue.family, queue.lock));
+  kernelQueues_ = queues_.size();
+  families_ = adopted_->families;
   if (!adopted_->mayStartThreads)
     for (const auto& queue : queues_) queue->stop();
   return Status::Ok;
@@ -330,8 +315,26 @@ bool Device::hostSeesAll() {
 }
 
 Queue& Device::idleQueue() {
-  const auto idle = std::ranges::find_if(queues_, [](const auto& queue) { return queue->isIdle(); });
-  return idle != queues_.end() ? **idle : *queues_.front();
+  for (size_t i = 0; i < kernelQueues_; ++i)
+    if (queues_[i]->isIdle()) return *queues_[i];
+  return *queues_.front();
+}
+
+Queue* Device::copyQueue(bool toDevice) const {
+  return kernelQueues_ < queues_.size() ? queues_[kernelQueues_ + (toDevice ? 0 : 1)].get() : nullptr;
+}
+
+bool Device::isBusyBeside(const Point& last) {
+  return std::ranges::any_of(queues_, [&](const auto& queue) {
+    return queue->isBusy() && !(queue.get() == last.queue && queue->end().value == last.value);
+  });
+}
+
+void Device::share(VkBufferCreateInfo& info) const {
+  if (families_.size() < 2) return;
+  info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+  info.queueFamilyIndexCount = static_cast<uint32_t>(families_.size());
+  info.pQueueFamilyIndices = families_.data();
 }
 
 std::vector<std::unique_lock<std::mutex>> Device::lockQueues() {

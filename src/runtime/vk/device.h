@@ -73,8 +73,15 @@ class Device {
   VkPipelineLayout layout() const { return layout_; }
   Descriptors* descriptors() { return descriptors_.get(); }  // null where kernels cannot choose images
 
-  size_t queueCount() const { return queues_.size(); }
-  Queue& queue(size_t index) { return *queues_[index % queues_.size()]; }
+  std::span<const std::unique_ptr<Queue>> queues() const { return queues_; }
+  size_t kernelQueueCount() const { return kernelQueues_; }
+  Queue& queue(size_t index) { return *queues_[index % kernelQueues_]; }  // of those that kernels run on
+  // For large copies between memory of the host and of the device. Null where copies go with kernels.
+  Queue* copyQueue(bool toDevice) const;
+  // Whether there is work under way beside what ends at `last`.
+  bool isBusyBeside(const Point& last);
+  // So that all queues may use the buffer.
+  void share(VkBufferCreateInfo& info) const;
   // One beside those: work for them never comes to it.
   Status makeQueue(VkQueue queue, uint32_t family, const QueueLock& lock, std::unique_ptr<Queue>& out);
   Queue& idleQueue();  // the first that has nothing to do, if any has not: for what the host waits for
@@ -151,7 +158,9 @@ class Device {
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<Descriptors> descriptors_;
   std::unique_ptr<Builtins> builtins_;
-  std::vector<std::unique_ptr<Queue>> queues_;
+  std::vector<std::unique_ptr<Queue>> queues_;  // for kernels; then, where there are such, for copies in and out
+  size_t kernelQueues_ = 0;
+  std::vector<uint32_t> families_;  // of all queues that may use our memory
   std::unique_ptr<ClockKeeper> clockKeeper_;
   std::unique_ptr<HostWrites> hostWrites_;  // null where there is no queue for it, and on a CPU
   std::atomic<size_t> queuesWithoutWork_{0};

@@ -119,6 +119,7 @@ Status ImportedBuffer::createBuffer(uint64_t bytes, VkMemoryRequirements& needed
   info.pNext = &handles;
   info.size = bytes;
   info.usage = bufferUsage;
+  device.share(info);
   const VkResult result = api.vkCreateBuffer(device.handle(), &info, device.callbacks(), &buffer);
   if (result != VK_SUCCESS) buffer = VK_NULL_HANDLE;
   TRY(device.status(result, "creating a buffer for imported memory"));

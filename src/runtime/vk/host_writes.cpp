@@ -16,21 +16,6 @@ constexpr uint64_t sliceNanoseconds = 100'000'000;  // of a wait, between checks
 
 }  // namespace
 
-uint32_t HostWrites::familyBeside(std::span<const VkQueueFamilyProperties> families, uint32_t family) {
-  constexpr VkQueueFlags computes = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
-  constexpr VkQueueFlags copies = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
-  auto rank = [&](uint32_t other) {
-    const VkQueueFlags flags = families[other].queueFlags;
-    if (other == family) return 0;
-    if ((flags & VK_QUEUE_TRANSFER_BIT) != 0 && (flags & ~copies) == 0) return 3;
-    return (flags & computes) != 0 ? 2 : (flags & VK_QUEUE_TRANSFER_BIT) != 0 ? 1 : 0;
-  };
-  uint32_t best = family;
-  for (uint32_t i = 0; i < families.size(); ++i)
-    if (rank(i) > rank(best)) best = i;
-  return best;
-}
-
 HostWrites::~HostWrites() {
   stop();
   if (fence_ != VK_NULL_HANDLE) device_.api().vkDestroyFence(device_.handle(), fence_, device_.callbacks());

@@ -10,7 +10,6 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -23,8 +22,6 @@ class HostWrites {
   // `queue`: used for nothing else, and of another family than those that kernels run on.
   HostWrites(Device& device, VkQueue queue) : device_(device), queue_(queue) {}
   ~HostWrites();
-  // The family for it beside that of the kernels; `family` itself when there is no other.
-  static uint32_t familyBeside(std::span<const VkQueueFamilyProperties> families, uint32_t family);
 
   HostWrites(const HostWrites&) = delete;
   HostWrites& operator=(const HostWrites&) = delete;

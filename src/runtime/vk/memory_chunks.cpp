@@ -50,14 +50,8 @@ Status Allocator::State::createBuffer(Chunk& chunk, const void* next) {
                VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   if (canLeaveOutWork(device)) info.usage |= VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT;
-  if (const AdoptedDevice* engine = device.adopted()) {
-    info.usage |= engine->bufferUsage;
-    if (engine->families.size() > 1) {
-      info.sharingMode = VK_SHARING_MODE_CONCURRENT;
-      info.queueFamilyIndexCount = static_cast<uint32_t>(engine->families.size());
-      info.pQueueFamilyIndices = engine->families.data();
-    }
-  }
+  if (const AdoptedDevice* engine = device.adopted()) info.usage |= engine->bufferUsage;
+  device.share(info);
   return device.status(device.api().vkCreateBuffer(device.handle(), &info, device.callbacks(), &chunk.buffer),
                        "creating a buffer");
 }

@@ -96,6 +96,7 @@ void Queue::stop() {
 }
 
 std::unique_lock<std::mutex> Queue::prepare(Position& position) {
+  position.moveTo(*this);
   // Other queues first: two queues are never locked at once.
   for (const Point& point : position.waits)
     if (point.queue->poll(point.value) == Status::NotReady) (void)point.queue->submit(point.value);

@@ -32,9 +32,15 @@ struct Point {
   uint64_t epoch = 0;
 };
 
-// What the next work of a stream comes after: the stream's own last work, all on one queue, and points on others.
+// What the next work of a stream comes after: the stream's own last work, and points on other queues.
 struct Position {
   explicit Position(Queue& queue) : last{&queue, 0, 0} {}
+  void moveTo(Queue& queue) {  // where the next work is given
+    if (last.queue == &queue) return;
+    const Point before = last;
+    last = {&queue, 0, 0};
+    if (before.value != 0) waits.push_back(before);
+  }
 
   Point last;
   std::vector<Point> waits;
@@ -106,6 +112,8 @@ class Queue {
   Point end();
 
   Status submit(uint64_t value);  // everything up to there, if that has not been done
+  // Whether it has been given work, submitted or not, that has not run.
+  bool isBusy() { return poll(given_.load(std::memory_order_acquire)) == Status::NotReady; }
   bool isRunning() { return poll(submitted_.load(std::memory_order_acquire)) == Status::NotReady; }
   bool isSubmitted(uint64_t value) const { return submitted_.load(std::memory_order_acquire) >= value; }
   // Whether a wait for `value` waits for the last work there and for nothing else: that work is done already, or it had
