@@ -195,6 +195,48 @@ TEST_F(Graphs, PageableMemoryIsReadAndWrittenByEachLaunch) {
   EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
 }
 
+// Threads that wait do such copies themselves, beside the thread that does them when nobody waits.
+TEST_F(Graphs, ManyThreadsWaitForCopiesOfPageableMemory) {
+  constexpr size_t large = 1 << 20;  // numbers: so that a copy takes a while
+  std::vector<float> from(large), to(large);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAlloc(&memory, large * 4), CUDA_SUCCESS);
+  CUDA_MEMCPY3D in = copyOf(large * 4), out = copyOf(large * 4);
+  in.srcMemoryType = CU_MEMORYTYPE_HOST;
+  in.srcHost = from.data();
+  in.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  in.dstDevice = memory;
+  out.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  out.srcDevice = memory;
+  out.dstMemoryType = CU_MEMORYTYPE_HOST;
+  out.dstHost = to.data();
+  std::atomic<int> calls{0};
+  CUDA_HOST_NODE_PARAMS host{[](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, &calls};
+  CUgraphNode copyIn = nullptr, called = nullptr, copyOut = nullptr;
+  ASSERT_EQ(cuGraphAddMemcpyNode(&copyIn, graph, nullptr, 0, &in, context), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddHostNode(&called, graph, &copyIn, 1, &host), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddMemcpyNode(&copyOut, graph, &called, 1, &out, context), CUDA_SUCCESS);
+  const CUgraphExec executable = instantiated();
+  const int rounds = 20;
+  for (int round = 1; round <= rounds; ++round) {
+    std::ranges::fill(from, static_cast<float>(round));
+    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&, i] {
+        const bool waited = cuCtxSetCurrent(context) == CUDA_SUCCESS &&
+                            (i == 0 ? cuCtxSynchronize() : cuStreamSynchronize(stream)) == CUDA_SUCCESS;
+        right += waited && to == from;
+      });
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(right, 3) << "round " << round;
+  }
+  EXPECT_EQ(calls, rounds);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+}
+
 TEST_F(Graphs, FillsAndChildGraphsTakeTheirPlace) {
   CUgraph child = nullptr;
   ASSERT_EQ(cuGraphCreate(&child, 0), CUDA_SUCCESS);

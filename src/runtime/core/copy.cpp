@@ -15,6 +15,7 @@
 #include "runtime/core/staged_copy.h"
 #include "runtime/core/stream.h"
 #include "runtime/vk/device.h"
+#include "util/uncached_read.h"
 
 namespace mulciber::core {
 
@@ -23,8 +24,10 @@ namespace {
 // Copies between devices are made of pieces of this size.
 constexpr size_t pieceBytes = 4u << 20;
 // Up to these sizes the program's thread copies itself where it reaches the device's memory through the bus (H200:
-// writes at 16 GB/s, reads 64 bytes in 1 us).
-constexpr size_t mostWritten = 64u << 10, mostWrittenAsync = 16u << 10, mostRead = 256;
+// writes at 16 to 22 GB/s; reads of 4 KiB in 5 us, and where each load waits for the one before, 64 bytes in 1 us).
+// From pageable memory it has to copy in any case.
+constexpr size_t mostWritten = 64u << 10, mostWrittenAsync = 16u << 10, mostWrittenPageable = 1u << 20;
+constexpr size_t mostRead = 8u << 10, mostReadBehindWork = 1u << 10, mostReadSlowly = 256;
 // What a command buffer has room for beside the copy itself.
 constexpr size_t mostPacked = 16u << 10;
 // From here on the copy engine is worth its barriers.
@@ -110,12 +113,17 @@ char* throughWindow(const Stream& stream, const End& end) {
   return base ? base + end.offset() : nullptr;
 }
 
+size_t mostThroughWindow(const Copy& copy, const End& source, bool async, bool isFree) {
+  if (source.isHost) return !source.allocation ? mostWrittenPageable : async ? mostWrittenAsync : mostWritten;
+  if (!isLinear(copy) || !util::readsUncachedLines()) return mostReadSlowly;
+  return isFree ? mostRead : mostReadBehindWork;
+}
+
 // False: not done, and another way has to be taken.
 bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination, const End& source, bool async,
                        Error& error) {
   const size_t bytes = copy.width * copy.height * copy.depth;
-  const size_t most = !source.isHost ? mostRead : async ? mostWrittenAsync : mostWritten;
-  if (destination.isHost == source.isHost || bytes > most) return false;
+  if (destination.isHost == source.isHost || bytes > mostThroughWindow(copy, source, async, true)) return false;
   char* const to = source.isHost ? throughWindow(stream, destination) : directly(destination);
   char* const from = source.isHost ? directly(source) : throughWindow(stream, source);
   if (!to || !from) return false;
@@ -124,12 +132,14 @@ bool copyThroughWindow(Stream& stream, const Copy& copy, const End& destination,
   bool isFree = false;
   error = stream.isFree(isFree);
   if (error != Error::Success) return true;
+  if (bytes > mostThroughWindow(copy, source, async, isFree)) return false;
   // After all the rest, a copy to the host that is waited for takes less time than as one more kernel. To pageable
   // memory it is waited for in either case.
   if (!isFree && (source.isHost || (async && destination.allocation))) return false;
   error = isFree ? stream.context().services().afterWait() : stream.finish();
   if (error != Error::Success) return true;
-  copyOnHost(copy, to, from);
+  if (source.isHost || !isLinear(copy)) copyOnHost(copy, to, from);
+  else util::readUncached(to, from, bytes);
   // The writes are on the bus before anything that lets the device run on.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return true;

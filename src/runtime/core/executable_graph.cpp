@@ -275,9 +275,10 @@ Error gather(const GraphPlan& plan, Stream& stream, RecordedEvents& recorded, st
     if (!node.isEnabled) continue;
     Error error = Error::Success;
     if (const auto* host = std::get_if<PlannedNode::HostPart>(&node.work)) {
-      out.emplace_back(HostCall{[function = host->function, kept = node.kept](Error status) {
+      const auto call = [function = host->function, kept = node.kept](Error status) {
         if (status == Error::Success) function();
-      }});
+      };
+      out.emplace_back(HostCall{call, host->isCopy});
     } else if (const auto* record = std::get_if<EventRecordNode>(&node.work)) {
       error = gatherRecord(*record, stream, recorded, out);
     } else if (const auto* word = std::get_if<WaitForWord>(&node.work)) {

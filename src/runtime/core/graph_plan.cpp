@@ -71,9 +71,9 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
   const auto copyParts = [&](const auto& copyNode) {
     PreparedCopy copy;
     error = prepareCopy(copyNode, copy);
-    if (copy.before) parts.emplace_back(PlannedNode::HostPart{std::move(copy.before)});
+    if (copy.before) parts.emplace_back(PlannedNode::HostPart{std::move(copy.before), true});
     if (copy.work) parts.emplace_back(guard_ ? guarded(std::move(*copy.work)) : std::move(*copy.work));
-    if (copy.after) parts.emplace_back(PlannedNode::HostPart{std::move(copy.after)});
+    if (copy.after) parts.emplace_back(PlannedNode::HostPart{std::move(copy.after), true});
     kept = std::move(copy.staging);
   };
   if (const auto* kernel = node.as<KernelNode>()) {

@@ -27,6 +27,7 @@ struct PlannedNode {
   struct Nothing {};  // only orders others
   struct HostPart {
     std::function<void()> function;
+    bool isCopy = false;  // and no function of the program's
   };
   // Which of the plans comes next depends on a word that the device wrote before.
   struct Choice {

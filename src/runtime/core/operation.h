@@ -81,9 +81,10 @@ using RecordedWorkRef = std::shared_ptr<const RecordedWork>;
 
 vk::Status run(const RecordedWork& work, vk::Queue& queue, vk::Position& position);
 
-// A function of the program. It gets the error of the work before it.
+// A function of the program, or what the host copies for a graph. It gets the error of the work before it.
 struct HostCall {
   std::function<void(Error status)> function;
+  bool isCopy = false;  // which any thread may do
 };
 
 // What follows comes after a marker.

@@ -292,6 +292,7 @@ Error Stream::finish() {
   TRY(before());
   std::shared_ptr<Marker> marker;
   TRY(mark(Precision::Loose, marker));
+  finishCopies(*marker);
   TRY(waitFor(*marker));
   context_.device().trimPools();
   return context_.services().afterWait();
@@ -418,6 +419,44 @@ void Stream::decide() {
   pending_.insert(pending_.begin(), std::make_move_iterator(next.begin()), std::make_move_iterator(next.end()));
 }
 
+// With the lock released. The call stays in front meanwhile, so that operations given now are kept behind it.
+void Stream::callFront(std::unique_lock<std::mutex>& lock) {
+  const HostCall call = std::move(std::get<HostCall>(pending_.front()));
+  isCalling_ = true;
+  lock.unlock();
+  (void)context_.services().afterWait();  // what kernels did wrong is known before it is told
+  if (call.isCopy) {
+    call.function(context_.error());
+  } else {
+    util::Outside outside;
+    call.function(context_.error());
+  }
+  lock.lock();
+  isCalling_ = false;
+  if (!pending_.empty()) pending_.pop_front();  // else all was abandoned meanwhile
+}
+
+void Stream::finishCopies(const Marker& marker) {
+  std::unique_lock lock(mutex_);
+  while (!marker.isResolved() && !pending_.empty() && !isCalling_ && context_.error() == Error::Success) {
+    const auto* call = std::get_if<HostCall>(&pending_.front());
+    vk::Status status = vk::Status::Ok;
+    if (!call && carryOut(pending_.front(), status)) {
+      if (status != vk::Status::Ok) context_.setError(errorFrom(status));
+      pending_.pop_front();
+    } else if (!call || !call->isCopy) {
+      return;
+    } else if (isDone()) {
+      callFront(lock);
+    } else {
+      const vk::Point last = position_.last;
+      lock.unlock();
+      if (last.queue->wait(last.value, context_.waitMode()) != vk::Status::Ok) return;
+      lock.lock();
+    }
+  }
+}
+
 Stream::Progress Stream::advance() {
   std::unique_lock lock(mutex_);
   bool moved = false;
@@ -436,19 +475,10 @@ Stream::Progress Stream::advance() {
       if (!hasPassed(decision->after)) return blocked();
       decide();
       return Progress::Done;  // a loop must not keep the worker to itself
-    } else if (auto* call = std::get_if<HostCall>(&first)) {
-      if (!isDone()) return blocked();
-      const auto function = std::move(call->function);
-      // It stays in front meanwhile, so that operations given now are kept behind it.
-      lock.unlock();
-      (void)context_.services().afterWait();  // what kernels did wrong is known before it is told
-      {
-        util::Outside outside;
-        function(context_.error());
-      }
-      lock.lock();
+    } else if (std::holds_alternative<HostCall>(first)) {
+      if (isCalling_ || !isDone()) return blocked();
+      callFront(lock);
       // The other streams get their turn, or one that is always given more would keep the worker to itself.
-      pending_.pop_front();
       return Progress::Done;
     } else if (context_.error() == Error::Success) {
       // What the stream did before must not wait with it.

@@ -89,6 +89,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void setAttribute(int id, const AttributeValue& value);
   void copyAttributes(const Stream& from);
 
+  // What the worker would do of what is kept back before the marker, as far as it is copies: so the thread that waits
+  // for them need not be woken by another one.
+  void finishCopies(const Marker& marker);
   // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet. Elsewhere:
   // nor does the end of the stream's own work bring it.
   enum class Progress : uint8_t { Nothing, Elsewhere, Blocked, Done };
@@ -111,6 +114,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error keepBack(Operation operation);
   static bool needsThread(const Operation& operation);
   static Error refuseWithoutThreads();
+  void callFront(std::unique_lock<std::mutex>& lock);
   void decide();      // puts what the first operation chooses in its place
   void dropPassed();  // of what the next operation waits for
   bool isDone();
@@ -131,6 +135,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::mutex mutex_;
   vk::Position position_;
   std::deque<Operation> pending_;
+  bool isCalling_ = false;  // a thread does what the host has to do of the first of them
   std::map<int, AttributeValue> attributes_;
   std::shared_ptr<Capture> capture_;
   std::atomic<bool> isCapturing_{false};

@@ -35,6 +35,7 @@ void Worker::waitIdle() {
   for (const StreamRef& stream : deferred()) {
     std::shared_ptr<Marker> marker;
     if (stream->mark(Precision::Loose, marker) != Error::Success) continue;
+    stream->finishCopies(*marker);
     if (marker->waitResolved() != vk::Status::Ok) return;
   }
 }
