@@ -16,6 +16,7 @@ TIMELIKE = re.compile(r"\b(time|times|timing|elapsed|clocks?|cycles|latency|dura
                       re.IGNORECASE)
 # "4.2 3.3 <time>": what stands beside a time is one too.
 BESIDE_TIME = re.compile(rf"(?:{NUMBER}[\s,/|]+)+<time>")
+PLACE = "\0"  # of a number in a line; of no use in texts
 HOST = re.compile(r"\b(cpu|on (the )?host|host (time|execution|implementation|code)|reference|serial)\b", re.IGNORECASE)
 
 
@@ -29,12 +30,12 @@ class Output:
         self.labels = {}
         own = re.compile(times) if times else None
         chosen = re.compile(results) if results else None
-        for line in text.splitlines():
+        for line in text.replace(PLACE, "").splitlines():
             rest = BESIDE_TIME.sub("<time>", self._take_times(line.strip(), own))
             is_measure = RATE.search(rest) or TIMELIKE.search(rest)
             if rest and (chosen.search(line) if chosen else not is_measure):
                 numbers = [float(number) for number in re.findall(NUMBER, rest)]
-                self.results.append((re.sub(r"\s+", " ", re.sub(NUMBER, "#", rest)), numbers))
+                self.results.append((re.sub(r"\s+", " ", re.sub(NUMBER, PLACE, rest)), numbers))
 
     def _take_times(self, line, own):
         found = list((own or TIME).finditer(line))
@@ -66,7 +67,7 @@ def same_line(a, b, tolerance):
 
 def shown(line):
     numbers = iter(line[1])
-    return re.sub("#", lambda _: f"{next(numbers, '#'):.9g}", line[0])
+    return re.sub(PLACE, lambda _: f"{next(numbers):.9g}", line[0])
 
 
 def difference(native, ours, tolerance=1e-4):

@@ -46,11 +46,11 @@ def reading():
     expect("the host's times", times("CPU time: 3 ms\nhost to device: 4 ms"), {"host to device": 4000})
     expect("an expression of one's own", times("A;7;x\nB;8;y", times=r"(?P<label>\w);(?P<value>\d);x"), {"A": 7e6})
     expect("results without times and rates", Output("sum 1.5\ntime 3 ms\nx 2 in 4 us\n8 GFLOPS").results,
-           [("sum #", [1.5]), ("time <time>", []), ("x # in <time>", [2])])
+           [("sum \0", [1.5]), ("time <time>", []), ("x \0 in <time>", [2])])
     expect("times without a unit are no results", Output("Kernel time : 0.25\nTotal clocks = 9\ntime clocks = 1\nefficiency: 80").results, [])
-    expect("numbers of time steps are", Output("time step: 3\nruntime 7").results, [("time step: #", [3]), ("runtime #", [7])])
+    expect("numbers of time steps are", Output("time step: 3\nruntime 7").results, [("time step: \0", [3]), ("runtime \0", [7])])
     expect("two times with one unit", Output("average time (a vs b): 1.5 2.5 (us)").results, [("average time (a vs b): <time>", [])])
-    expect("only some lines", Output("sum 1\nseed 2", results="sum").results, [("sum #", [1])])
+    expect("only some lines", Output("sum 1\nseed 2", results="sum").results, [("sum \0", [1])])
 
 
 def comparing():
@@ -59,6 +59,7 @@ def comparing():
     expect("beyond it", told(["a 1.001"], ["a 1"]), "a 1 instead of a 1.001")
     expect("a wider one", told(["a 1.001"], ["a 1"], tolerance=0.01), "")
     expect("other words", told(["PASS"], ["FAIL"]), "FAIL instead of PASS")
+    expect("the sign # in a line", told(["# 1 of # 2"], ["# 1 of # 3"]), "# 1 of # 3 instead of # 1 of # 2")
     expect("nan for a number", told(["a 1"], ["a nan"]), "a nan instead of a 1")
     expect("lines that are missing", told(["a\nb"], ["a"]), "1 lines instead of 2")
     expect("lines that natively differ", told(["a 1\nb 1", "a 2\nb 1"], ["a 3\nb 1"]), "")
