@@ -114,7 +114,10 @@ char* throughWindow(const Stream& stream, const End& end) {
 }
 
 size_t mostThroughWindow(const Copy& copy, const End& source, bool async, bool isFree) {
-  if (source.isHost) return !source.allocation ? mostWrittenPageable : async ? mostWrittenAsync : mostWritten;
+  const bool isPageable = source.isHost && !source.allocation;
+  if (isPageable)
+    return isLinear(copy) ? mostWrittenPageable : mostWritten;  // each piece of a line is a write of its own
+  if (source.isHost) return async ? mostWrittenAsync : mostWritten;
   if (!isLinear(copy) || !util::readsUncachedLines()) return mostReadSlowly;
   return isFree ? mostRead : mostReadBehindWork;
 }

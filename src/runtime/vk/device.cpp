@@ -122,14 +122,14 @@ Status Device::open() {
   wishes.hostWrites = workarounds_.has(Workaround::HostWrites);
   const QueuePlan plan = QueuePlan::of(physical_.queueFamilies, wishes);
   families_ = plan.families();
-  const std::vector<float> priorities(64, 1.0f);
   std::vector<VkDeviceQueueCreateInfo> queueInfos;
+  std::vector<std::vector<float>> priorities;
   for (uint32_t family = 0; family < physical_.queueFamilies.size(); ++family) {
     VkDeviceQueueCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
     info.queueFamilyIndex = family;
     info.queueCount = plan.queuesOf(family);
-    info.pQueuePriorities = priorities.data();
+    info.pQueuePriorities = priorities.emplace_back(info.queueCount, 1.0f).data();
     if (info.queueCount != 0) queueInfos.push_back(info);
   }
   TRY(createHandle(queueInfos));
