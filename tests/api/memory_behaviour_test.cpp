@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -41,6 +43,41 @@ TEST_F(MemoryBehaviour, ThousandsOfAllocationsLiveAtOnce) {  // MEM-01, MEM-02, 
     ASSERT_TRUE(all.insert(reinterpret_cast<uintptr_t>(memory)).second);
   }
   for (const uintptr_t address : all) ASSERT_EQ(cudaFree(reinterpret_cast<void*>(address)), cudaSuccess);
+}
+
+// STR-02: each thread's stream gives copies and kernels in turns, and frees what it has just used.
+TEST_F(MemoryBehaviour, CopiesOfManyThreadsGoBesideKernels) {
+  constexpr unsigned count = 100'000, rounds = 30;  // 400 KB: large enough for a queue of its own
+  const auto work = [&](unsigned thread) -> unsigned {
+    unsigned *in = nullptr, *out = nullptr;
+    CUstream stream = nullptr;
+    bool isRight = cuCtxSetCurrent(context) == CUDA_SUCCESS &&
+                   cuMemHostAlloc(reinterpret_cast<void**>(&in), count * 4, 0) == CUDA_SUCCESS &&
+                   cuMemHostAlloc(reinterpret_cast<void**>(&out), count * 4, 0) == CUDA_SUCCESS &&
+                   cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
+    unsigned wrong = 0;
+    for (unsigned round = 0; isRight && round < rounds; ++round) {
+      std::iota(in, in + count, thread * 1000 + round);
+      CUdeviceptr data = 0;
+      unsigned factor = 3 + round, size = count;
+      void* parameters[] = {&data, &factor, &size};
+      isRight =
+          cuMemAllocAsync(&data, count * 4, stream) == CUDA_SUCCESS &&
+          cuMemcpyHtoDAsync(data, in, count * 4, stream) == CUDA_SUCCESS &&
+          cuLaunchKernel(scale, (count + 63) / 64, 1, 1, 64, 1, 1, 0, stream, parameters, nullptr) == CUDA_SUCCESS &&
+          cuMemcpyDtoHAsync(out, data, count * 4, stream) == CUDA_SUCCESS &&
+          cuMemFreeAsync(data, stream) == CUDA_SUCCESS && cuStreamSynchronize(stream) == CUDA_SUCCESS;
+      for (unsigned i = 0; i < count; ++i) wrong += out[i] != in[i] * factor + 7;
+    }
+    isRight = isRight && cuStreamDestroy(stream) == CUDA_SUCCESS && cuMemFreeHost(in) == CUDA_SUCCESS &&
+              cuMemFreeHost(out) == CUDA_SUCCESS;
+    return isRight ? wrong : UINT_MAX;
+  };
+  unsigned wrong[4];
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i) threads.emplace_back([&, i] { wrong[i] = work(i); });
+  for (std::thread& thread : threads) thread.join();
+  for (const unsigned each : wrong) EXPECT_EQ(each, 0u);
 }
 
 // No host object can have the address of device memory.
