@@ -108,12 +108,14 @@ class Program:
         return [(label, native[label], ours[label]) for label in native
                 if label in ours and min(native[label], ours[label]) >= LEAST]
 
+    def differs(self):
+        return difference(self.outputs["native"], self.outputs["ours"], self.tolerance)
+
     def judge(self):
         if not self.problem and not (self.outputs["native"] and self.outputs["ours"]):
             self.problem = "not run"
-        if not self.problem:
-            told = difference(self.outputs["native"], self.outputs["ours"], self.tolerance)
-            self.problem = f"other result: {told}" if told else ""
+        if not self.problem and (told := self.differs()):
+            self.problem = f"other result: {told}"
         rows = [] if self.problem else [{"label": label, "native": native, "ours": ours, "ratio": native / ours}
                                         for label, native, ours in self.ratios()]
         return {"name": self.name, "command": self.command, "problem": self.problem, "times": rows, "kernels": self.kernels,
@@ -121,11 +123,42 @@ class Program:
                 "seconds": {side: statistics.median(values) for side, values in self.seconds.items() if values}}
 
 
+def all_at_once(step, items, jobs, end):
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda item: step(item) if time.monotonic() < end else None, items))
+
+
+def build(programs, arguments, end):
+    """Programs of one folder with one command share what it makes."""
+    shared = {}
+    for program in programs:
+        shared.setdefault((program.folder, program.build), []).append(program)
+
+    def make(group):
+        group[0].make()
+        for other in group[1:]:
+            other.problem = group[0].problem
+
+    all_at_once(make, shared.values(), arguments.jobs, end)
+
+
+def compare_results(programs, arguments, scratch, end):
+    """Many at once, so without times. A result that is another may be another natively too: that is asked then."""
+    def run(program):
+        if program.problem or program.execute("native", arguments, scratch) is None:
+            return
+        if program.execute("ours", arguments, scratch, seconds=arguments.prepare_seconds) is not None and program.differs():
+            program.execute("native", arguments, scratch)
+
+    all_at_once(run, programs, arguments.jobs, end)
+    for program in programs:
+        for output in program.outputs["native"] + program.outputs["ours"]:
+            output.times = {}
+
+
 def measure(programs, arguments, scratch, end):
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        # All builds first: compilers beside a first run would use up its time.
-        for step in (Program.make, lambda program: program.prepare(arguments, scratch)):
-            list(pool.map(lambda program: step(program) if time.monotonic() < end else None, programs))
+    # All builds come first: compilers beside a first run would use up its time.
+    all_at_once(lambda program: program.prepare(arguments, scratch), programs, arguments.jobs, end)
     print(f"{sum(not program.problem for program in programs)} of {len(programs)} programs run", file=sys.stderr)
     # Many at once make the driver lose some of what it keeps of their kernels: each runs once more by itself.
     for program in programs:
@@ -198,6 +231,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="how many to build and to translate at once")
     parser.add_argument("--seconds", type=float, default=60, help="limit of one run of one program")
     parser.add_argument("--prepare-seconds", type=float, help="limit of its first run, which fills the cache; by default the same")
+    parser.add_argument("--results", action="store_true", help="compare results alone, of --jobs programs at once")
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which nothing new is begun")
     parser.add_argument("--profile", type=float, default=0, metavar="RATIO", help="profile programs with a timing below this")
     parser.add_argument("--native-profile", type=os.path.abspath, help="the library made of native_profile.cpp, for native kernels' times")
@@ -217,7 +251,8 @@ def main():
     programs = [Program(entry, folder) for entry in entries if not arguments.only or entry["name"] in arguments.only]
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            measure(programs, arguments, scratch, end)
+            build(programs, arguments, end)
+            (compare_results if arguments.results else measure)(programs, arguments, scratch, end)
         except Interrupted:
             print("interrupted: what follows was measured until then", file=sys.stderr)
     results = [program.judge() for program in programs]

@@ -99,6 +99,22 @@ ENTRIES = {
 }
 
 
+def check_results(folder, manifest, command):
+    texts = {"level": "echo sum 1; echo time 10 us", "wrong": "echo sum ${OURS:-2}",
+             "unsteady": "echo x >>runs; echo $(wc -l <runs); echo sum 1", "hanging": "[ -z $OURS ] || exec sleep 60"}
+    # One folder, one build: a second one beside it would find the lock.
+    build = "mkdir lock && sleep 0.3 && rmdir lock && echo made >>builds"
+    manifest.write_text(json.dumps([{"name": name, "command": ["sh", "-c", text], "build": build} for name, text in texts.items()]))
+    (folder / "builds").unlink(missing_ok=True)
+    result = subprocess.run([*command, "--results"], capture_output=True, text=True)
+    programs = json.loads((folder / "out.json").read_text())["programs"]
+    expect("results alone", {program["name"]: program["problem"] for program in programs},
+           {"level": "", "wrong": "other result: sum 1 instead of sum 2", "unsteady": "", "hanging": "ours: 2.0 s passed"})
+    expect("without times", [program["times"] for program in programs], [[]] * 4)
+    expect("one build for all", (folder / "builds").read_text(), "made\n")
+    expect("wrong results are an error", result.returncode, 1)
+
+
 def running(folder):
     mulciber = folder / "mulciber"
     mulciber.write_text(MULCIBER)
@@ -144,6 +160,7 @@ def running(folder):
     manifest.write_text(json.dumps(entries))
     given = subprocess.run([*slow, "--prepare-seconds", "20"], capture_output=True, env=at_first)
     expect("a first run that is given more time", given.returncode, 0)
+    check_results(folder, manifest, command)
     unknown = subprocess.run([*command, "--only", "nothing"], capture_output=True, text=True)
     expect("a name that is not there", (unknown.returncode, "not in the manifest: nothing" in unknown.stderr), (2, True))
 
