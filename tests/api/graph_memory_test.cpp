@@ -290,7 +290,8 @@ TEST_F(GraphMemory, WordsAreAwaitedInEachLaunch) {
   void* pinned = nullptr;
   ASSERT_EQ(cuMemAllocHost(&pinned, 64), CUDA_SUCCESS);
   auto* const word = static_cast<volatile unsigned*>(pinned);
-  *word = 0;
+  const auto write = [&](unsigned value) { std::atomic_ref(*static_cast<unsigned*>(pinned)).store(value); };
+  write(0);
   CUgraph captured = nullptr;
   CUgraphExec executable = nullptr;
   ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
@@ -304,13 +305,13 @@ TEST_F(GraphMemory, WordsAreAwaitedInEachLaunch) {
   EXPECT_EQ(count, 3u);
   ASSERT_EQ(cuGraphInstantiate(&executable, captured, 0), CUDA_SUCCESS);
   for (int i = 0; i < 2; ++i) {
-    word[0] = 0;
+    write(0);
     word[1] = 0;
     ASSERT_EQ(cuMemsetD32(data, 0, 1), CUDA_SUCCESS);
     ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     EXPECT_EQ(word[1], 0u);
-    word[0] = 1;
+    write(1);  // while another thread polls it
     EXPECT_EQ(wordAt(data), 3u);
     EXPECT_EQ(word[1], 5u);
   }
