@@ -3,9 +3,10 @@
 // NVIDIA's device keeps lines of host memory in its L2 cache, and no load of Vulkan's bypasses that: with every scope,
 // order and kind of memory tried, a kernel that waits for the host reads an old value for ever (docs/runtime.md).
 // The device drops these lines when a queue of another family is given work, even an empty submission. So while a
-// kernel runs that may wait for the host, a thread makes such submissions. The family should only copy: where another
-// process waits for the multiprocessors, a submission to a family that draws waits behind it, it waits for the kernel,
-// and after 5 s NVIDIA's driver ends the context.
+// kernel runs that may wait for the host, a thread makes such submissions. The family should only copy, or decode
+// video: where another process waits for the multiprocessors, a submission to a family that draws waits behind it, it
+// waits for the kernel, and after 5 s NVIDIA's driver ends the context. Nothing else may be given to the queue: what
+// waits for the kernel would stand before the submission.
 #pragma once
 
 #include <condition_variable>
