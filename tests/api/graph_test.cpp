@@ -106,6 +106,22 @@ class Graphs : public WithDevice {
     copy.Height = copy.Depth = 1;
     return copy;
   }
+  static CUDA_MEMCPY3D copyIn(CUdeviceptr to, const std::vector<float>& from) {
+    CUDA_MEMCPY3D copy = copyOf(from.size() * sizeof(float));
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = from.data();
+    copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = to;
+    return copy;
+  }
+  static CUDA_MEMCPY3D copyOut(std::vector<float>& to, CUdeviceptr from) {
+    CUDA_MEMCPY3D copy = copyOf(to.size() * sizeof(float));
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = from;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+    copy.dstHost = to.data();
+    return copy;
+  }
 
   CUmodule module = nullptr;
   CUfunction multiply = nullptr;
@@ -167,15 +183,7 @@ TEST_F(Graphs, HostNodesRunBetweenKernels) {
 
 TEST_F(Graphs, PageableMemoryIsReadAndWrittenByEachLaunch) {
   std::vector<float> from(count, 3), to(count);
-  CUDA_MEMCPY3D in = copyOf(bytes), out = copyOf(bytes);
-  in.srcMemoryType = CU_MEMORYTYPE_HOST;
-  in.srcHost = from.data();
-  in.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  in.dstDevice = data;
-  out.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-  out.srcDevice = data;
-  out.dstMemoryType = CU_MEMORYTYPE_HOST;
-  out.dstHost = to.data();
+  const CUDA_MEMCPY3D in = copyIn(data, from), out = copyOut(to, data);
   CUgraphNode copyIn = nullptr, copyOut = nullptr;
   ASSERT_EQ(cuGraphAddMemcpyNode(&copyIn, graph, nullptr, 0, &in, context), CUDA_SUCCESS);
   const CUgraphNode scaled = addScale(2, {copyIn});
@@ -201,15 +209,7 @@ TEST_F(Graphs, ManyThreadsWaitForCopiesOfPageableMemory) {
   std::vector<float> from(large), to(large);
   CUdeviceptr memory = 0;
   ASSERT_EQ(cuMemAlloc(&memory, large * 4), CUDA_SUCCESS);
-  CUDA_MEMCPY3D in = copyOf(large * 4), out = copyOf(large * 4);
-  in.srcMemoryType = CU_MEMORYTYPE_HOST;
-  in.srcHost = from.data();
-  in.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  in.dstDevice = memory;
-  out.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-  out.srcDevice = memory;
-  out.dstMemoryType = CU_MEMORYTYPE_HOST;
-  out.dstHost = to.data();
+  const CUDA_MEMCPY3D in = copyIn(memory, from), out = copyOut(to, memory);
   std::atomic<int> calls{0};
   CUDA_HOST_NODE_PARAMS host{[](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, &calls};
   CUgraphNode copyIn = nullptr, called = nullptr, copyOut = nullptr;

@@ -32,8 +32,8 @@ constexpr size_t mostRead = 8u << 10, mostReadBehindWork = 1u << 10, mostReadSlo
 constexpr size_t mostPacked = 16u << 10;
 // From here on the copy engine is worth its barriers.
 constexpr size_t engineBytes = 1u << 20;
-// And from here on, while other streams have work under way, a queue of its own: on an H200 no queue that runs kernels
-// copies while another one runs a kernel (docs/runtime.md).
+// A copy of this size or more goes to a copy queue while other streams have work under way: on an H200 a kernel on one
+// queue holds up the copies on the others of its family (docs/runtime.md).
 constexpr size_t besideBytes = 256u << 10;
 
 vk::CopyRegion regionOf(const Copy& copy, uint64_t destination, uint64_t source) {

@@ -161,7 +161,7 @@ Error Function::code(const PipelineVariant& variant, const LaunchCode*& out) {
   return Error::Success;
 }
 
-// What registers have no room for is private memory too, and no driver says how much it has of that in all.
+// Spilled registers are private memory too, and no driver tells how much there may be of both together.
 Error Function::makeInScratch(LaunchCode& code) {
   code.variant.needs.localInScratch = true;
   const Translation& translation = translateOnce(code.variant.needs);

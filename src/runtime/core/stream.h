@@ -89,8 +89,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void setAttribute(int id, const AttributeValue& value);
   void copyAttributes(const Stream& from);
 
-  // What the worker would do of what is kept back before the marker, as far as it is copies: so the thread that waits
-  // for them need not be woken by another one.
+  // The waiting thread does the copies that are kept back before the marker, which the worker would do otherwise. So no
+  // other thread has to wake it.
   void finishCopies(const Marker& marker);
   // One step of a kept-back stream, by the worker. Blocked: what its first operation needs is not there yet. Elsewhere:
   // nor does the end of the stream's own work bring it.

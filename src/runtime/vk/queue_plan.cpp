@@ -31,12 +31,12 @@ bool onlyCopies(VkQueueFlags flags) {
   return (flags & VK_QUEUE_TRANSFER_BIT) != 0 && (flags & ~copies) == 0;
 }
 
+bool drawsOrComputes(VkQueueFlags flags) { return (flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) != 0; }
+
 bool decodes(VkQueueFlags flags) {
   return (flags & VK_QUEUE_TRANSFER_BIT) != 0 && (flags & VK_QUEUE_VIDEO_DECODE_BIT_KHR) != 0 &&
-         (flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) == 0;
+         !drawsOrComputes(flags);
 }
-
-bool computes(VkQueueFlags flags) { return (flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) != 0; }
 
 std::vector<Place> queuesThat(bool (*can)(VkQueueFlags), Families families, uint32_t except) {
   std::vector<Place> places;
@@ -57,12 +57,12 @@ QueuePlan QueuePlan::of(Families families, const Wishes& wishes) {
 
   const std::vector<Place> copying = queuesThat(onlyCopies, families, family);
   std::vector<Place> spare = copying;  // for host writes, best first
-  for (bool (*can)(VkQueueFlags) : {decodes, computes}) {
+  for (bool (*can)(VkQueueFlags) : {decodes, drawsOrComputes}) {
     const std::vector<Place> more = queuesThat(can, families, family);
     spare.insert(spare.end(), more.begin(), more.end());
   }
   // Queues that draw serve host writes badly (host_writes.h).
-  const bool leavesOne = spare.size() > 2 && !computes(families[spare[2].family].queueFlags);
+  const bool leavesOne = spare.size() > 2 && !drawsOrComputes(families[spare[2].family].queueFlags);
   if (wishes.copyQueues && copying.size() >= 2 && (!wishes.hostWrites || leavesOne)) {
     plan.copiesIn = copying[0];
     plan.copiesOut = copying[1];

@@ -1,4 +1,4 @@
-// Which of a device's queues do what, of those that Vulkan lists.
+// Shares a device's Vulkan queues out among kernels, copies, the clock keeper and host writes.
 #pragma once
 
 #include <cstdint>
