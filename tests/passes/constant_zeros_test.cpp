@@ -50,6 +50,24 @@ TEST(ConstantZeros, ProductsOfConstantsMayBeZeros) {
   EXPECT_FALSE(hides("%7 = fma f32 %2, %1, %4"));
 }
 
+TEST(ConstantZeros, ChoicesBetweenOneAndTheOtherZero) {
+  const auto choice = [](const std::string& values) {
+    return "%10 = flt bool %1, %5\n  %11 = const f32 0xbf800000\n  %7 = select f32 %10, " + values;
+  };
+  EXPECT_TRUE(hides(choice("%4, %3")));
+  EXPECT_TRUE(hides(choice("%2, %11")));
+  EXPECT_FALSE(hides(choice("%4, %2")));
+  EXPECT_FALSE(hides(choice("%3, %11")));
+  EXPECT_FALSE(hides(choice("%5, %3")));
+  const std::string ofBits =
+      "%10 = flt bool %1, %5\n  %11 = const i32 0xbf800000\n  %12 = const i32 0\n  %7 = select i32 %10, %11, %12";
+  EXPECT_TRUE(hides(ofBits));
+}
+
+TEST(ConstantZeros, WhatLanesGetOfEachOtherMayBeKnown) {
+  EXPECT_TRUE(hides("%10 = const i32 3\n  %11 = shuffle f32 %5, %10\n  %7 = fma f32 %11, %6, %1"));
+}
+
 // Zeros that only the driver sees: in memory of the thread, and chosen.
 TEST(ConstantZeros, OthersMayBeFound) {
   EXPECT_TRUE(hides(R"(%10 = const i32 4

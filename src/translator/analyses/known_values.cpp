@@ -67,6 +67,7 @@ KnownValues::Level KnownValues::levelOfLoad(const Place& place) const {
 KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
   if (i.isConstant()) return levelOfConstant(i);
   if (i.op == Op::Load) return levelOfLoad(placeOf(i));
+  if (i.op == Op::Shuffle) return levels_[i.operands[0]->id];  // what all lanes have alike, drivers know in each
   if (i.op == Op::Input) return isKnown(static_cast<InputKind>(i.payload)) ? Level::Any : Level::Unknown;
   if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
   Level least = Level::Any, most = Level::Unknown;

@@ -1,5 +1,7 @@
 #include "translator/passes/constant_zeros.h"
 
+#include <algorithm>
+
 #include "translator/analyses/known_values.h"
 #include "translator/ir/float_bits.h"
 #include "translator/passes/hidden_values.h"
@@ -25,6 +27,7 @@ class Hiding {
   explicit Hiding(ir::Function& function) : known_(function), hidden_(function) {}
 
   void visit(Instruction& i) {
+    if (i.op == Op::Select || i.op == Op::Phi) return visitChoice(i);
     if (!i.type.isFloat() || i.type.isVector()) return;
     switch (i.op) {
       case Op::FAdd:
@@ -41,6 +44,19 @@ class Hiding {
   bool apply() { return hidden_.apply(); }
 
  private:
+  // What chooses between 1 and -0, or -1 and 0, becomes a boolean made a number, whose zero has the sign of the one.
+  // The driver knows constants by their bits, whatever their type.
+  void visitChoice(Instruction& i) {
+    const ir::Type type = i.type;
+    if (type.isBool() || type.isVector() || type.bits < 16) return;
+    const ir::Type number = ir::floatType(type.bits);
+    for (Instruction*& zero : i.operands) {
+      if (!zero->isConstant() || (zero->payload & ~signBit(number)) != 0) continue;
+      const uint64_t one = ir::one(number) | (zero->payload ^ signBit(number));
+      const auto isOne = [one](const Instruction* value) { return value->isConstant() && value->payload == one; };
+      if (std::ranges::any_of(i.operands, isOne)) hide(zero);
+    }
+  }
   void visitFma(Instruction*& x, Instruction* y, Instruction*& z) {
     const bool isXKnown = known_.mayBeKnown(x), isYKnown = known_.mayBeKnown(y);
     if ((isXKnown || isYKnown) && mayBeZero(z)) hide(z);

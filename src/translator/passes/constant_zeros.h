@@ -7,7 +7,8 @@
 namespace mulciber::passes {
 
 // For profiles with `foldsZeros`. Drivers make x of x + 0 and -x of 0 - x, and a zero of 0 / x. A zero that is a
-// constant, or that the driver may find out to be one, is hidden from it.
+// constant, or that the driver may find out to be one, is hidden from it. So is a zero beside a one of the other sign,
+// where one of the two is chosen: the driver gives both one sign.
 //
 //   needs, leaves  SSA form, after everything that makes constants
 class ConstantZeros : public Pass {

@@ -29,6 +29,7 @@
 #include "translator/passes/inline.h"
 #include "translator/passes/lane_addresses.h"
 #include "translator/passes/legalize_floats.h"
+#include "translator/passes/lone_stores.h"
 #include "translator/passes/loop_flags.h"
 #include "translator/passes/loop_invariants.h"
 #include "translator/passes/looped_constants.h"
@@ -126,6 +127,7 @@ constexpr Step steps[] = {
     pass<LowBits>(structured),
     pass<HighSums>(structured),
     pass<LoopedConstants>(structured),
+    pass<LoneStores>(resolved),
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),
     pass<LoopFlags>(structured),
