@@ -1,6 +1,7 @@
 // Arithmetic with numbers that compilers of devices may know: constants, selections between them, what comes from
-// either side of a branch, and what a lane gets of another that has the same. Zeros, infinities and NaNs show what they
-// make of it, and products whose last bits a sum takes up whether they are rounded beforehand.
+// either side of a branch, what a lane gets of another that has the same, and what integers leave of a constant. Zeros,
+// infinities and NaNs show what they make of it, and products whose last bits a sum takes up whether they are rounded
+// beforehand.
 #include <bit>
 #include <cmath>
 
@@ -25,6 +26,7 @@ const Origin origins[] = {
     {"selp.f32 %f1, {even}, {odd}, %p1;", true},
     {"@%p1 bra A; mov.f32 %f1, {odd}; bra B; A: mov.f32 %f1, {even}; B:", true},
     {"mov.f32 %f1, {even}; shfl.sync.idx.b32 %f1, %f1, %r3, 31, 0xFFFFFFFF;", false},
+    {"mov.b32 %r4, {even}; add.u32 %r4, %r4, %r5; sub.u32 %r4, %r4, %r5; mov.b32 %f1, %r4;", false},
     {"selp.f32 %f1, {even}, {odd}, %p1; shfl.sync.idx.b32 %f1, %f1, %r3, 31, 0xFFFFFFFF;", true},
 };
 
@@ -83,7 +85,7 @@ TEST_F(KnownFactorsPtx, GiveWhatTheHostGets) {
   ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
   mad.wide.u32 %rd1, %r1, 8, %rd1; mad.wide.u32 %rd2, %r1, 4, %rd2;
   and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; and.b32 %r3, %r1, 31;
-  ld.global.v2.f32 {%f2, %f4}, [%rd1];
+  ld.global.v2.f32 {%f2, %f4}, [%rd1]; ld.global.u32 %r5, [%rd1+4];
 )" + body + "st.global.f32 [%rd2], %f3;\nret;\n}\n",
                launch, device->profile());
         for (uint32_t i = 0; i < threads; ++i) {

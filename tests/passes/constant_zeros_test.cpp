@@ -64,6 +64,17 @@ TEST(ConstantZeros, ChoicesBetweenOneAndTheOtherZero) {
   EXPECT_TRUE(hides(ofBits));
 }
 
+TEST(ConstantZeros, IntegersMayBeKnown) {
+  const std::string sum =
+      "%10 = load i32 %0 [global]\n  %11 = const i32 0x40490fdb\n  %12 = add i32 %11, %10\n"
+      "  %13 = sub i32 %12, %10\n  %14 = bitcast f32 %13\n  %7 = ";
+  EXPECT_TRUE(hides(sum + "fma f32 %14, %6, %1"));
+  EXPECT_TRUE(hides(sum + "fma f32 %6, %14, %1"));
+  EXPECT_TRUE(hides(sum + "fsub f32 %1, %14"));
+  EXPECT_FALSE(hides(sum + "fma f32 %1, %14, %6"));
+  EXPECT_FALSE(hides(sum + "fmul f32 %1, %14"));
+}
+
 TEST(ConstantZeros, WhatLanesGetOfEachOtherMayBeKnown) {
   EXPECT_TRUE(hides("%10 = const i32 3\n  %11 = shuffle f32 %5, %10\n  %7 = fma f32 %11, %6, %1"));
 }
