@@ -1,9 +1,11 @@
-// Arithmetic with numbers that compilers of devices may know: constants, selections between them, what comes from
-// either side of a branch, what a lane gets of another that has the same, and what integers leave of a constant. Zeros,
-// infinities and NaNs show what they make of it, and products whose last bits a sum takes up whether they are rounded
-// beforehand.
+// Arithmetic with numbers that a device's compiler may know beforehand: constants, selections between constants, also
+// by a branch, constants that lanes exchange, and constants that remain when integers are simplified. The other
+// operands are zeros, infinities and NaNs, which show a wrong simplification, and numbers whose product must not be
+// rounded before it is added.
 #include <bit>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 
 #include "execute/ptx_test.h"
 #include "execute/text.h"

@@ -29,6 +29,10 @@ bool isKnown(InputKind kind) {
 }
 
 bool isOneOfOperands(Op op) { return op == Op::Phi || op == Op::Select || op == Op::FMin || op == Op::FMax; }
+// A driver simplifies integers, constant + n - n for instance, and may be left with a constant.
+bool isOfIntegers(const Instruction& i) {
+  return i.op == Op::Bitcast && i.type.isFloat() && ir::family(i.operands[0]->op) == ir::Family::Integer;
+}
 bool keepsMagnitude(Op op) { return op == Op::Bitcast || op == Op::FNeg || op == Op::FAbs; }
 
 }  // namespace
@@ -67,7 +71,8 @@ KnownValues::Level KnownValues::levelOfLoad(const Place& place) const {
 KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
   if (i.isConstant()) return levelOfConstant(i);
   if (i.op == Op::Load) return levelOfLoad(placeOf(i));
-  if (i.op == Op::Shuffle) return levels_[i.operands[0]->id];  // what all lanes have alike, drivers know in each
+  if (i.op == Op::Shuffle) return levels_[i.operands[0]->id];  // of the same value in all lanes
+  if (isOfIntegers(i)) return Level::Any;
   if (i.op == Op::Input) return isKnown(static_cast<InputKind>(i.payload)) ? Level::Any : Level::Unknown;
   if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
   Level least = Level::Any, most = Level::Unknown;

@@ -14,12 +14,6 @@ using ir::Op;
 
 bool isZero(const Instruction& constant) { return (constant.payload & (signBit(constant.type) - 1)) == 0; }
 
-// The driver may find out what the bits are: constant + n - n.
-bool isOfIntegers(const Instruction& value) {
-  return value.op == Op::Bitcast && value.operands[0]->type.isInt() &&
-         ir::family(value.operands[0]->op) == ir::Family::Integer;
-}
-
 // Whether the operand is a zero that leaves the other one as it is, or negates it, also where that is a zero.
 bool isNeutral(const Instruction& i, size_t operand) {
   const Instruction& zero = *i.operands[operand];
@@ -50,8 +44,8 @@ class Hiding {
   bool apply() { return hidden_.apply(); }
 
  private:
-  // What chooses between 1 and -0, or -1 and 0, becomes a boolean made a number, whose zero has the sign of the one.
-  // The driver knows constants by their bits, whatever their type.
+  // Instead of choosing between 1 and -0, or -1 and 0, the driver converts a boolean, and its zero gets the sign of the
+  // one. It recognises the constants by their bits, whatever their type.
   void visitChoice(Instruction& i) {
     const ir::Type type = i.type;
     if (type.isBool() || type.isVector() || type.bits < 16) return;
@@ -66,11 +60,10 @@ class Hiding {
   void visitFma(Instruction*& x, Instruction* y, Instruction*& z) {
     const bool isXKnown = known_.mayBeKnown(x), isYKnown = known_.mayBeKnown(y);
     if ((isXKnown || isYKnown) && mayBeZero(z)) hide(z);
-    const bool mayBeFound = (isXKnown || isOfIntegers(*x)) && (isYKnown || isOfIntegers(*y)) && !(isXKnown && isYKnown);
-    if (mayBeFound || known_.mayRoundProduct(x, y) || (isXKnown && isYKnown && (mayBeZero(x) || mayBeZero(y)))) hide(x);
+    if (known_.mayRoundProduct(x, y) || (isXKnown && isYKnown && (mayBeZero(x) || mayBeZero(y)))) hide(x);
   }
   bool mayBeZero(const Instruction* value) const {
-    return value->isConstant() ? isZero(*value) : known_.mayBeKnown(value) || isOfIntegers(*value);
+    return value->isConstant() ? isZero(*value) : known_.mayBeKnown(value);
   }
   void hide(Instruction*& value) { value = hidden_.hide(value); }
 

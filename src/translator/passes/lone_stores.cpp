@@ -10,7 +10,7 @@ namespace {
 using ir::Instruction;
 using ir::Op;
 
-// What the bits of the value are taken from. Drivers put the parts of a word together again that are stored one by one.
+// The value of which these bits are a part. Drivers join the parts of a word again that a kernel stores one by one.
 const Instruction* rootOf(const Instruction* value) {
   for (;;) {
     switch (value->op) {

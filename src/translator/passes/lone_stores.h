@@ -1,9 +1,8 @@
-// Keeps drivers from reading private memory where a stored value came from.
+// Keeps drivers from mistaking private memory for a copy of constant memory.
 //
-// NVIDIA's compiler (580.159.04) takes private memory to which one value of constant memory is stored, and nothing
-// else, for a copy of constant memory: a push constant, say, or the size of the grid. Then it reads the constant memory
-// in its place, at computed places too, but not where the value lies. A value that it does not know for one of constant
-// memory is stored.
+// NVIDIA's compiler (580.159.04) does so where a kernel stores only one value to private memory and takes it from
+// constant memory: a push constant, say, or the size of the grid. Reads of the private memory then become reads of
+// constant memory, at a wrong address. A hidden value does not show where it comes from.
 #pragma once
 
 #include "translator/passes/pass.h"
@@ -13,7 +12,7 @@ namespace mulciber::passes {
 bool hideLoneStores(ir::Function& function);
 
 //   needs   SSA, structure, known spaces
-//   leaves  no kernel that stores one value to private memory, and no other, without hiding it
+//   leaves  the value hidden, where a kernel stores only one to private memory
 class LoneStores : public Pass {
  public:
   std::string_view name() const override { return "lone_stores"; }
