@@ -32,7 +32,10 @@ const TargetProfile* builtinProfile(std::string_view name);  // "vulkan1.3", "la
 
 struct TranslateOptions {
   bool exactDenormals = true;  // repair every f32 operation the device would flush, which costs speed
-  bool debugInfo = false;      // .loc lines and the names of registers into the SPIR-V
+  // Where the target's exactDot32 holds: f32 multiply-adds are dot products, which the driver fuses unless it finds
+  // their products elsewhere too. Its machine code has to show that it has fused all (KernelInfo::usesDotProducts).
+  bool dotProducts = false;
+  bool debugInfo = false;  // .loc lines and the names of registers into the SPIR-V
   // Puts shared or private memory into LaunchState::scratch, for launches whose dynamic shared memory or stack is more
   // than the device has. Kernels that need more by themselves always have it there.
   bool sharedInScratch = false, localInScratch = false;
@@ -103,6 +106,7 @@ struct KernelInfo {
   uint32_t stackCount = 0;  // SpecializationConstant::StackBytes follow the local bytes this many times
   bool usesWarpOperations = false;
   bool usesMatrixUnits = false;  // only for launches of whole warps: see TranslateOptions::partialWarps
+  bool usesDotProducts = false;  // see TranslateOptions::dotProducts
   bool readsHostWrites = false;  // may wait for what the host writes while it runs
 };
 

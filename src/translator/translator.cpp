@@ -102,6 +102,7 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
     for (const ir::Block* block : function->blocks)
       for (const ir::Instruction* instruction : block->instructions) {
         info.usesWarpOperations |= isWarpOperation(instruction->op);
+        info.usesDotProducts |= instruction->fp.isDot;
         info.readsHostWrites |= readsHostWrites(*instruction);
       }
   return info;

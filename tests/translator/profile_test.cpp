@@ -99,8 +99,12 @@ std::string origin(const FieldRow& row) {
   if (row.kind == "Derived") return source.find(' ') == source.npos ? code(source) : std::string(source);
   if (row.kind == "Probe") return "a probe";
   if (row.kind == "Option") {
-    const bool isOfRows = std::string_view(row.source) == "matrixRows";
-    return "a probe, where " + code(isOfRows ? "MULCIBER_MATRIX_ROWS" : "MULCIBER_MATRIX_UNITS") + " allows it";
+    std::string variable = "MULCIBER_";
+    for (const char c : std::string_view(row.source)) {
+      if (std::isupper(c)) variable += '_';
+      variable += static_cast<char>(std::toupper(c));
+    }
+    return "a probe, where " + code(variable) + " allows it";
   }
   if (row.kind == "Driver") return "known: " + code(source);
   if (row.kind == "Workaround") return "work-around " + code(source);

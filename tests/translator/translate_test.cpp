@@ -1,4 +1,5 @@
 // From PTX text to SPIR-V through the public interface.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,6 +127,51 @@ TEST(Translate, DividesByHugeConstantsAsHardwareDoes) {
                                         "k", *builtinProfile("nvidia"));
   ASSERT_TRUE(translated.kernel) << translated.messages;
   EXPECT_EQ(spirv::disassemble(translated.kernel->spirv).find("OpFDiv"), std::string::npos);
+}
+
+TEST(Translate, GivesMultiplyAddsAsDotProductsWhereThatIsAskedFor) {
+  const auto textOf = [](const char* flush) {
+    return fmt::format(R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+  .reg .f32 %f<4>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  ld.global.v2.f32 {{%f0, %f1}}, [%out];
+  mul.rn{0}.f32 %f2, %f0, 0f40400000;
+  fma.rn{0}.f32 %f3, %f2, %f1, %f0;
+  st.global.f32 [%out], %f3;
+  ret;
+}}
+)",
+                       flush);
+  };
+  const auto countOf = [](std::string_view word, const Translated& translated) {
+    const std::string text = spirv::disassemble(translated.kernel->spirv);
+    size_t count = 0;
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
+    return count;
+  };
+  TargetProfile target = *builtinProfile("nvidia");
+  target.exactDot32 = true;
+  TranslateOptions options;
+  options.dotProducts = true;
+  const Translated dots = translateText(textOf(""), "k", target, options);
+  ASSERT_TRUE(dots.kernel) << dots.messages;
+  EXPECT_TRUE(dots.kernel->info.usesDotProducts);
+  EXPECT_EQ(countOf(" OpDot ", dots), 2u);
+  EXPECT_EQ(countOf(" OpFMul ", dots) + countOf(" Fma ", dots), 0u);
+  EXPECT_EQ(spirv::validate(dots.kernel->spirv), "");
+
+  const Translated repaired = translateText(textOf(""), "k", target),
+                   flushed = translateText(textOf(".ftz"), "k", target, options);
+  for (const Translated* other : {&repaired, &flushed}) {
+    ASSERT_TRUE(other->kernel) << other->messages;
+    EXPECT_FALSE(other->kernel->info.usesDotProducts);
+    EXPECT_EQ(countOf(" OpDot ", *other), 0u);
+    EXPECT_GE(countOf(" Fma ", *other), 1u);
+  }
 }
 
 // A warp of less than 32 threads has no cooperative matrices.

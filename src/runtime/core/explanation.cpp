@@ -54,7 +54,12 @@ void Explanation::addDevice(const std::string& name, const vk::Device& device) {
           {!profile.storage8 || !profile.storage16, "fallback: 8- or 16-bit accesses are parts of 32-bit words"},
           {!profile.atomicFloat32Add, "fallback: float atomic add is a loop of compare and swap"},
           {!profile.atomicFloat64Add, "fallback: double atomic add is a loop of compare and swap"},
-          {!profile.exactFma32, "fallback: fused multiply-add is repaired in software where denormals are involved"},
+          {!profile.exactFma32 && profile.exactDot32,
+           "fused multiply-adds are dot products, which keep denormals; where the driver takes one apart, its kernel "
+           "is "
+           "repaired in software"},
+          {!profile.exactFma32 && !profile.exactDot32,
+           "fallback: fused multiply-adds are repaired in software where denormals are involved"},
           {!profile.exactDivSqrt32, "fallback: division and square root are refined in software"},
           {!profile.exitedThreadsArrive, "fallback: threads that have ended are counted at barriers in software"},
           {profile.gridsInPieces, "fallback: large grids are dispatched in pieces"},
@@ -79,6 +84,7 @@ void Explanation::addKernel(const Kernel& kernel, const std::string& name, const
                        isCached ? "taken from the cache" : "translated", seconds * 1e3, kernel.spirv.size());
     text += list(
         {
+            {info.usesDotProducts, "its multiply-adds are dot products"},
             {info.sharedInScratch, "fallback: its shared memory lies in device memory"},
             {info.localInScratch, "fallback: its local memory lies in device memory"},
             {info.parametersInBuffer, "fallback: its parameters come in a buffer, too large for push constants"},

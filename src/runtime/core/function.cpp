@@ -145,32 +145,39 @@ Error Function::code(const PipelineVariant& variant, const LaunchCode*& out) {
       return Error::Success;
     }
   }
-  const Translation& translation = translateOnce(variant.needs);
-  TRY(translation.error);
+  TRY(translateOnce(variant.needs).error);
   std::unique_lock lock(mutex_);
   if (const auto found = codes_.find(variant); found != codes_.end()) {
     out = &found->second;
     return Error::Success;
   }
-  LaunchCode code{variant, &translation.kernel.info, nullptr};
-  Error made = makePipeline(variant, false, code.pipeline);
-  if (made == Error::InvalidImage && code.kernel->localBytes != 0 && !code.kernel->localInScratch)
-    made = makeInScratch(code);
-  TRY(made);
+  LaunchCode code{variant, nullptr, nullptr};
+  TRY(make(code));
   out = &codes_.emplace(variant, std::move(code)).first->second;
   return Error::Success;
 }
 
-// Spilled registers are private memory too, and no driver tells how much there may be of both together.
-Error Function::makeInScratch(LaunchCode& code) {
-  code.variant.needs.localInScratch = true;
-  const Translation& translation = translateOnce(code.variant.needs);
-  TRY(translation.error);
-  code.kernel = &translation.kernel.info;
-  TRY(makePipeline(code.variant, false, code.pipeline));
-  util::log().warn("the kernel {} has its {} bytes of private memory in device memory instead, which is slower", name_,
-                   code.kernel->localBytes);
-  return Error::Success;
+// What the driver makes of the kernel may say that it has to be translated in another way.
+Error Function::make(LaunchCode& code) {
+  LaunchNeeds& needs = code.variant.needs;
+  for (;;) {
+    needs.repairedSums = repairsSums_.load();
+    const Translation& translation = translateOnce(needs);
+    TRY(translation.error);
+    const KernelInfo& kernel = *(code.kernel = &translation.kernel.info);
+    const Error made = makePipeline(code.variant, false, code.pipeline);
+    if (made == Error::Success && !code.pipeline) {
+      repairsSums_.store(true);
+      registers_.store(0);  // a repair takes more of them
+    } else if (made == Error::InvalidImage && kernel.localBytes != 0 && !kernel.localInScratch) {
+      // Spilled registers are private memory too, and no driver tells how much there may be of both together.
+      needs.localInScratch = true;
+      util::log().warn("the kernel {} has its {} bytes of private memory in device memory instead, which is slower",
+                       name_, kernel.localBytes);
+    } else {
+      return made;
+    }
+  }
 }
 
 // One that is measured is made anew: drivers tell nothing of those from their caches.
@@ -187,48 +194,67 @@ Error Function::makePipeline(const PipelineVariant& variant, bool isMeasured,
   const PipelinesAhead::Turn turn(context.pipelinesAhead());
   out = context.pipelinesAhead().take(key);
   if (!out) TRY(make());
-  if (!module_.archive()) context.pipelinesAhead().remember({module_.contentKey(), name_, variant});
+  if (out && !module_.archive()) context.pipelinesAhead().remember({module_.contentKey(), name_, variant});
   return Error::Success;
 }
 
 Error Function::registers(uint32_t& out) {
   out = registers_.load(std::memory_order_acquire);
   if (out != 0) return Error::Success;
-  Translation& translation = translateOnce({});
-  if (translation.error != Error::Success) return translation.error;
-  std::unique_lock lock(mutex_);
-  out = registers_.load(std::memory_order_acquire);
-  if (out != 0) return Error::Success;
+  const KernelInfo* kernel = nullptr;
+  TRY(info(kernel));
   out = estimatedRegisters;
   const vk::Device& vulkan = module_.context().vulkan();
-  const KernelInfo& kernel = translation.kernel.info;
   // A kernel whose memory lies in scratch has other code, which is chosen at the launch.
-  const bool isWhole = kernel.dynamicSharedOffset <= vulkan.profile().maxSharedBytes &&
-                       kernel.localBytes <= vulkan.profile().maxLocalBytes && kernel.stackCount == 0;
+  const bool isWhole = kernel->dynamicSharedOffset <= vulkan.profile().maxSharedBytes &&
+                       kernel->localBytes <= vulkan.profile().maxLocalBytes && kernel->stackCount == 0;
   if (vulkan.physical().executableProperties.pipelineExecutableInfo == VK_TRUE && isWhole) {
-    const uint32_t most = kernel.maxThreads != 0 ? kernel.maxThreads : usualBlockThreads;
+    const uint32_t most = kernel->maxThreads != 0 ? kernel->maxThreads : usualBlockThreads;
     PipelineVariant variant{{std::min(most, module_.context().device().shape().threadsPerBlock), 1, 1}, 0};
-    if (kernel.requiredBlock[0] != 0) std::copy_n(kernel.requiredBlock, 3, variant.block);
-    const std::string key = fmt::format("registers|{}", translation.cacheKey);
-    ShaderCache& cache = module_.context().device().cache();
-    if (const auto known = cache.load(key); known && known->size() == sizeof(out)) {
-      std::memcpy(&out, known->data(), sizeof(out));
-    } else {
-      TRY(loadCode(translation, {}));
-      if (translation.kernel.spirv.size() > mostMeasuredWords) {
-        out = mostRegisters(variant.block[0] * variant.block[1] * variant.block[2]);
-      } else {
-        std::shared_ptr<const vk::Pipeline> pipeline;
-        TRY(makePipeline(variant, true, pipeline));
-        out = pipeline->registers().value_or(out);
-        codes_.try_emplace(variant, LaunchCode{variant, &kernel, std::move(pipeline)});
-      }
-      uint8_t bytes[sizeof(out)];
-      std::memcpy(bytes, &out, sizeof(out));
-      cache.store(key, bytes);
-    }
+    if (kernel->requiredBlock[0] != 0) std::copy_n(kernel->requiredBlock, 3, variant.block);
+    variant.needs.repairedSums = repairsSums_.load();
+    TRY(measure(variant, out));
   }
   registers_.store(out, std::memory_order_release);
+  return Error::Success;
+}
+
+Error Function::measure(PipelineVariant variant, uint32_t& registers) {
+  ShaderCache& cache = module_.context().device().cache();
+  const auto key = [&] { return fmt::format("registers|{}", translateOnce(variant.needs).cacheKey); };
+  const auto load = [&] {
+    const auto known = cache.load(key());
+    const bool isKnown = known && known->size() == sizeof(registers);
+    if (isKnown) std::memcpy(&registers, known->data(), sizeof(registers));
+    return isKnown;
+  };
+  if (load()) return Error::Success;
+  bool isSmall = false;
+  {
+    Translation& translation = translateOnce(variant.needs);
+    std::lock_guard lock(mutex_);
+    TRY(loadCode(translation, variant.needs));
+    isSmall = translation.kernel.spirv.size() <= mostMeasuredWords;
+  }
+  if (isSmall) {
+    if (translateOnce(variant.needs).kernel.info.usesDotProducts) {  // the driver's code says what will run
+      const LaunchCode* code = nullptr;
+      TRY(this->code(variant, code));
+      variant.needs = code->variant.needs;
+      if (load()) return Error::Success;
+    }
+    const Translation& translation = translateOnce(variant.needs);
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<const vk::Pipeline> pipeline;
+    TRY(makePipeline(variant, true, pipeline));
+    registers = pipeline->registers().value_or(registers);
+    codes_.try_emplace(variant, LaunchCode{variant, &translation.kernel.info, std::move(pipeline)});
+  } else {
+    registers = mostRegisters(variant.block[0] * variant.block[1] * variant.block[2]);
+  }
+  uint8_t bytes[sizeof(registers)];
+  std::memcpy(bytes, &registers, sizeof(registers));
+  cache.store(key(), bytes);
   return Error::Success;
 }
 

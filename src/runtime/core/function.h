@@ -91,7 +91,8 @@ class Function {
   std::optional<Kernel> translateNow(const TranslationRequest& request, Error& error, std::string& messages);
   Error loadCode(Translation& translation, LaunchNeeds needs);  // a kernel from the cache comes without
   Error makePipeline(const PipelineVariant& variant, bool isMeasured, std::shared_ptr<const vk::Pipeline>& out);
-  Error makeInScratch(LaunchCode& code);
+  Error make(LaunchCode& code);
+  Error measure(PipelineVariant variant, uint32_t& registers);
 
   Module& module_;
   const std::string name_;
@@ -100,6 +101,7 @@ class Function {
   std::shared_mutex mutex_;
   std::unordered_map<PipelineVariant, LaunchCode, VariantHash> codes_;
   std::atomic<const LaunchCode*> lastCode_{nullptr};  // of codes_, settled
+  std::atomic<bool> repairsSums_{false};              // the driver has taken dot products apart
   std::atomic<uint32_t> registers_{0};                // 0: not asked yet
   std::atomic<int> maxDynamicShared_, preferredCarveout_{-1}, nonPortableClusters_{0};
   std::mutex settingsMutex_;

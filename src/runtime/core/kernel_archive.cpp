@@ -43,7 +43,7 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
       Places places;
       places.fill(notThere);
       bool usesMatrixUnits = false, samples = false;
-      for (size_t index = 0; index < LaunchNeeds::count; ++index) {
+      for (size_t index = 0; index < LaunchNeeds::countAhead; ++index) {
         const LaunchNeeds needs = needsAt(index);
         if ((needs.partialWarps && !usesMatrixUnits) || (needs.filtersTextures && !samples)) continue;
         TranslateOptions one = options;
@@ -141,7 +141,7 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
 
 bool KernelArchive::kernel(std::string_view name, size_t needs, Kernel& out) const {
   const auto found = kernels_.find(name);
-  if (found == kernels_.end() || needs >= LaunchNeeds::count) return false;
+  if (found == kernels_.end() || needs >= LaunchNeeds::countAhead) return false;
   const uint32_t place = found->second[needs];
   return place < records_.size() && readKernel(records_[place], out);
 }

@@ -36,7 +36,7 @@ class KernelArchive {
   bool kernel(std::string_view name, size_t needs, Kernel& out) const;
 
  private:
-  using Places = std::array<uint32_t, LaunchNeeds::count>;  // of the records
+  using Places = std::array<uint32_t, LaunchNeeds::countAhead>;  // of the records
 
   bool readContents(std::span<const uint8_t> bytes, const TargetProfile& device, std::string& problem);
 

@@ -13,6 +13,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/shader_cache.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/machine_code.h"
 #include "runtime/vk/pipeline.h"
 #include "util/environment.h"
 #include "util/log.h"
@@ -25,6 +26,7 @@ TranslationRequest translationRequest(const Context& context, std::string_view c
   request.profile = profileOf(context, needs.filtersTextures);
   TranslateOptions& options = request.options;
   options.exactDenormals = util::environment().exactDenormals;
+  options.dotProducts = !needs.repairedSums;
   options.debugInfo = util::environment().debugInfo;
   options.inlineLimit = static_cast<uint32_t>(std::clamp<int64_t>(util::environment().inlineLimit, 0, UINT32_MAX));
   options.validate = util::environment().validateSpirv;
@@ -42,6 +44,9 @@ TranslationRequest translationRequest(const Context& context, std::string_view c
 namespace {
 std::string codeKey(std::string_view translationKey) { return fmt::format("code|{}", translationKey); }
 }  // namespace
+
+// Stands in the cache instead of a pipeline whose driver has taken dot products apart.
+constexpr uint8_t takenApart[] = {0};
 
 // The code first: what is known of a kernel says that its code was there.
 void storeKernel(ShaderCache& cache, const std::string& translationKey, const Kernel& kernel) {
@@ -81,6 +86,7 @@ Error makePipeline(Context& context, const Kernel& kernel, const PipelineVariant
   description.usesTextures = kernel.info.usesTextures;
   description.isMeasured = isMeasured;
   std::vector<uint8_t> blob = cache.load(key).value_or(std::vector<uint8_t>());
+  if (std::ranges::equal(blob, takenApart)) return Error::Success;
   const bool isNew = blob.empty();
   Compilation compilation(Compilation::Step::Pipeline, kernel.info.name);
   if (!isNew) compilation.wasCached();
@@ -89,6 +95,11 @@ Error makePipeline(Context& context, const Kernel& kernel, const PipelineVariant
   if (status != vk::Status::Ok) {
     util::log().error("the driver cannot compile the kernel {}", kernel.info.name);
     return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
+  }
+  if (kernel.info.usesDotProducts && isNew && !isMeasured && vk::productsIn(blob) != vk::Products::Fused) {
+    util::log().info("the driver has taken multiply-adds of the kernel {} apart: they are repaired", kernel.info.name);
+    cache.store(key, takenApart);
+    return Error::Success;
   }
   if (isNew && !blob.empty()) cache.store(key, blob);
   out = std::move(pipeline);

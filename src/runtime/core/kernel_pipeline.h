@@ -23,15 +23,17 @@ class ShaderCache;
 
 // What a launch demands of a translation: shared or private memory in device memory, when the launch has more than the
 // device; no operations of whole warps, when the last warp of each block has fewer than 32 threads; code that filters
-// textures, when there is one that no sampler serves.
+// textures, when there is one that no sampler serves; multiply-adds that are repaired, when the driver has taken dot
+// products apart.
 struct LaunchNeeds {
   bool sharedInScratch = false, localInScratch = false, partialWarps = false, filtersTextures = false;
+  bool repairedSums = false;
   bool operator==(const LaunchNeeds&) const = default;
   size_t index() const {
     return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps) +
-           8 * size_t(filtersTextures);
+           8 * size_t(filtersTextures) + 16 * size_t(repairedSums);
   }
-  static constexpr size_t count = 16;
+  static constexpr size_t countAhead = 16, count = 2 * countAhead;  // ahead of time sums are always repaired
 };
 
 // Everything about a launch that the pipeline depends on.
@@ -59,7 +61,8 @@ bool loadInfo(ShaderCache& cache, const std::string& translationKey, KernelInfo&
 bool loadCode(ShaderCache& cache, const std::string& translationKey, std::vector<uint32_t>& spirv);
 
 std::string pipelineKey(std::string_view translationKey, const PipelineVariant& variant);
-// The driver's part, from the cache where it is there. A pipeline that is measured tells its registers.
+// The driver's part, from the cache where it is there. A pipeline that is measured tells its registers. There is none
+// where the driver has taken dot products of the kernel apart: LaunchNeeds::repairedSums is what it needs then.
 Error makePipeline(Context& context, const Kernel& kernel, const PipelineVariant& variant, const std::string& key,
                    bool isMeasured, std::shared_ptr<const vk::Pipeline>& out);
 

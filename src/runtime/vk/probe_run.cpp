@@ -13,14 +13,14 @@
 namespace mulciber::vk {
 
 Status runProbe(Device& device, const PipelineDescription& description, uint32_t groups, uint32_t addressOffset,
-                void* data, size_t bytes) {
+                void* data, size_t bytes, std::vector<uint8_t>* cache) {
   Memory memory;
   TRY(device.allocator().allocate(MemoryUse::Host, bytes, memory));
   std::memcpy(memory.host, data, bytes);
-  std::vector<uint8_t> push(addressOffset + sizeof(memory.address)), cache;
+  std::vector<uint8_t> push(addressOffset + sizeof(memory.address)), unused;
   std::memcpy(push.data() + addressOffset, &memory.address, sizeof(memory.address));
   std::unique_ptr<Pipeline> pipeline;
-  Status status = Pipeline::create(device, description, cache, pipeline);
+  Status status = Pipeline::create(device, description, cache ? *cache : unused, pipeline);
   if (status == Status::Ok) {
     Queue& queue = device.queue(0);
     Position position(queue);

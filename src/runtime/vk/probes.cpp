@@ -9,9 +9,12 @@
 
 #include "runtime/vk/bfloat_probe.h"
 #include "runtime/vk/device.h"
+#include "runtime/vk/machine_code.h"
 #include "runtime/vk/matrix_probe.h"
 #include "runtime/vk/probe_run.h"
 #include "shaders/probe_conversions.h"
+#include "shaders/probe_dot32.h"
+#include "shaders/probe_dot32_shared.h"
 #include "shaders/probe_exit.h"
 #include "shaders/probe_float32.h"
 #include "shaders/probe_float32_flush.h"
@@ -36,12 +39,13 @@ class Probe {
   explicit Probe(Device& device) : device_(device) {}
 
   // Runs one shader over `bytes` of data; what it leaves replaces them.
-  Status run(std::span<const uint32_t> spirv, uint32_t threads, uint32_t groups, bool warps, void* data, size_t bytes) {
+  Status run(std::span<const uint32_t> spirv, uint32_t threads, uint32_t groups, bool warps, void* data, size_t bytes,
+             std::vector<uint8_t>* cache = nullptr) {
     PipelineDescription description;
     description.spirv = spirv;
     description.block[0] = threads;
     description.needsWarps = warps;
-    return runProbe(device_, description, groups, 0, data, bytes);
+    return runProbe(device_, description, groups, 0, data, bytes, cache);
   }
 
   bool allThreadsSayYes(std::span<const uint32_t> spirv, bool (*isExpected)(uint32_t thread)) {
@@ -108,11 +112,11 @@ struct Agreement {
 };
 
 template <typename Real, typename Bits>
-Agreement compare(Probe& probe, std::span<const uint32_t> spirv) {
+Agreement compare(Probe& probe, std::span<const uint32_t> spirv, std::vector<uint8_t>* cache = nullptr) {
   auto cases = makeCases<Real, Bits>();
   Agreement agreement;
   if (probe.run(spirv, 64, static_cast<uint32_t>(cases.size() / 64), false, cases.data(),
-                cases.size() * sizeof(cases[0])) != Status::Ok)
+                cases.size() * sizeof(cases[0]), cache) != Status::Ok)
     return agreement;
   agreement.ran = true;
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -226,6 +230,15 @@ void probeConversions(Probe& probe, ProbeResults& out) {
   out.saturatesToInteger = std::all_of(std::begin(cases), std::end(cases), saturates);
 }
 
+// Whether dot products keep denormals, and machine code is read right: of one by itself, and of one with its product
+// beside it.
+bool hasExactDots(Probe& probe) {
+  std::vector<uint8_t> alone, shared;
+  const Agreement dots = compare<float, uint32_t>(probe, probe_dot32, &alone);
+  return dots.ran && dots.fused && productsIn(alone) == Products::Fused &&
+         compare<float, uint32_t>(probe, probe_dot32_shared, &shared).ran && productsIn(shared) == Products::TakenApart;
+}
+
 // One shader in the modes of kernels that keep denormals.
 struct Modes {
   std::span<const uint32_t> plain, preserve, zeros;
@@ -271,6 +284,8 @@ Status probe(Device& device, ProbeResults& out) {
   out.exactFma32 = best.fused;
   out.fusedFma32 = best.fusedOrdinary;
   out.exactDivSqrt32 = best.quotientRoot;
+  if (out.denormPreserve32 && out.fusedFma32 && !out.exactFma32 && properties12.shaderSignedZeroInfNanPreserveFloat32)
+    out.exactDot32 = hasExactDots(probe);
   WrongSteps wrong;
   if (out.fusedFma32 && !out.exactDivSqrt32 && countWrongSteps(device, out, wrong) == Status::Ok) {
     out.refinesInOneStep32 = wrong.refinements == 0;
@@ -286,11 +301,12 @@ Status probe(Device& device, ProbeResults& out) {
   if (out.lanesLikeCuda) probeMatrices(device, out);
   if (out.lanesLikeCuda && physical.brainFloats.shaderBFloat16Type) out.packsBfloats = packsBfloats(device, out);
   util::log().info(
-      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, div {}, steps {} {}, "
+      "probed {}: lanes {}, exit {}, f32 denormals {} preserve {} flush {}, fma {}, dot {}, div {}, steps {} {}, "
       "f64 fma {}, div {}, conversions saturate {}, f16 folds {}",
       physical.properties().deviceName, out.lanesLikeCuda, out.exitedThreadsArrive, out.denormsByDefault32,
-      out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDivSqrt32, out.refinesInOneStep32,
-      out.dividesByRoots32, out.exactFma64, out.exactDivSqrt64, out.saturatesToInteger, out.foldsHalfRoundTrips);
+      out.denormPreserve32, out.denormFlush32, out.exactFma32, out.exactDot32, out.exactDivSqrt32,
+      out.refinesInOneStep32, out.dividesByRoots32, out.exactFma64, out.exactDivSqrt64, out.saturatesToInteger,
+      out.foldsHalfRoundTrips);
   return Status::Ok;
 }
 

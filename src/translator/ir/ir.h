@@ -149,6 +149,7 @@ struct FloatControl {
   bool flush = false;        // .ftz: denormal inputs and results become zeros of the same sign
   bool approximate = false;  // PTX's bound for .approx holds
   bool contracts = false;    // a product and a sum of which both say so may be rounded once; until passes/contraction
+  bool isDot = false;        // the device is given this multiply-add as a dot product, which keeps denormals
   bool operator==(const FloatControl&) const = default;
 };
 

@@ -393,6 +393,7 @@ class FunctionParser {
       else if (word == "ftz") fp.flush = true;
       else if (word == "approx") fp.approximate = true;
       else if (word == "contract") fp.contracts = true;
+      else if (word == "dot") fp.isDot = true;
       else lexer_.fail("'" + std::string(word) + "' is not a float attribute");
     }
   }

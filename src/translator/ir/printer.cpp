@@ -173,6 +173,7 @@ class Printer {
       if (fp.flush) words += " ftz";
       if (fp.approximate) words += " approx";
       if (fp.contracts) words += " contract";
+      if (fp.isDot) words += " dot";
       text_ += " {" + words.substr(1) + "}";
     }
     if (!accessesMemory(instruction.op)) return;

@@ -197,7 +197,7 @@ class Rewriter {
       result = b_.vector(lanes);
     }
     if (!result) {
-      if (needsRepair(i)) flushingSums_.insert(&i);
+      if (needsRepair(i)) noteSum(i);
       i.fp.flush = false;
       i.fp.rounding = Rounding::NearestEven;
     }
@@ -309,8 +309,8 @@ class Rewriter {
   Instruction* emitPlain(const Instruction& i, const std::vector<Instruction*>& operands) {
     Instruction* copy = b_.emit(i.op, i.type, {}, i.payload);
     copy->operands = operands;
-    if (needsRepair(i)) flushingSums_.insert(copy);
     copy->fp = {Rounding::NearestEven, false, i.fp.approximate};
+    if (needsRepair(i)) noteSum(*copy);
     return copy;
   }
 
@@ -318,6 +318,11 @@ class Rewriter {
   bool needsRepair(const Instruction& i) const {
     return options_.exactDenormals && profile_.fusedFma32 && !profile_.exactFma32 && i.op == Op::Fma &&
            i.type.scalar() == F32 && i.fp.rounding == Rounding::NearestEven && !i.fp.flush && !i.fp.approximate;
+  }
+
+  void noteSum(Instruction& sum) {
+    sum.fp.isDot = options_.dotProducts && profile_.exactDot32;
+    if (!sum.fp.isDot) flushingSums_.insert(&sum);
   }
 
   static bool flushable(ir::Type type) { return type == F32 || type == F16; }

@@ -5,8 +5,8 @@
 // the kernel's denormal mode: flushing when every f32 operation is .ftz, preserving otherwise, and then flushes the
 // .ftz operations' operands and results by their bits.
 //
-// On a target whose f32 fma is fused but flushes, fma without .ftz is repaired last (fma_repair.h), unless
-// options.exactDenormals says that it may flush.
+// On a target whose f32 fma is fused but flushes, fma without .ftz is marked to become a dot product (dot_products.h),
+// or repaired last (fma_repair.h), unless options.exactDenormals says that it may flush.
 //
 // Needs: variables not yet in SSA form, no structure yet (it may split blocks). What a target cannot do at all, f64
 // arithmetic without f64, is left to the emitter, which refuses it.

@@ -18,6 +18,7 @@
 #include "translator/passes/dce.h"
 #include "translator/passes/decided_branches.h"
 #include "translator/passes/divisions.h"
+#include "translator/passes/dot_products.h"
 #include "translator/passes/early_reads.h"
 #include "translator/passes/first_rounds.h"
 #include "translator/passes/fold_branches.h"
@@ -128,6 +129,7 @@ constexpr Step steps[] = {
     pass<HighSums>(structured),
     pass<LoopedConstants>(structured),
     pass<LoneStores>(resolved),
+    pass<DotProducts>(structured),
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),
     pass<LoopFlags>(structured),

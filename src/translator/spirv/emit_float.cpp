@@ -61,6 +61,11 @@ Id emitFloat(Emitter& e, const ir::Instruction& i) {
     return e.constant(i.type, i.operands[0]->payload & 0x8000'0000);
   } else if (i.op == Op::FRcp) {
     result = e.op(spv::Op::OpFDiv, i.type, {e.constant(i.type, one(i.type)), operands[0]});
+  } else if (i.op == Op::Fma && i.fp.isDot) {  // of (x, z) and (y, 1)
+    const Id pair = e.type(i.type.withLanes(2)), unit = e.constant(i.type, one(i.type));
+    const Id left = e.module.emit(spv::Op::OpCompositeConstruct, pair, {operands[0], operands[2]});
+    const Id right = e.module.emit(spv::Op::OpCompositeConstruct, pair, {operands[1], unit});
+    result = e.module.emit(spv::Op::OpDot, e.type(i.type), {left, right});
   } else if (auto core = coreOperation(i.op)) {
     result = e.module.emit(*core, e.type(i.type), operands);
   } else {

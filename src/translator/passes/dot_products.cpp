@@ -1,0 +1,79 @@
+#include "translator/passes/dot_products.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "translator/analyses/known_values.h"
+#include "translator/passes/hidden_values.h"
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Instruction;
+using ir::Op;
+
+constexpr uint64_t negativeZero = 0x8000'0000, two = 0x4000'0000;
+
+const Instruction* withoutSign(const Instruction* value) {
+  while (value->op == Op::FNeg || value->op == Op::FAbs) value = value->operands[0];
+  return value;
+}
+
+class Dots {
+ public:
+  explicit Dots(ir::Function& function) : known_(function), hidden_(function) {}
+
+  void visit(Instruction& i) {
+    if (i.type != ir::F32) return;
+    // In machine code, a number and itself may also be twice the number, where the driver knows a factor.
+    const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1];
+    if (doubles || i.op == Op::FMul) {
+      if (doubles) i.operands[1] = hidden_.constant(ir::F32, two);
+      i.op = Op::Fma;
+      i.fp.isDot = true;
+      i.operands.push_back(hidden_.constant(ir::F32, negativeZero));
+      products_.insert(&i);
+    }
+    if (!i.fp.isDot) return;
+    hideProduct(i.operands[0], i.operands[1]);
+    // Of x * y - (x * y - 0) the driver makes 0, if it finds both products to be the same.
+    if (products_.contains(withoutSign(i.operands[2]))) i.operands[2] = hidden_.hide(i.operands[2]);
+    for (Instruction*& operand : i.operands)
+      if (operand->isConstant()) operand = hidden_.constant(ir::F32, operand->payload);
+  }
+  bool apply() { return hidden_.apply(); }
+
+ private:
+  // One of another multiply-add, or one that the driver may work out.
+  void hideProduct(Instruction*& x, Instruction*& y) {
+    const auto [low, high] = std::minmax(withoutSign(x)->id, withoutSign(y)->id);
+    const unsigned others = met_[{low, high}]++;
+    Instruction*& factor = x->isConstant() ? y : x;
+    if (!factor->isConstant() && (others != 0 || known_.mayRoundProduct(x, y))) factor = hidden_.hide(factor, others);
+  }
+
+  const analyses::KnownValues known_;
+  HiddenValues hidden_;
+  std::unordered_set<const Instruction*> products_;        // that the kernel has alone
+  std::map<std::pair<uint32_t, uint32_t>, unsigned> met_;  // products, by the ids of their factors
+};
+
+}  // namespace
+
+bool giveAsDotProducts(ir::Function& function) {
+  const auto isDot = [](const Instruction* i) { return i->fp.isDot; };
+  const bool hasAny = std::ranges::any_of(
+      function.blocks, [&](const ir::Block* block) { return std::ranges::any_of(block->instructions, isDot); });
+  if (!hasAny) return false;
+  Dots dots(function);
+  for (ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions) dots.visit(*i);
+  dots.apply();
+  return true;
+}
+
+bool DotProducts::run(ir::Function& function, PassContext&) { return giveAsDotProducts(function); }
+
+}  // namespace mulciber::passes
