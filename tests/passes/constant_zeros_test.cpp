@@ -1,6 +1,10 @@
 #include "translator/passes/constant_zeros.h"
 
+#include <string>
+#include <vector>
+
 #include "support/run_pass.h"
+#include "translator/passes/lone_stores.h"
 
 namespace mulciber {
 namespace {
@@ -77,6 +81,55 @@ TEST(ConstantZeros, IntegersMayBeKnown) {
 
 TEST(ConstantZeros, WhatLanesGetOfEachOtherMayBeKnown) {
   EXPECT_TRUE(hides("%10 = const i32 3\n  %11 = shuffle f32 %5, %10\n  %7 = fma f32 %11, %6, %1"));
+  EXPECT_TRUE(hides(
+      "%10 = load i32 %0 [global]\n  %11 = const i32 0x40490fdb\n  %12 = add i32 %11, %10\n  %13 = sub i32 %12, %10\n"
+      "  %14 = const i32 3\n  %15 = shuffle i32 %13, %14\n  %16 = bitcast f32 %15\n  %7 = fma f32 %16, %6, %1"));
+}
+
+TEST(ConstantZeros, WhatIsComparedWithAKnownNumberMayBeThat) {
+  const auto compared = [](const std::string& comparison) {
+    return "%10 = load i32 %0 [global]\n  %11 = const i32 0\n  %12 = " + comparison +
+           " bool %10, %11\n  %13 = stof f32 %10\n  %7 = fadd f32 %13, %1";
+  };
+  EXPECT_TRUE(hides(compared("eq")));
+  EXPECT_TRUE(hides(compared("ne")));
+  EXPECT_FALSE(hides(compared("lt.s")));
+  EXPECT_TRUE(hides("%10 = feq bool %1, %5\n  %7 = fma f32 %1, %6, %1"));
+}
+
+TEST(ConstantZeros, AChoiceMayBeOfWhatTheDriverComputes) {
+  EXPECT_TRUE(hides("%10 = flt bool %1, %5\n  %11 = fma f32 %4, %4, %4\n  %7 = select f32 %10, %11, %4"));
+  EXPECT_FALSE(hides(
+      "%10 = flt bool %1, %5\n  %11 = input i32 GridDimX\n  %12 = bitcast f32 %11\n  %13 = fma f32 %12, %12, %12\n"
+      "  %7 = select f32 %10, %13, %4"));
+}
+
+// A zero that is hidden in a choice, which is hidden itself, and one that another pass hides again.
+TEST(ConstantZeros, AreHiddenTwiceByDifferentZeros) {
+  const auto masks = [](const std::string& text) {
+    std::vector<std::string> found;
+    for (size_t at = text.find("= xor i32 "); at != std::string::npos; at = text.find("= xor i32 ", at + 1))
+      found.push_back(text.substr(text.find(',', at), text.find('\n', at) - text.find(',', at)));
+    return found;
+  };
+  const std::string choice = "%10 = flt bool %1, %5\n  %11 = const f32 0xbf800000\n  %12 = select f32 %10, %2, %11\n  ";
+  const auto ofChoice = masks(hidden(choice + "%7 = fadd f32 %1, %12"));
+  ASSERT_EQ(ofChoice.size(), 2u);
+  EXPECT_NE(ofChoice[0], ofChoice[1]);
+
+  const auto ofPasses = masks(test::runPass(R"(kernel @k local=16 structured ssa {
+b0:
+  %0 = const i32 4
+  %1 = input i32 GridDimX
+  store %0, %1 [local align 4]
+  ret
+})",
+                                            [](ir::Function& function) {
+                                              passes::hideLoneStores(function);
+                                              passes::hideLoneStores(function);
+                                            }));
+  ASSERT_EQ(ofPasses.size(), 2u);
+  EXPECT_NE(ofPasses[0], ofPasses[1]);
 }
 
 // Zeros that only the driver sees: in memory of the thread, and chosen.

@@ -30,15 +30,45 @@ bool isKnown(InputKind kind) {
 
 bool isOneOfOperands(Op op) { return op == Op::Phi || op == Op::Select || op == Op::FMin || op == Op::FMax; }
 // A driver simplifies integers, constant + n - n for instance, and may be left with a constant.
+bool comesOfIntegers(const Instruction* bits, unsigned depth = 4) {
+  if (depth == 0 || ir::family(bits->op) == ir::Family::Integer) return true;
+  if (bits->op == Op::Shuffle) return comesOfIntegers(bits->operands[0], depth - 1);
+  if (bits->op != Op::Select && bits->op != Op::Phi) return false;
+  return std::ranges::any_of(bits->operands,
+                             [&](const Instruction* x) { return !x->type.isBool() && comesOfIntegers(x, depth - 1); });
+}
 bool isOfIntegers(const Instruction& i) {
-  return i.op == Op::Bitcast && i.type.isFloat() && ir::family(i.operands[0]->op) == ir::Family::Integer;
+  return i.op == Op::Bitcast && i.type.isFloat() && comesOfIntegers(i.operands[0]);
+}
+// Where a comparison says that a value equals another one, drivers put that in its place.
+bool tellsEquals(Op op) {
+  switch (op) {
+    case Op::IEq:
+    case Op::INe:
+    case Op::FEq:
+    case Op::FNe:
+    case Op::FEqU:
+    case Op::FNeU: return true;
+    default: return false;
+  }
 }
 bool keepsMagnitude(Op op) { return op == Op::Bitcast || op == Op::FNeg || op == Op::FAbs; }
 
 }  // namespace
 
 KnownValues::KnownValues(const ir::Function& function) : levels_(function.instructionIdBound()) {
-  updateUntilSettled(function, [this](const Instruction& i, const ir::Block&) { return update(i); });
+  for (const ir::Block* block : function.blocks)
+    if (block->terminator.kind == ir::Terminator::Kind::Switch) levels_[block->terminator.value->id] = Level::Any;
+  updateUntilSettled(function, [this](const Instruction& i, const ir::Block&) {
+    return tellsEquals(i.op) ? compare(*i.operands[0], *i.operands[1]) : update(i);
+  });
+}
+
+bool KnownValues::compare(const Instruction& x, const Instruction& y) {
+  Level &ofX = levels_[x.id], &ofY = levels_[y.id];
+  if ((ofX == Level::Unknown) == (ofY == Level::Unknown)) return false;
+  (ofX == Level::Unknown ? ofX : ofY) = Level::Any;
+  return true;
 }
 
 KnownValues::Level KnownValues::levelOfConstant(const Instruction& constant) {

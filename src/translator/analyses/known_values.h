@@ -1,5 +1,6 @@
 // What drivers may know of values. They unroll and peel loops, resolve selections, and forward what is stored to what
-// is loaded; and they know how large blocks are, so also which threads blocks of one thread have.
+// is loaded; behind a comparison they put the value that another one equals in its place; and they know how large
+// blocks are, so also which threads blocks of one thread have.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,19 @@ class KnownValues {
  public:
   explicit KnownValues(const ir::Function& function);
 
-  bool mayBeKnown(const ir::Instruction* value) const { return levels_[value->id] != Level::Unknown; }
+  bool mayBeKnown(const ir::Instruction* value) const { return level(value) != Level::Unknown; }
   // Whether the driver may compute x * y beforehand, and has to round it.
   bool mayRoundProduct(const ir::Instruction* x, const ir::Instruction* y) const {
-    return levels_[x->id] == Level::Any && levels_[y->id] == Level::Any;
+    return level(x) == Level::Any && level(y) == Level::Any;
   }
 
  private:
   enum class Level : uint8_t { Unknown, Unit, Any };  // Unit: 0, 1 and -1 only, whose products are exact
 
+  // What passes have hidden since then is not known.
+  Level level(const ir::Instruction* value) const {
+    return value->id < levels_.size() ? levels_[value->id] : Level::Unknown;
+  }
   static Level levelOfConstant(const ir::Instruction& constant);
   // In device memory what lies behind one pointer is kept apart from what lies behind others.
   using Place = std::pair<ir::Space, const ir::Instruction*>;
@@ -32,6 +37,7 @@ class KnownValues {
   Level levelOfLoad(const Place& place) const;
   Level levelOf(const ir::Instruction& instruction) const;
   bool update(const ir::Instruction& instruction);
+  bool compare(const ir::Instruction& x, const ir::Instruction& y);
 
   std::vector<Level> levels_;      // by instruction id
   std::map<Place, Level> memory_;  // of what is stored there

@@ -222,6 +222,7 @@ struct Function {
   uint32_t localBytes = 0;
   uint32_t stackCount = 0;              // of the kernel: that many times InputKind::StackBytes follow its frame
   std::optional<RecursiveFrame> frame;  // localBytes is then the size of one call's frame
+  uint32_t hidings = 0;                 // how often passes have hidden values from drivers
   bool isStructured = false, isSsa = false;
   std::unordered_map<const Instruction*, std::string> valueNames;  // of registers, kept by ssa for debugging
 

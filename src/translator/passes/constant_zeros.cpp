@@ -1,6 +1,7 @@
 #include "translator/passes/constant_zeros.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "translator/analyses/known_values.h"
 #include "translator/ir/float_bits.h"
@@ -45,17 +46,23 @@ class Hiding {
 
  private:
   // Instead of choosing between 1 and -0, or -1 and 0, the driver converts a boolean, and its zero gets the sign of the
-  // one. It recognises the constants by their bits, whatever their type.
+  // one. It recognises the constants by their bits, whatever their type. A float may also be one that it computes.
   void visitChoice(Instruction& i) {
-    const ir::Type type = i.type;
-    if (type.isBool() || type.isVector() || type.bits < 16) return;
-    const ir::Type number = ir::floatType(type.bits);
-    for (Instruction*& zero : i.operands) {
-      if (!zero->isConstant() || (zero->payload & ~signBit(number)) != 0) continue;
-      const uint64_t one = ir::one(number) | (zero->payload ^ signBit(number));
-      const auto isOne = [one](const Instruction* value) { return value->isConstant() && value->payload == one; };
-      if (std::ranges::any_of(i.operands, isOne)) hide(zero);
+    if (i.type.isBool() || i.type.isVector() || i.type.bits < 16) return;
+    const std::vector<Instruction*> choices(i.operands.begin() + (i.op == Op::Select ? 1 : 0), i.operands.end());
+    for (Instruction*& operand : i.operands) {
+      const auto isOne = [&](const Instruction* other) { return mayBeOneBeside(*operand, *other); };
+      // Where the driver knows which it is, it must not find the zero that hides this in what hides the choice.
+      if (std::ranges::any_of(choices, isOne)) operand = hidden_.hide(operand, ++choices_);
     }
+  }
+  bool mayBeOneBeside(const Instruction& zero, const Instruction& one) const {
+    if (&zero == &one || zero.type != one.type) return false;
+    const ir::Type number = ir::floatType(one.type.bits);
+    if (zero.isConstant())
+      return (zero.payload & ~signBit(number)) == 0 && one.isConstant() &&
+             one.payload == (ir::one(number) | (zero.payload ^ signBit(number)));
+    return zero.type.isFloat() && known_.mayBeKnown(&zero) && known_.mayBeKnown(&one);
   }
   void visitFma(Instruction*& x, Instruction* y, Instruction*& z) {
     const bool isXKnown = known_.mayBeKnown(x), isYKnown = known_.mayBeKnown(y);
@@ -69,6 +76,7 @@ class Hiding {
 
   const analyses::KnownValues known_;
   HiddenValues hidden_;
+  unsigned choices_ = 0;
 };
 
 }  // namespace

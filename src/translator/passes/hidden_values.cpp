@@ -15,13 +15,14 @@ Instruction* flip(ir::Builder& b, Instruction* value, Instruction* mask) {
 // Zeros times odd numbers are others to a driver.
 Instruction* HiddenValues::zero(unsigned version) {
   ir::Builder b(function_, &head_);
-  if (version != 0) {
-    Instruction* first = zero(0, 32);
-    return b.binary(Op::Mul, first, b.i32(2 * version + 1));
+  if (!first_) {
+    Instruction *y = b.input(ir::InputKind::GridDimY), *z = b.input(ir::InputKind::GridDimZ);
+    Instruction *upper = b.bitAnd(y, b.i32(0xFFFF'0000)), *lower = b.lshr(z, b.i32(16));
+    first_ = b.bitOr(upper, lower);
+    number_ = function_.hidings++;
   }
-  Instruction *y = b.input(ir::InputKind::GridDimY), *z = b.input(ir::InputKind::GridDimZ);
-  Instruction *upper = b.bitAnd(y, b.i32(0xFFFF'0000)), *lower = b.lshr(z, b.i32(16));
-  return b.bitOr(upper, lower);
+  const uint32_t odd = 2 * (number_ * mostVersions + version) + 1;
+  return odd == 1 ? first_ : b.binary(Op::Mul, first_, b.i32(odd));
 }
 
 Instruction* HiddenValues::zero(unsigned version, unsigned bits) {

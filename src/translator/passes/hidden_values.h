@@ -15,7 +15,7 @@ ir::Instruction* flip(ir::Builder& b, ir::Instruction* value, ir::Instruction* m
 ir::Type maskType(ir::Type type);
 
 // The bits of a value xor-ed with a zero that drivers do not know for one, in any of its bits: a grid has at most
-// 65,535 blocks in its second and third direction.
+// 65,535 blocks in its second and third direction. Each has another zero, because the same one twice shows the value.
 class HiddenValues {
  public:
   explicit HiddenValues(ir::Function& function) : function_(function), insertions_(function) {}
@@ -33,11 +33,14 @@ class HiddenValues {
   bool apply();  // whether there was anything to hide
 
  private:
+  static constexpr uint32_t mostVersions = 1 << 16;
   ir::Instruction* zero(unsigned version);
 
   ir::Function& function_;
   Insertions insertions_;
   ir::Block head_;
+  ir::Instruction* first_ = nullptr;
+  uint32_t number_ = 0;                                                  // among those of the function
   std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;      // by version and bits
   std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;     // by id and version
   std::map<std::pair<unsigned, uint64_t>, ir::Instruction*> constants_;  // by bits and value
