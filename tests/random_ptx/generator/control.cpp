@@ -1,4 +1,5 @@
 // Branches and loops.
+#include "random_ptx/generator/arithmetic.h"
 #include "random_ptx/generator/scope.h"
 
 namespace mulciber::random_ptx {
@@ -74,7 +75,8 @@ Node loop(Scope& scope, const Place& place, bool isUniform) {
   text += cat("sub.s32 ", count, ", ", count, ", 1;\n");
   Node node{text, {}};
   node.isUnwrappable = mask.empty() || isTogether;
-  const Place inner = inside(place, isUniform || (isConstant && !leaves && place.isUniform), mask);
+  Place inner = inside(place, isUniform || (isConstant && !leaves && place.isUniform), mask);
+  inner.counter = count;
   node.children.push_back(part("", statements(scope, inner, 1 + random.below(3))));
   if (leaves) {
     const std::string target = testsFirst && random.chance(50) ? begin : end;
@@ -149,6 +151,10 @@ Node controlStatement(Scope& scope, const Place& place) {
 Node statement(Scope& scope, const Place& place) {
   Random& random = scope.random;
   const unsigned kind = random.below(100);
+  if (scope.arithmetic) {
+    if (kind < 25 && place.depth < kDeepest) return controlStatement(scope, place);
+    return multiplyAdds(*scope.arithmetic, place);
+  }
   if (kind < 12 && place.depth < kDeepest) return controlStatement(scope, place);
   if (kind >= 86 && place.isUniform && !place.mask.empty() && scope.program.threads() % 32 == 0)
     return matrixStatement(scope, place);

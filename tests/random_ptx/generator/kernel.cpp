@@ -4,6 +4,9 @@
 #include <set>
 
 #include "conformance/suite/inputs.h"
+#include "random_ptx/generator/arithmetic.h"
+#include "random_ptx/generator/numbers.h"
+#include "random_ptx/generator/results.h"
 #include "random_ptx/generator/scope.h"
 
 namespace mulciber::random_ptx {
@@ -38,12 +41,6 @@ uint64_t valueFor(Random& random, const Pool& pool) {
   }();
   const auto at = static_cast<size_t>(&poolOf(pool.prefix) - kPools.data());
   return random.pick(kSpecial[at]);
-}
-
-std::string hex(uint64_t value, unsigned bits) {
-  std::string text;
-  for (unsigned i = bits / 4; i-- > 0;) text += "0123456789ABCDEF"[value >> (4 * i) & 15];
-  return text;
 }
 
 std::string moveConstant(const Pool& pool, const std::string& name, uint64_t value) {
@@ -95,7 +92,8 @@ void addPlaces(const Program& program, Node& body) {
               ", %first;\nmin.u32 %left, %left, 32;\nbmsk.clamp.b32 %m0, 0, %left;\n}\n"));
 }
 
-void addFirstValues(Random& random, const Buffers& buffers, Node& body) {
+void addFirstValues(Random& random, const Program& program, Node& body) {
+  const Buffers buffers = makeBuffers(program);
   auto add = [&](const std::string& name, std::string text, std::string simpler) {
     Node node{std::move(text), {}};
     node.isRemovable = false;
@@ -108,9 +106,10 @@ void addFirstValues(Random& random, const Buffers& buffers, Node& body) {
       const std::string name = cat('%', pool.prefix, i);
       uint64_t value = 0;
       std::copy_n(buffers.inputs.data() + columnOf(pool, i) * 8, 8, reinterpret_cast<uint8_t*>(&value));
+      const bool isNumber = program.kind == Kind::MultiplyAdds && pool.prefix == 'f';
       // Most values only the launch knows, some every compiler.
       if (random.chance(75)) add(name, load(pool, name), moveConstant(pool, name, value));
-      else add(name, moveConstant(pool, name, valueFor(random, pool)), "");
+      else add(name, moveConstant(pool, name, isNumber ? knownNumber(random) : valueFor(random, pool)), "");
     }
   for (unsigned i = 0; i < Scope::kUniforms; ++i)
     add(cat("%u", i),
@@ -130,6 +129,27 @@ void addFirstValues(Random& random, const Buffers& buffers, Node& body) {
   }
 }
 
+// Values of multiply-adds, and counters of loops that may be taken away around what reads them, have first values too.
+// The windows that there are hold factors.
+void addFirstNumbers(Random& random, const Node& main, Node& body) {
+  const std::set<std::string> named = namesIn(textOf(main), true);
+  for (const std::string& name : named) {
+    const bool isNumber = name[1] == 'w', isCounter = name[1] == 'c' && declaredType(name) == "b32";
+    if (!isNumber && !isCounter) continue;
+    Node node{isCounter ? cat("mov.b32 ", name, ", 1;\n")
+                        : cat("mov.f32 ", name, ", %f", random.below(poolOf('f').count), ";\n"),
+              {}};
+    if (isNumber && random.chance(50)) node.text = cat("mov.f32 ", name, ", 0f", hex(knownNumber(random), 32), ";\n");
+    node.isRemovable = false;
+    node.defines = name;
+    body.children.push_back(std::move(node));
+  }
+  for (const char* window : {"shared", "local"})
+    for (unsigned i = 0; i < kWindowBytes && named.contains(cat('%', window)); i += 4)
+      body.children.push_back(
+          {cat("st.", window, ".f32 [%", window, '+', i, "], %f", random.below(poolOf('f').count), ";\n"), {}});
+}
+
 // Windows in shared and local memory, and the block's cells, get their first values.
 std::string fillMemory(bool hasCells) {
   std::string text;
@@ -141,50 +161,6 @@ std::string fillMemory(bool hasCells) {
         cat("{\n.reg .pred %is;\n.reg .b64 %place;\nsetp.lt.u32 %is, %lane, ", kCells * 2,
             ";\nmov.u64 %place, cells_;\nmad.wide.u32 %place, %lane, 8, %place;\n@%is st.shared.b64 [%place], 0;\n}\n");
   return text + "bar.sync 0;\n";
-}
-
-// The values of each kind of registers, and of each window, go into one sum in the thread's row of the results. Those
-// that `main` does not name are left out.
-void addResults(Program& program, const Node& main, Node& body) {
-  const std::set<std::string> named = namesIn(textOf(main), true);
-  const auto addSum = [&](const std::string& what, std::vector<Node> terms) {
-    Node node{"mov.b64 %sum, 0;\n", std::move(terms)};
-    node.end = cat("st.global.b64 [%out+", program.results.size() * 8, "], %sum;\n");
-    program.results.push_back(what);
-    body.children.push_back(std::move(node));
-  };
-  // A 64-bit value that `code` leaves in %value.
-  const auto term = [](const std::string& code) {
-    return Node{"{\n.reg .b64 %value;\n" + code + "mad.lo.u64 %sum, %sum, 0x9E3779B97F4A7C15, %value;\n}\n", {}};
-  };
-  for (const Pool& pool : kPools) {
-    std::vector<Node> terms;
-    for (unsigned i = 0; i < pool.count; ++i) {
-      const std::string name = cat('%', pool.prefix, i);
-      if (!named.contains(name)) continue;
-      const std::string bits = std::string(pool.type).substr(1);
-      if (pool.prefix == 'p') terms.push_back(term(cat("selp.b64 %value, 1, 0, ", name, ";\n")));
-      else if (pool.prefix == 'q')
-        terms.push_back(term(cat("{\n.reg .b64 %high;\nmov.b128 {%value, %high}, ", name,
-                                 ";\nmad.lo.u64 %value, %value, 3, %high;\n}\n")));
-      else if (bits == "64") terms.push_back(term(canonical(pool.prefix, "%value", name)));
-      else
-        terms.push_back(term(cat(".reg .b", bits, " %part;\n", canonical(pool.prefix, "%part", name), "cvt.u64.u", bits,
-                                 " %value, %part;\n")));
-    }
-    if (!terms.empty()) addSum(cat("the registers %", pool.prefix), std::move(terms));
-  }
-  for (const char* window : {"shared", "local"}) {
-    std::vector<Node> terms;
-    for (unsigned i = 0; i < kWindowBytes; i += 8)
-      terms.push_back(term(cat("ld.", window, ".b64 %value, [%", window, '+', i, "];\n")));
-    addSum(cat("the window in ", window, " memory"), std::move(terms));
-  }
-  if (!namesIn(textOf(main), false).contains("cells_")) return;
-  addSum("a cell of the block", {});
-  body.children.back().text =
-      cat("{\n.reg .b32 %cell;\n.reg .b64 %place;\nbar.sync 0;\nand.b32 %cell, %lane, ", kCells * 2 - 1,
-          ";\nmov.u64 %place, cells_;\nmad.wide.u32 %place, %cell, 8, %place;\nld.shared.b64 %sum, [%place];\n}\n");
 }
 
 // Some threads end before the others meet again.
@@ -211,10 +187,21 @@ Buffers makeBuffers(const Program& program) {
     const auto* begin = reinterpret_cast<const uint8_t*>(&value);
     bytes.insert(bytes.end(), begin, begin + 8);
   };
+  const bool hasFactors = program.kind == Kind::MultiplyAdds;
   for (unsigned row = 0; row < program.rows(); ++row)
-    for (const Pool& pool : kPools)
-      for (unsigned i = 0; i < pool.count; ++i) append(buffers.inputs, valueFor(random, pool));
-  for (unsigned i = 0; i < program.rows() * kWindowBytes / 8; ++i) append(buffers.memory, random.bits());
+    for (const Pool& pool : kPools) {
+      const bool isFactor = hasFactors && pool.prefix == 'f';
+      const std::vector<uint32_t> factors = isFactor ? factorsOfThread(random, pool.count) : std::vector<uint32_t>{};
+      for (unsigned i = 0; i < pool.count; ++i) append(buffers.inputs, isFactor ? factors[i] : valueFor(random, pool));
+    }
+  for (unsigned i = 0; i < program.rows() * kWindowBytes / 8; ++i) {
+    if (!hasFactors) {
+      append(buffers.memory, random.bits());
+      continue;
+    }
+    const std::vector<uint32_t> words = factorsOfThread(random, 2);
+    append(buffers.memory, uint64_t(words[1]) << 32 | words[0]);
+  }
   for (unsigned i = 0; i < kCells * 2; ++i) append(buffers.memory, random.below(1000));
   for (unsigned i = 0; i < program.parameterBytes; ++i)
     buffers.extra.push_back(static_cast<uint8_t>(random.below(256)));
@@ -222,17 +209,20 @@ Buffers makeBuffers(const Program& program) {
   return buffers;
 }
 
-Program makeProgram(uint64_t seed, bool hasSplitBarriers) {
+Program makeProgram(uint64_t seed, const ProgramOptions& options) {
   Random random(seed);
   Program program;
   program.seed = seed;
-  program.hasSplitBarriers = hasSplitBarriers;
+  program.kind = options.kind.value_or(Random(~seed).chance(30) ? Kind::MultiplyAdds : Kind::General);
+  program.hasSplitBarriers = options.hasSplitBarriers;
+  const bool isGeneral = program.kind == Kind::General;
   static constexpr std::array<unsigned, 8> kWidths = {32, 64, 64, 96, 1, 17, 40, 50};
-  program.width = random.pick(kWidths);
+  static constexpr std::array<unsigned, 8> kWidthsOfNumbers = {64, 64, 128, 128, 96, 32, 50, 1};
+  program.width = random.pick(isGeneral ? kWidths : kWidthsOfNumbers);
   program.height = random.chance(20) ? 2 : 1;
   program.blocks = 1 + random.below(2);
   program.parameterBytes = 64 << random.below(4);
-  const unsigned functions = random.chance(60) ? 0 : 1 + random.below(4);
+  const unsigned functions = !isGeneral || random.chance(60) ? 0 : 1 + random.below(4);
   for (unsigned i = 0; i < functions; ++i) addFunction(random, program, i);
 
   Routine kernel;
@@ -245,15 +235,22 @@ Program makeProgram(uint64_t seed, bool hasSplitBarriers) {
   kernel.declarations = cat(".local .align 16 .b8 local_[", kWindowBytes, "];\n");
 
   Scope scope(random, program);
-  const Place place{.isUniform = true, .mask = "%m0", .depth = 0, .routine = functions};
-  Node main = statements(scope, place, 2 + random.below(7)), results{"", {}};
-  addResults(program, main, results);
-  addLeaving(random, program, scope, results);
+  std::optional<Arithmetic> arithmetic;
+  if (!isGeneral) scope.arithmetic = &arithmetic.emplace(scope);
+  const Place place{.isUniform = true, .mask = "%m0", .counter = "", .depth = 0, .routine = functions};
+  Node main = statements(scope, place, (isGeneral ? 2 : 4) + random.below(7)), results{"", {}}, first{"", {}};
+  if (isGeneral) {
+    addResults(program, main, results);
+    addLeaving(random, program, scope, results);
+    first.text = fillMemory(namesIn(textOf(main), false).contains("cells_"));
+    first.isRemovable = false;
+  } else {
+    addNumberResults(program, main, *arithmetic, results);
+  }
   addPlaces(program, kernel.body);
-  addFirstValues(random, makeBuffers(program), kernel.body);
-  Node fill{fillMemory(namesIn(textOf(main), false).contains("cells_")), {}};
-  fill.isRemovable = false;
-  kernel.body.children.push_back(std::move(fill));
+  addFirstValues(random, program, kernel.body);
+  if (!isGeneral) addFirstNumbers(random, main, kernel.body);
+  else kernel.body.children.push_back(std::move(first));
   kernel.body.children.push_back(std::move(main));
   kernel.body.children.push_back(std::move(results));
   kernel.body.end = "ret;\n";

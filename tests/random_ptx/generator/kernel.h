@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,13 @@
 
 namespace mulciber::random_ptx {
 
-// The program of a seed, with the numbers of its nodes. Without `hasSplitBarriers` no lanes of one warp wait for a
-// barrier at different places of the code, for devices that cannot do that.
-Program makeProgram(uint64_t seed, bool hasSplitBarriers = true);
+struct ProgramOptions {
+  bool hasSplitBarriers = true;   // some devices cannot have lanes of one warp wait at different places
+  std::optional<Kind> kind = {};  // any
+};
+
+// The program of a seed, with the numbers of its nodes.
+Program makeProgram(uint64_t seed, const ProgramOptions& options = {});
 
 // The buffers of a program: `inputs` are rows of 64-bit values, one row for each thread, read by the kernel into its
 // registers; `results` likewise, written by it; `memory` has the threads' windows and the grid's cells, both.

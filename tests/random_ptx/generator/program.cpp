@@ -9,6 +9,13 @@
 #include "random_ptx/generator/registers.h"
 
 namespace mulciber::random_ptx {
+
+std::string hex(uint64_t value, unsigned bits) {
+  std::string text;
+  for (unsigned i = bits / 4; i-- > 0;) text += "0123456789ABCDEF"[value >> (4 * i) & 15];
+  return text;
+}
+
 namespace {
 
 void append(const Node& node, std::string& text) {
@@ -127,6 +134,13 @@ std::string Program::text() const {
   return text;
 }
 
+const char* nameOf(Kind kind) { return kind == Kind::General ? "general" : "multiply-adds"; }
+
+std::string firstLine(const Program& program) {
+  return cat("// Seed ", program.seed, ", ", program.blocks, " blocks of ", program.width, " x ", program.height,
+             " threads", program.kind == Kind::General ? "" : cat(", ", nameOf(program.kind)));
+}
+
 std::optional<Program> readProgram(const std::string& text) {
   Program program;
   unsigned long long seed = 0;
@@ -134,6 +148,8 @@ std::optional<Program> readProgram(const std::string& text) {
   if (std::sscanf(text.c_str(), form, &seed, &program.blocks, &program.width, &program.height) != 4)
     return std::nullopt;
   program.seed = seed;
+  const std::string first = text.substr(0, text.find('\n'));
+  if (first.find(nameOf(Kind::MultiplyAdds)) != std::string::npos) program.kind = Kind::MultiplyAdds;
   unsigned rowBytes = 0;
   auto number = [&](const std::string& before, unsigned& value) {
     const size_t at = text.find(before);

@@ -17,6 +17,9 @@ std::string cat(const auto&... parts) {
   return stream.str();
 }
 
+// The lowest bits of a value in hexadecimal digits.
+std::string hex(uint64_t value, unsigned bits);
+
 // Whatever is done to the nodes that say it may be done, the program stays free of races and undefined behaviour.
 struct Node {
   std::string text;  // before the children
@@ -53,8 +56,13 @@ struct Edits {
   size_t count() const { return removed.size() + unwrapped.size() + simplified.size(); }
 };
 
+// What a program is made of: all that has one right result, or multiply-adds of single precision with shared operands.
+enum class Kind : uint8_t { General, MultiplyAdds };
+const char* nameOf(Kind kind);
+
 struct Program {
   uint64_t seed = 0;
+  Kind kind = Kind::General;
   unsigned blocks = 1, width = 32, height = 1;  // the grid is a row of blocks of width * height threads
   unsigned parameterBytes = 64;                 // of the last parameter
   bool hasSplitBarriers = true;                 // lanes of one warp may wait at different places
@@ -75,7 +83,9 @@ struct Program {
   std::string text() const;
 };
 
-// The program of a file as reports of those that fail are: the first line says what it runs on.
+// What a program runs on, as a comment; and the program of a file that begins with such a line, as reports of those
+// that fail do.
+std::string firstLine(const Program& program);
 std::optional<Program> readProgram(const std::string& text);
 
 }  // namespace mulciber::random_ptx

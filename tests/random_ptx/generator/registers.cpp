@@ -44,6 +44,7 @@ std::string declaredType(const std::string& name) {
     case 'u':
     case 'm':
     case 'c': return "b32";
+    case 'w': return "f32";
     case 'e':
     case 'z': return "pred";
     case 's': return "b64";

@@ -36,7 +36,7 @@ std::optional<char> poolFor(ptx::Type type, conformance::Values values);
 
 // The type to declare a register with; empty when the text that uses it declares it itself, or PTX.
 //   u, e: b32 and predicates that are equal in all threads of a block    s: generic pointers
-//   m: masks of lanes    c: counters    z: predicates of loops and the like
+//   m: masks of lanes    c: counters    z: predicates of loops and the like    w: what multiply-adds give
 std::string declaredType(const std::string& name);
 
 // Code that gives register `to` the value of `from`, with one NaN for all. It declares what else it needs, so it stands

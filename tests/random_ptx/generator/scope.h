@@ -19,9 +19,12 @@ inline constexpr unsigned kCells = 4;
 struct Place {
   bool isUniform = false;  // all threads of the block come here together
   std::string mask;        // register with the lanes of the warp that come here together; empty when none is known
+  std::string counter;     // register with the turns that are left of the loop around it; empty outside of loops
   unsigned depth = 0;      // of control flow around it
   unsigned routine = 0;    // functions call those of lower numbers only
 };
+
+class Arithmetic;
 
 class Scope {
  public:
@@ -45,6 +48,7 @@ class Scope {
   Random& random;
   Program& program;
   bool isInFunction = false;
+  Arithmetic* arithmetic = nullptr;  // writes the instructions of programs of multiply-adds
 
  private:
   unsigned next_ = 0;

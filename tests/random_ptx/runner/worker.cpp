@@ -32,7 +32,7 @@ void allow(unsigned seconds) {
 constexpr char kFileMark = '@';
 
 // "SEED EDITS", or "@PATH".
-std::optional<Program> programFor(const std::string& name, bool hasSplitBarriers) {
+std::optional<Program> programFor(const std::string& name, const ProgramOptions& options) {
   if (name.starts_with(kFileMark)) {
     std::ifstream file(name.substr(1));
     return readProgram({std::istreambuf_iterator<char>(file), {}});
@@ -42,7 +42,7 @@ std::optional<Program> programFor(const std::string& name, bool hasSplitBarriers
   std::string edits;
   words >> seed;
   std::getline(words, edits);
-  Program program = makeProgram(seed, hasSplitBarriers);
+  Program program = makeProgram(seed, options);
   program.apply(editsFrom(edits));
   return program;
 }
@@ -67,7 +67,7 @@ Edits editsFrom(const std::string& text) {
   return edits;
 }
 
-int serve(const std::string& library, bool hasSplitBarriers) {
+int serve(const std::string& library, const ProgramOptions& programs) {
   // What a driver prints is not an answer.
   const int answers = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -82,7 +82,7 @@ int serve(const std::string& library, bool hasSplitBarriers) {
     allow(seconds);
     Outcome outcome{Verdict::Fails, error};
     if (cu) {
-      const std::optional<Program> program = programFor(name, hasSplitBarriers);
+      const std::optional<Program> program = programFor(name, programs);
       outcome = program ? judge(*cu, *program) : Outcome{Verdict::Fails, "not a program that was reported"};
     }
     std::replace(outcome.detail.begin(), outcome.detail.end(), '\n', '\x1');
@@ -99,8 +99,11 @@ bool Worker::start() {
   if (child_ == 0) {
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    execl("/proc/self/exe", "random_ptx", "serve", "--library", options_.library.c_str(),
-          options_.hasSplitBarriers ? nullptr : "--no-split-barriers", nullptr);
+    std::vector<const char*> words = {"random_ptx", "serve", "--library", options_.library.c_str()};
+    if (!options_.programs.hasSplitBarriers) words.push_back("--no-split-barriers");
+    if (options_.programs.kind) words.insert(words.end(), {"--kind", nameOf(*options_.programs.kind)});
+    words.push_back(nullptr);
+    execv("/proc/self/exe", const_cast<char* const*>(words.data()));
     _exit(127);
   }
   close(in[0]);

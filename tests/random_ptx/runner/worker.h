@@ -11,11 +11,11 @@ namespace mulciber::random_ptx {
 
 // Judges the programs that lines of standard input name, by seeds and edits or by files, until it ends. What it
 // answers: `Worker::ask`.
-int serve(const std::string& library, bool hasSplitBarriers);
+int serve(const std::string& library, const ProgramOptions& programs);
 
 struct WorkerOptions {
   std::string library = "libcuda.so.1";
-  bool hasSplitBarriers = true;
+  ProgramOptions programs;
   unsigned seconds = 60;  // of processor time, for one program
   unsigned wait = 600;    // seconds without an answer: where a device does the work, a process uses no processor time
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -31,7 +32,7 @@ struct Options {
 };
 
 Program programOf(const Options& options, uint64_t seed, const Edits& edits) {
-  Program program = makeProgram(seed, options.worker.hasSplitBarriers);
+  Program program = makeProgram(seed, options.worker.programs);
   program.apply(edits);
   return program;
 }
@@ -95,8 +96,7 @@ class Runner {
       });
     const Program program = programOf(options_, seed, edits);
     const std::string text =
-        cat("// Seed ", seed, ", ", program.blocks, " blocks of ", program.width, " x ", program.height,
-            " threads, edits \"", textOf(edits), "\": ", nameOf(outcome.verdict), "\n", program.text());
+        cat(firstLine(program), ", edits \"", textOf(edits), "\": ", nameOf(outcome.verdict), "\n", program.text());
     const std::lock_guard lock(mutex_);
     fs::create_directories(options_.folder);
     std::ofstream(options_.folder / cat(seed, ".ptx")) << text;
@@ -132,16 +132,21 @@ int main(int argc, char** argv) {
   app.add_option("-j,--jobs", options.workers, "processes")->check(CLI::PositiveNumber);
   app.add_option("--folder", options.folder, "where programs that fail are written")->capture_default_str();
   const char* noSplit = "no barriers that lanes of one warp wait for at different places";
-  app.add_flag("!--no-split-barriers", options.worker.hasSplitBarriers, noSplit);
+  const std::map<std::string, Kind> kinds = {{nameOf(Kind::General), Kind::General},
+                                             {nameOf(Kind::MultiplyAdds), Kind::MultiplyAdds}};
+  const auto kind = CLI::CheckedTransformer(kinds).description("general|multiply-adds");
+  app.add_flag("!--no-split-barriers", options.worker.programs.hasSplitBarriers, noSplit);
+  app.add_option("--kind", options.worker.programs.kind, "of the programs; all kinds if left out")->transform(kind);
   app.add_flag("--whole", options.keepsWhole, "do not make them small");
   app.add_flag("--print", isPrinted, "print the programs instead of running them");
   app.add_flag("-v,--verbose", options.isVerbose, "name every program");
   CLI::App* child = app.add_subcommand("serve", "judge what standard input asks for: the processes of -j");
   child->group("");
   child->add_option("--library", options.worker.library);
-  child->add_flag("!--no-split-barriers", options.worker.hasSplitBarriers);
+  child->add_flag("!--no-split-barriers", options.worker.programs.hasSplitBarriers);
+  child->add_option("--kind", options.worker.programs.kind)->transform(kind);
   CLI11_PARSE(app, argc, argv);
-  if (child->parsed()) return serve(options.worker.library, options.worker.hasSplitBarriers);
+  if (child->parsed()) return serve(options.worker.library, options.worker.programs);
   if (seed->count() == 0) options.seed = uint64_t(std::random_device{}()) << 20;
   if (isPrinted) {
     if (options.only.empty())
