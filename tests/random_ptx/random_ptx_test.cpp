@@ -31,6 +31,43 @@ TEST(RandomPtx, OneSeedGivesOneProgram) {
   EXPECT_EQ(makeBuffers(makeProgram(7)).inputs, makeBuffers(makeProgram(7)).inputs);
 }
 
+TEST(RandomPtx, ProgramsAreOfTheKindThatIsAskedFor) {
+  for (const Kind kind : {Kind::General, Kind::MultiplyAdds}) {
+    const Program program = makeProgram(7, {.kind = kind});
+    EXPECT_EQ(program.kind, kind);
+    const std::string text = program.text();
+    const auto again = readProgram(firstLine(program) + "\n" + text);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->kind, kind);
+    EXPECT_EQ(makeBuffers(*again).inputs, makeBuffers(program).inputs);
+    EXPECT_EQ(again->results.size(), program.results.size());
+  }
+}
+
+// A multiply-add that is rounded twice is what these programs are there to find.
+TEST(RandomPtx, ProgramsShowProductsThatAreRounded) {
+  unsigned shown = 0, all = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const Program program = makeProgram(seed, {.kind = Kind::MultiplyAdds});
+    Buffers right = makeBuffers(program), wrong = right;
+    const std::string text = program.text();
+    std::string changed = text;
+    const size_t at = text.find("fma.rn.f32 %w");
+    if (at == std::string::npos) continue;
+    const std::string operands = text.substr(at + 11, text.find(';', at) - at - 11);
+    const size_t second = operands.find(", ") + 2, last = operands.rfind(", ") + 2;
+    const std::string to = operands.substr(0, second - 2), z = operands.substr(last);
+    changed.replace(at, operands.size() + 12,
+                    cat("{\n.reg .f32 %product;\nmul.rn.f32 %product, ", operands.substr(second, last - second - 2),
+                        ";\nadd.rn.f32 ", to, ", %product, ", z, ";\n}\n"));
+    ASSERT_EQ(interpret(program, text, right), "") << seed;
+    ASSERT_EQ(interpret(program, changed, wrong), "") << seed;
+    ++all;
+    shown += right.results != wrong.results;
+  }
+  EXPECT_GE(shown * 5, all) << shown << " of " << all;
+}
+
 TEST(RandomPtx, ProgramsAreValid) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const std::string text = makeProgram(seed).text();

@@ -28,7 +28,7 @@ std::string withTarget(std::string code, const std::string& target) {
 }  // namespace
 
 Arithmetic::Arithmetic(Scope& scope) : scope_(scope) {
-  static constexpr std::array<unsigned, 3> kConstants = {2, 8, 20}, kRepeated = {40, 60, 80}, kShown = {0, 20, 50};
+  static constexpr std::array<unsigned, 3> kConstants = {2, 8, 20}, kRepeated = {40, 60, 80}, kShown = {0, 30, 60};
   constants_ = random().pick(kConstants);
   repeated_ = random().pick(kRepeated);
   shown_ = random().pick(kShown);
@@ -50,6 +50,10 @@ void Arithmetic::write(const std::string& code, const std::string& simpler) {
 unsigned Arithmetic::levelOf(const std::string& x) const {
   const auto found = levels_.find(x);
   return found == levels_.end() ? 1 : found->second;
+}
+
+bool Arithmetic::isGiven(const std::string& name) const {
+  return std::find(given_.begin(), given_.end(), name) != given_.end();
 }
 
 bool Arithmetic::isResult(const std::string& name) { return !read_.contains(name) || random().chance(shown_); }
@@ -91,30 +95,33 @@ std::string Arithmetic::fresh(bool isGiven) {
   return isGiven ? given_.back() : made_.back();
 }
 
-// A new register, or one that has a value already: loops carry such values, and branches meet with them.
+// A new register, or one whose value has been used: loops carry such values, and branches meet with them.
 std::string Arithmetic::target(unsigned level) {
-  const bool isKept = made_.empty() || !random().chance(place_.depth > 0 ? 30 : 10);
-  const std::string name = isKept ? fresh(false) : recentOf(random(), made_);
-  unsigned& highest = levels_.try_emplace(name, 1).first->second;
-  highest = isKept ? level : std::max(highest, level);
+  const std::string used = any();
+  const bool isNew = !read_.contains(used) || isGiven(used) || !random().chance(place_.depth > 0 ? 40 : 10);
+  const std::string name = isNew ? fresh(false) : used;
+  unsigned& highest = levels_.try_emplace(name, level).first->second;
+  highest = std::max(highest, level);
+  if (!isNew) read_.erase(name);
   return name;
 }
 
 std::string Arithmetic::multiplyAdd(const std::string& x, const std::string& y, const std::string& z) {
+  read_.insert({x, y});
   const std::string to = target(std::max(levelOf(x) + levelOf(y), levelOf(z)));
-  // What is added to itself again and again is a sum.
+  // In loops products are added up.
   const bool isSum = place_.depth > 0 && to != x && to != y && random().chance(40);
   const std::string addend = isSum ? to : z;
+  if (!isSum) read_.insert(z);
   const bool isSwapped = random().chance(30);
-  read_.insert({x, y, addend});
   write(cat(random().chance(5) ? "mad" : "fma", ".rn.f32 ", to, ", ", isSwapped ? y : x, ", ", isSwapped ? x : y, ", ",
             addend, ";\n"));
   return to;
 }
 
 std::string Arithmetic::multiply(const std::string& x, const std::string& y) {
-  const std::string to = target(levelOf(x) + levelOf(y));
   read_.insert({x, y});
+  const std::string to = target(levelOf(x) + levelOf(y));
   write(cat("mul.rn.f32 ", to, ", ", x, ", ", y, ";\n"));
   return to;
 }
@@ -133,8 +140,7 @@ std::string Arithmetic::operation(const std::string& name, const std::vector<std
 }
 
 std::string Arithmetic::copy(const std::string& code, const std::string& x, const std::string& simpler) {
-  const bool isGiven = isConstant(x) || std::find(given_.begin(), given_.end(), x) != given_.end();
-  const std::string to = fresh(isGiven);
+  const std::string to = fresh(isConstant(x) ? random().chance(30) : isGiven(x));
   levels_[to] = levelOf(x);
   read_.insert(x);
   write(withTarget(code, to), withTarget(simpler, to));

@@ -53,6 +53,7 @@ class Arithmetic {
   bool isResult(const std::string& name);
 
  private:
+  bool isGiven(const std::string& name) const;
   unsigned levelOf(const std::string& x) const;
   // `code` sets `$` to x or its like.
   std::string copy(const std::string& code, const std::string& x, const std::string& simpler = {});
