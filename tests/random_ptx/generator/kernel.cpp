@@ -133,21 +133,22 @@ void addFirstValues(Random& random, const Program& program, Node& body) {
 // The windows that there are hold factors.
 void addFirstNumbers(Random& random, const Node& main, Node& body) {
   const std::set<std::string> named = namesIn(textOf(main), true);
+  const auto factor = [&] { return cat("%f", random.below(poolOf('f').count)); };
   for (const std::string& name : named) {
-    const bool isNumber = name[1] == 'w', isCounter = name[1] == 'c' && declaredType(name) == "b32";
-    if (!isNumber && !isCounter) continue;
-    Node node{isCounter ? cat("mov.b32 ", name, ", 1;\n")
-                        : cat("mov.f32 ", name, ", %f", random.below(poolOf('f').count), ";\n"),
-              {}};
-    if (isNumber && random.chance(50)) node.text = cat("mov.f32 ", name, ", 0f", hex(knownNumber(random), 32), ";\n");
+    const std::string value = random.chance(50) ? "0f" + hex(knownNumber(random), 32) : factor();
+    Node node{cat("mov.f32 ", name, ", ", value, ";\n"), {}};
+    if (name[1] == 'c') node.text = cat("mov.b32 ", name, ", 1;\n");
+    else if (name[1] != 'w') continue;
     node.isRemovable = false;
     node.defines = name;
     body.children.push_back(std::move(node));
   }
+  Node fill{"", {}};
   for (const char* window : {"shared", "local"})
     for (unsigned i = 0; i < kWindowBytes && named.contains(cat('%', window)); i += 4)
-      body.children.push_back(
-          {cat("st.", window, ".f32 [%", window, '+', i, "], %f", random.below(poolOf('f').count), ";\n"), {}});
+      fill.text += cat("st.", window, ".f32 [%", window, '+', i, "], ", factor(), ";\n");
+  fill.isRemovable = false;
+  body.children.push_back(std::move(fill));
 }
 
 // Windows in shared and local memory, and the block's cells, get their first values.

@@ -37,6 +37,19 @@ void sameProduct(Arithmetic& a) {
   }
 }
 
+// The product rounded in another way, cut off, or among numbers of which denormal ones count as zero.
+void otherRoundings(Arithmetic& a) {
+  static constexpr std::array<const char*, 5> kSums = {"fma.rz.f32", "fma.rm.f32", "fma.rp.f32", "fma.rn.sat.f32",
+                                                       "fma.rn.ftz.f32"};
+  static constexpr std::array<const char*, 3> kProducts = {"mul.rz.f32", "mul.rn.ftz.f32", "mul.rn.sat.f32"};
+  const auto [x, y] = a.factors();
+  const std::string z = a.addend();
+  a.multiplyAdd(x, y, z);
+  if (a.random().chance(60)) a.operation(a.random().pick(kSums), {x, y, z});
+  else a.operation(a.random().pick(kProducts), {x, y});
+  a.multiplyAdd(x, y, a.addend());
+}
+
 void squares(Arithmetic& a) {
   const std::string x = a.factor();
   a.multiplyAdd(x, x, a.addend());
@@ -220,11 +233,27 @@ void predicated(Arithmetic& a) {
   else a.write(cat('@', condition, " fma.rn.f32 ", to, ", ", x, ", ", y, ", ", a.addend(), ";\n"));
 }
 
-constexpr std::array<Pattern, 20> kPatterns = {
-    sameProduct,        sameProduct,    sameProduct,    squares,        errorOfProduct,
-    errorOfProduct,     polynomial,     sumOfProducts,  complexProduct, productOfConstants,
-    productOfConstants, chosenConstant, countedProduct, algebra,        algebra,
-    neighbours,         comparison,     residue,        replaced,       predicated};
+constexpr std::array<Pattern, 21> kPatterns = {otherRoundings,
+                                               sameProduct,
+                                               sameProduct,
+                                               sameProduct,
+                                               squares,
+                                               errorOfProduct,
+                                               errorOfProduct,
+                                               polynomial,
+                                               sumOfProducts,
+                                               complexProduct,
+                                               productOfConstants,
+                                               productOfConstants,
+                                               chosenConstant,
+                                               countedProduct,
+                                               algebra,
+                                               algebra,
+                                               neighbours,
+                                               comparison,
+                                               residue,
+                                               replaced,
+                                               predicated};
 
 }  // namespace
 
