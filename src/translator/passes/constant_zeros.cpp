@@ -1,7 +1,6 @@
 #include "translator/passes/constant_zeros.h"
 
-#include <algorithm>
-#include <vector>
+#include <unordered_set>
 
 #include "translator/analyses/known_values.h"
 #include "translator/ir/float_bits.h"
@@ -49,20 +48,24 @@ class Hiding {
   // one. It recognises the constants by their bits, whatever their type. A float may also be one that it computes.
   void visitChoice(Instruction& i) {
     if (i.type.isBool() || i.type.isVector() || i.type.bits < 16) return;
-    const std::vector<Instruction*> choices(i.operands.begin() + (i.op == Op::Select ? 1 : 0), i.operands.end());
-    for (Instruction*& operand : i.operands) {
-      const auto isOne = [&](const Instruction* other) { return mayBeOneBeside(*operand, *other); };
-      // Where the driver knows which it is, it must not find the zero that hides this in what hides the choice.
-      if (std::ranges::any_of(choices, isOne)) operand = hidden_.hide(operand, ++choices_);
+    const ir::Type number = ir::floatType(i.type.bits);
+    std::unordered_set<uint64_t> constants;
+    const Instruction *known = nullptr, *otherKnown = nullptr;
+    for (const Instruction* choice : i.operands) {
+      if (choice->type != i.type || !known_.mayBeKnown(choice)) continue;  // the first may be a condition
+      if (choice->isConstant()) constants.insert(choice->payload);
+      if (!known) known = choice;
+      if (choice != known) otherKnown = choice;
     }
-  }
-  bool mayBeOneBeside(const Instruction& zero, const Instruction& one) const {
-    if (&zero == &one || zero.type != one.type) return false;
-    const ir::Type number = ir::floatType(one.type.bits);
-    if (zero.isConstant())
-      return (zero.payload & ~signBit(number)) == 0 && one.isConstant() &&
-             one.payload == (ir::one(number) | (zero.payload ^ signBit(number)));
-    return zero.type.isFloat() && known_.mayBeKnown(&zero) && known_.mayBeKnown(&one);
+    if (!otherKnown) return;
+    for (Instruction*& choice : i.operands) {
+      if (choice->type != i.type) continue;
+      const uint64_t one = ir::one(number) | (choice->payload ^ signBit(number));
+      const bool isZero = choice->isConstant() && (choice->payload & ~signBit(number)) == 0 && constants.contains(one);
+      const bool isComputed = i.type.isFloat() && !choice->isConstant() && known_.mayBeKnown(choice);
+      // Where the driver knows which it is, it must not find the zero that hides this in what hides the choice.
+      if (isZero || isComputed) choice = hidden_.hide(choice, ++choices_);
+    }
   }
   void visitFma(Instruction*& x, Instruction* y, Instruction*& z) {
     const bool isXKnown = known_.mayBeKnown(x), isYKnown = known_.mayBeKnown(y);
