@@ -1,5 +1,7 @@
 #include "translator/passes/dot_products.h"
 
+#include <sstream>
+
 #include "support/run_pass.h"
 
 namespace mulciber {
@@ -10,8 +12,9 @@ std::string given(const std::string& operations) {
   return test::runPass(R"(kernel @k structured ssa {
 b0:
   %0 = const i64 64
+  %90 = const i64 128
   %1 = load f32 %0 [global]
-  %2 = load f32 %0 [global]
+  %2 = load f32 %90 [global]
   %3 = const f32 3
   %4 = const f32 0.7
 )" + operations + R"(  ret
@@ -27,7 +30,7 @@ size_t countOf(const std::string& word, const std::string& text) {
 
 TEST(DotProducts, StayAsTheyAreWithoutConstants) {
   const std::string text = given("  %5 = fma f32 %1, %2, %1 {dot}\n  store %0, %5 [global]\n");
-  EXPECT_NE(text.find("= fma f32 %1, %2, %1 {dot}"), std::string::npos) << text;
+  EXPECT_NE(text.find("= fma f32 %2, %3, %2 {dot}"), std::string::npos) << text;
   EXPECT_EQ(countOf("= xor", text), 0u) << text;
 }
 
@@ -52,20 +55,22 @@ TEST(DotProducts, ConstantsAreHidden) {
     const std::string text = given(std::string("  %5 = fma f32 ") + operands + " {dot}\n  store %0, %5 [global]\n");
     const size_t at = text.find("= fma f32");
     ASSERT_NE(at, std::string::npos) << text;
-    EXPECT_EQ(text.substr(at, text.find('\n', at) - at).find("%3"), std::string::npos) << text;
+    std::istringstream words(text.substr(at + 9, text.find('{', at) - at - 9));
+    for (std::string operand; words >> operand;) {
+      operand = operand.substr(0, operand.find(','));
+      EXPECT_EQ(text.find(operand + " = const"), std::string::npos) << operand << " of\n" << text;
+    }
     EXPECT_GE(countOf("= xor", text), 1u) << text;
   }
 }
 
 TEST(DotProducts, AFactorIsHiddenOfAProductThatIsAnotherOnesToo) {
-  for (const char* product : {"%1, %2", "%2, %1", "%5, %2"}) {
-    const std::string text = given("  %5 = fneg f32 %1\n  %6 = fma f32 %1, %2, %1 {dot}\n  %7 = fma f32 " +
-                                   std::string(product) + ", %6 {dot}\n  store %0, %7 [global]\n");
-    EXPECT_EQ(countOf("= xor", text), 1u) << text;
-  }
-  EXPECT_EQ(countOf("= xor", given("  %5 = fma f32 %1, %2, %1 {dot}\n  %6 = fma f32 %1, %5, %1 {dot}\n"
-                                   "  store %0, %6 [global]\n")),
-            0u);
+  const auto hidden = [](const std::string& product) {
+    return countOf("= xor", given("  %5 = fneg f32 %1\n  %6 = fma f32 %1, %2, %1 {dot}\n  %7 = fma f32 " + product +
+                                  ", %2 {dot}\n  %8 = fadd f32 %6, %7\n  store %0, %8 [global]\n"));
+  };
+  for (const char* product : {"%1, %2", "%2, %1", "%5, %2"}) EXPECT_EQ(hidden(product), 1u) << product;
+  EXPECT_EQ(hidden("%1, %5"), 0u);
 }
 
 TEST(DotProducts, AProductThatIsAddedIsHidden) {
@@ -74,6 +79,36 @@ TEST(DotProducts, AProductThatIsAddedIsHidden) {
                                    std::string(added) + " {dot}\n  store %0, %7 [global]\n");
     EXPECT_EQ(countOf("= xor", text), 2u) << text;  // and its -0
   }
+}
+
+// The driver would see it through bits, and make 0 of x * y - (x * y - 0).
+TEST(DotProducts, SoIsOneOfFactorsThatMayBeTheSame) {
+  const std::string text = given(R"(  %5 = fmul f32 %1, %2
+  %6 = const i32 0xFFFF0000
+  %7 = const i32 0xFFFF
+  %8 = bitcast i32 %1
+  %9 = and i32 %8, %6
+  %10 = and i32 %8, %7
+  %11 = or i32 %9, %10
+  %12 = bitcast f32 %11
+  %13 = fneg f32 %5
+  %14 = fma f32 %12, %2, %13 {dot}
+  store %0, %14 [global]
+)");
+  EXPECT_EQ(countOf("= xor", text), 3u) << text;  // the product's -0, a factor and the product
+}
+
+TEST(DotProducts, ASumWithACommonFactorIsHidden) {
+  const auto chain = [](const std::string& last) {
+    return countOf(
+        "= xor",
+        given("  %5 = fneg f32 %1\n  %6 = fadd f32 %1, %2\n  %7 = fma f32 %1, %2, %6 {dot}\n  %8 = fneg f32 %7\n"
+              "  %9 = fma f32 " +
+              last + ", %8 {dot}\n  store %0, %9 [global]\n"));
+  };
+  EXPECT_EQ(chain("%5, %6"), 1u);
+  EXPECT_EQ(chain("%6, %2"), 1u);
+  EXPECT_EQ(chain("%6, %6"), 0u);
 }
 
 TEST(DotProducts, OtherKernelsStay) {

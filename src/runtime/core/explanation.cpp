@@ -55,9 +55,8 @@ void Explanation::addDevice(const std::string& name, const vk::Device& device) {
           {!profile.atomicFloat32Add, "fallback: float atomic add is a loop of compare and swap"},
           {!profile.atomicFloat64Add, "fallback: double atomic add is a loop of compare and swap"},
           {!profile.exactFma32 && profile.exactDot32,
-           "fused multiply-adds are dot products, which keep denormals; where the driver takes one apart, its kernel "
-           "is "
-           "repaired in software"},
+           "fused multiply-adds are dot products; a kernel of which the driver takes one apart is repaired in "
+           "software"},
           {!profile.exactFma32 && !profile.exactDot32,
            "fallback: fused multiply-adds are repaired in software where denormals are involved"},
           {!profile.exactDivSqrt32, "fallback: division and square root are refined in software"},

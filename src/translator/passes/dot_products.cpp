@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "translator/analyses/equal_magnitudes.h"
 #include "translator/analyses/known_values.h"
 #include "translator/passes/hidden_values.h"
 
@@ -15,6 +16,7 @@ using ir::Instruction;
 using ir::Op;
 
 constexpr uint64_t negativeZero = 0x8000'0000, two = 0x4000'0000;
+constexpr unsigned longestChain = 16;
 
 const Instruction* withoutSign(const Instruction* value) {
   while (value->op == Op::FNeg || value->op == Op::FAbs) value = value->operands[0];
@@ -23,7 +25,7 @@ const Instruction* withoutSign(const Instruction* value) {
 
 class Dots {
  public:
-  explicit Dots(ir::Function& function) : known_(function), hidden_(function) {}
+  explicit Dots(ir::Function& function) : known_(function), equal_(function), hidden_(function) {}
 
   void visit(Instruction& i) {
     if (i.type != ir::F32) return;
@@ -34,30 +36,41 @@ class Dots {
       i.op = Op::Fma;
       i.fp.isDot = true;
       i.operands.push_back(hidden_.constant(ir::F32, negativeZero));
-      products_.insert(&i);
+      products_.insert(equal_.name(&i));
     }
     if (!i.fp.isDot) return;
     hideProduct(i.operands[0], i.operands[1]);
     // Of x * y - (x * y - 0) the driver makes 0, if it finds both products to be the same.
-    if (products_.contains(withoutSign(i.operands[2]))) i.operands[2] = hidden_.hide(i.operands[2]);
+    if (products_.contains(equal_.name(i.operands[2]))) i.operands[2] = hidden_.hide(i.operands[2]);
     for (Instruction*& operand : i.operands)
       if (operand->isConstant()) operand = hidden_.constant(ir::F32, operand->payload);
+    if (sharesFactor(i)) i.operands[2] = hidden_.hide(i.operands[2]);
   }
   bool apply() { return hidden_.apply(); }
 
  private:
+  // Of x * y + (x * z + w) the driver may make x * (y + z) + w.
+  bool sharesFactor(const Instruction& i) const {
+    const Instruction* sum = withoutSign(i.operands[2]);
+    for (unsigned n = 0; n < longestChain && sum->fp.isDot; ++n, sum = withoutSign(sum->operands[2]))
+      for (const size_t factor : {0, 1})
+        for (const size_t other : {0, 1})
+          if (equal_.name(i.operands[factor]) == equal_.name(sum->operands[other])) return true;
+    return false;
+  }
+
   // One of another multiply-add, or one that the driver may work out.
   void hideProduct(Instruction*& x, Instruction*& y) {
-    const auto [low, high] = std::minmax(withoutSign(x)->id, withoutSign(y)->id);
-    const unsigned others = met_[{low, high}]++;
+    const unsigned others = met_[std::minmax({equal_.name(x), equal_.name(y)})]++;
     Instruction*& factor = x->isConstant() ? y : x;
     if (!factor->isConstant() && (others != 0 || known_.mayRoundProduct(x, y))) factor = hidden_.hide(factor, others);
   }
 
   const analyses::KnownValues known_;
+  const analyses::EqualMagnitudes equal_;
   HiddenValues hidden_;
-  std::unordered_set<const Instruction*> products_;        // that the kernel has alone
-  std::map<std::pair<uint32_t, uint32_t>, unsigned> met_;  // products, by the ids of their factors
+  std::unordered_set<uint64_t> products_;                  // names of those that the kernel has alone
+  std::map<std::pair<uint64_t, uint64_t>, unsigned> met_;  // products, by the names of their factors
 };
 
 }  // namespace
