@@ -69,6 +69,15 @@ TEST(EqualMagnitudes, HalvesOfANumberMakeItAgain) {
                  "  %10 = and i32 %6, %9\n  %11 = or i32 %10, %8\n  %12 = fneg f32 %1\n  %13 = bitcast f32 %11\n"));
 }
 
+// A generator of random numbers: each step has the number before twice.
+TEST(EqualMagnitudes, LongChainsOfBitsTakeNoLonger) {
+  std::string steps = "  %100 = bitcast i32 %1\n";
+  for (int n = 100; n < 1100; n += 2)
+    steps += "  %" + std::to_string(n + 1) + " = shr.u i32 %" + std::to_string(n) + ", %4\n  %" +
+             std::to_string(n + 2) + " = xor i32 %" + std::to_string(n) + ", %" + std::to_string(n + 1) + "\n";
+  EXPECT_TRUE(mayBeEqual(steps + "  %2000 = fneg f32 %1\n  %2001 = bitcast f32 %1100\n"));
+}
+
 TEST(EqualMagnitudes, ChoicesAndLanesGiveThem) {
   EXPECT_TRUE(mayBeEqual("  %6 = shuffle f32 %1, %4\n  %7 = fneg f32 %1\n"));
   EXPECT_TRUE(

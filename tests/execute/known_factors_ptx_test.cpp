@@ -1,7 +1,7 @@
 // Arithmetic with numbers that a device's compiler may know beforehand: constants, selections between constants, also
-// by a branch, constants that lanes exchange, and constants that remain when integers are simplified. The other
-// operands are zeros, infinities and NaNs, which show a wrong simplification, and numbers whose product must not be
-// rounded before it is added.
+// by a branch or with one that is computed, constants that lanes exchange, and constants that remain when integers are
+// simplified. The other operands are zeros, infinities and NaNs, which show a wrong simplification, and numbers whose
+// product must not be rounded before it is added.
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -29,6 +29,10 @@ const Origin origins[] = {
     {"@%p1 bra A; mov.f32 %f1, {odd}; bra B; A: mov.f32 %f1, {even}; B:", true},
     {"mov.f32 %f1, {even}; shfl.sync.idx.b32 %f1, %f1, %r3, 31, 0xFFFFFFFF;", false},
     {"mov.b32 %r4, {even}; add.u32 %r4, %r4, %r5; sub.u32 %r4, %r4, %r5; mov.b32 %f1, %r4;", false},
+    {"mov.b32 %r4, {even}; add.u32 %r4, %r4, %r5; sub.u32 %r4, %r4, %r5; "
+     "shfl.sync.idx.b32 %r4, %r4, %r3, 31, 0xFFFFFFFF; mov.b32 %f1, %r4;",
+     false},
+    {"mov.f32 %f1, {even}; @!%p1 fma.rn.f32 %f1, {odd}, 0f3F800000, 0f80000000;", true},
     {"selp.f32 %f1, {even}, {odd}, %p1; shfl.sync.idx.b32 %f1, %f1, %r3, 31, 0xFFFFFFFF;", true},
 };
 

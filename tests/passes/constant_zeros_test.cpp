@@ -94,6 +94,10 @@ TEST(ConstantZeros, WhatIsComparedWithAKnownNumberMayBeThat) {
   EXPECT_TRUE(hides(compared("eq")));
   EXPECT_TRUE(hides(compared("ne")));
   EXPECT_FALSE(hides(compared("lt.s")));
+  // What the comparison itself gives may be known as well.
+  EXPECT_TRUE(
+      hides("%10 = input i32 ThreadIdX\n  %11 = const i32 0\n  %12 = eq bool %10, %11\n  %13 = zext i32 %12\n"
+            "  %14 = utof f32 %13\n  %7 = fsub f32 %14, %1"));
   EXPECT_TRUE(hides("%10 = feq bool %1, %5\n  %7 = fma f32 %1, %6, %1"));
 }
 

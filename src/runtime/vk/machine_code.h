@@ -1,8 +1,8 @@
 // What NVIDIA's driver has made of a kernel's multiply-adds, read from the machine code in its pipeline cache.
 //
-// Dot products of two numbers keep denormals there, where fused multiply-adds flush them, but the driver may take them
-// apart into a product and a sum, each of which is rounded (passes/dot_products). Kernels have their own products as
-// dot products as well. So where the machine code has a product alone, one was taken apart.
+// Dot products of two pairs keep denormals there, where fused multiply-adds flush them. But the driver may make a
+// product and a sum of one, and round both. passes/dot_products leaves kernels no other products, so a product alone in
+// the machine code says that this has happened.
 #pragma once
 
 #include <cstdint>

@@ -32,11 +32,16 @@ bool isWord(ir::Type type) { return !type.isVector() && type.isInt() && type.bit
 
 }  // namespace
 
-EqualMagnitudes::EqualMagnitudes(const ir::Function& function) : names_(function.instructionIdBound()) {
+EqualMagnitudes::EqualMagnitudes(const ir::Function& function)
+    : names_(function.instructionIdBound()), wholes_(function.instructionIdBound()) {
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions) {
-      if (i->op == Op::Store) stored_[placeOf(*i, i->operands[1]->type)] = names_[i->operands[1]->id];
-      else if (i->type != ir::Void) names_[i->id] = nameOf(*i);
+      if (i->op == Op::Store) {
+        stored_[placeOf(*i, i->operands[1]->type)] = names_[i->operands[1]->id];
+      } else if (!i->type.isVoid()) {
+        names_[i->id] = nameOf(*i);
+        wholes_[i->id] = wholeOf(*i);
+      }
     }
 }
 
@@ -53,7 +58,7 @@ uint32_t EqualMagnitudes::nameOf(const Instruction& i) {
     case Op::FNeg:
     case Op::FAbs:
     case Op::Shuffle: return names_[i.operands[0]->id];
-    case Op::Bitcast: return i.type.isFloat() ? nameOfBits(i.operands[0]) : names_[i.operands[0]->id];
+    case Op::Bitcast: return (i.type.isFloat() ? wholes_ : names_)[i.operands[0]->id];
     case Op::Select: return nameOfChoice(i, 1);
     case Op::Phi: return nameOfChoice(i, 0);
     case Op::Load: return nameOfLoad(i);
@@ -85,22 +90,21 @@ EqualMagnitudes::Key EqualMagnitudes::placeOf(const Instruction& access, ir::Typ
   return {static_cast<uint64_t>(access.memory.space), type.totalBits(), names_[access.operands[0]->id]};
 }
 
-// Of integers that become a float: what they have parts of.
-uint32_t EqualMagnitudes::nameOfBits(const Instruction* bits) const {
-  switch (bits->op) {
-    case Op::Bitcast: return names_[bits->operands[0]->id];
+uint32_t EqualMagnitudes::wholeOf(const Instruction& i) const {
+  switch (i.op) {
+    case Op::Bitcast: return names_[i.operands[0]->id];
     case Op::And:
     case Op::Or:
     case Op::Xor:
     case Op::Shl:
     case Op::LShr: break;
-    default: return names_[bits->id];
+    default: return names_[i.id];
   }
-  const Instruction *x = bits->operands[0], *y = bits->operands[1];
-  if (y->isConstant()) return nameOfBits(x);
-  if (x->isConstant()) return nameOfBits(y);
-  const uint32_t name = nameOfBits(x);
-  return bits->op != Op::Shl && bits->op != Op::LShr && name == nameOfBits(y) ? name : names_[bits->id];
+  const Instruction *x = i.operands[0], *y = i.operands[1];
+  if (y->isConstant()) return wholes_[x->id];
+  if (x->isConstant()) return wholes_[y->id];
+  const bool isShift = i.op == Op::Shl || i.op == Op::LShr;
+  return !isShift && wholes_[x->id] == wholes_[y->id] ? wholes_[x->id] : names_[i.id];
 }
 
 EqualMagnitudes::Sum EqualMagnitudes::partsOf(const Instruction* value) const {

@@ -34,7 +34,7 @@ class EqualMagnitudes {
   uint32_t nameOf(const ir::Instruction& i);
   uint32_t nameOfChoice(const ir::Instruction& i, size_t first);
   uint32_t nameOfLoad(const ir::Instruction& i);
-  uint32_t nameOfBits(const ir::Instruction* bits) const;
+  uint32_t wholeOf(const ir::Instruction& i) const;
   uint32_t nameOfSum(const Sum& sum, unsigned bits);
   uint32_t nameOfOperation(const ir::Instruction& i);
   uint32_t nameOfKey(Key key);
@@ -44,6 +44,8 @@ class EqualMagnitudes {
 
   uint32_t next_ = 1;            // 0: no name yet
   std::vector<uint32_t> names_;  // by instruction id
+  // By instruction id: the name of what an integer has parts of, which is what they are put together to again.
+  std::vector<uint32_t> wholes_;
   std::map<Key, uint32_t> known_, stored_;
   std::map<uint32_t, Sum> sums_;  // by name
 };

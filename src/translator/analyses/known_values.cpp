@@ -29,17 +29,6 @@ bool isKnown(InputKind kind) {
 }
 
 bool isOneOfOperands(Op op) { return op == Op::Phi || op == Op::Select || op == Op::FMin || op == Op::FMax; }
-// A driver simplifies integers, constant + n - n for instance, and may be left with a constant.
-bool comesOfIntegers(const Instruction* bits, unsigned depth = 4) {
-  if (depth == 0 || ir::family(bits->op) == ir::Family::Integer) return true;
-  if (bits->op == Op::Shuffle) return comesOfIntegers(bits->operands[0], depth - 1);
-  if (bits->op != Op::Select && bits->op != Op::Phi) return false;
-  return std::ranges::any_of(bits->operands,
-                             [&](const Instruction* x) { return !x->type.isBool() && comesOfIntegers(x, depth - 1); });
-}
-bool isOfIntegers(const Instruction& i) {
-  return i.op == Op::Bitcast && i.type.isFloat() && comesOfIntegers(i.operands[0]);
-}
 // Where a comparison says that a value equals another one, drivers put that in its place.
 bool tellsEquals(Op op) {
   switch (op) {
@@ -52,16 +41,29 @@ bool tellsEquals(Op op) {
     default: return false;
   }
 }
+bool passesBits(Op op) { return op == Op::Shuffle || op == Op::Select || op == Op::Phi; }
 bool keepsMagnitude(Op op) { return op == Op::Bitcast || op == Op::FNeg || op == Op::FAbs; }
 
 }  // namespace
 
-KnownValues::KnownValues(const ir::Function& function) : levels_(function.instructionIdBound()) {
+KnownValues::KnownValues(const ir::Function& function)
+    : levels_(function.instructionIdBound()), comesOfIntegers_(function.instructionIdBound()) {
   for (const ir::Block* block : function.blocks)
     if (block->terminator.kind == ir::Terminator::Kind::Switch) levels_[block->terminator.value->id] = Level::Any;
   updateUntilSettled(function, [this](const Instruction& i, const ir::Block&) {
-    return tellsEquals(i.op) ? compare(*i.operands[0], *i.operands[1]) : update(i);
+    const bool changed = tellsEquals(i.op) && compare(*i.operands[0], *i.operands[1]);
+    return updateBits(i) | update(i) | changed;
   });
+}
+
+// A driver simplifies integers, constant + n - n for instance, and may be left with a constant.
+bool KnownValues::updateBits(const Instruction& i) {
+  if (i.type.isBool() || comesOfIntegers_[i.id]) return false;
+  const auto comes = [this](const Instruction* operand) { return comesOfIntegers_[operand->id]; };
+  if (ir::family(i.op) != ir::Family::Integer && !(passesBits(i.op) && std::ranges::any_of(i.operands, comes)))
+    return false;
+  comesOfIntegers_[i.id] = true;
+  return true;
 }
 
 bool KnownValues::compare(const Instruction& x, const Instruction& y) {
@@ -102,7 +104,7 @@ KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
   if (i.isConstant()) return levelOfConstant(i);
   if (i.op == Op::Load) return levelOfLoad(placeOf(i));
   if (i.op == Op::Shuffle) return levels_[i.operands[0]->id];  // of the same value in all lanes
-  if (isOfIntegers(i)) return Level::Any;
+  if (i.op == Op::Bitcast && i.type.isFloat() && comesOfIntegers_[i.operands[0]->id]) return Level::Any;
   if (i.op == Op::Input) return isKnown(static_cast<InputKind>(i.payload)) ? Level::Any : Level::Unknown;
   if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
   Level least = Level::Any, most = Level::Unknown;

@@ -37,10 +37,12 @@ class KnownValues {
   Level levelOfLoad(const Place& place) const;
   Level levelOf(const ir::Instruction& instruction) const;
   bool update(const ir::Instruction& instruction);
+  bool updateBits(const ir::Instruction& instruction);
   bool compare(const ir::Instruction& x, const ir::Instruction& y);
 
-  std::vector<Level> levels_;      // by instruction id
-  std::map<Place, Level> memory_;  // of what is stored there
+  std::vector<Level> levels_;          // by instruction id
+  std::vector<bool> comesOfIntegers_;  // by instruction id: bits that operations of integers leave
+  std::map<Place, Level> memory_;      // of what is stored there
 };
 
 }  // namespace mulciber::analyses
