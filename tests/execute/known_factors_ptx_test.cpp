@@ -52,11 +52,16 @@ const Operation operations[] = {
     {"fma.rn.f32 %f3, %f1, %f1, %f2;", [](float c, float x, float) { return std::fma(c, c, x); }},
     {"fma.rn.f32 %f3, %f1, 0f40490FDB, %f2;",
      [](float c, float x, float) { return std::fma(c, std::bit_cast<float>(0x4049'0FDBu), x); }},
+    {"fma.rn.f32 %f3, %f1, 0f45800800, 0f4B801000; add.rn.f32 %f3, %f3, 0f4B801000;",
+     [](float c, float, float) { return std::fma(c, 4097.0f, 16785408.0f) + 16785408.0f; }},
+    {"mul.rn.f32 %f3, %f1, %f1; neg.f32 %f3, %f3; fma.rn.f32 %f3, %f1, %f1, %f3;",
+     [](float c, float, float) { return std::fma(c, c, -(c * c)); }},
+    {"add.rn.f32 %f3, %f1, 0f4B801000;", [](float c, float, float) { return c + 16785408.0f; }},
     {"div.rn.f32 %f3, %f1, %f2;", [](float c, float x, float) { return c / x; }},
 };
 
-const float known[][2] = {{1, 0},     {-1, 0},        {0, 1},        {-0.0f, 1}, {2, -0.0f},
-                          {0, -0.0f}, {1.1f, -0.35f}, {0.5f, -1.1f}, {3, 3},     {3.1415927f, 0}};
+const float known[][2] = {{1, 0},     {-1, 0},    {0, 1},         {-0.0f, 1},    {2, -0.0f}, {0, -0.0f},
+                          {-4097, 1}, {-1, 4097}, {1.1f, -0.35f}, {0.5f, -1.1f}, {3, 3},     {3.1415927f, 0}};
 
 std::string word(float x) {
   char text[16];

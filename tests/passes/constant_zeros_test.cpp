@@ -32,13 +32,13 @@ bool hides(const std::string& operation) { return hidden(operation).find("= xor"
 TEST(ConstantZeros, AreHiddenWhereTheyMatter) {
   for (const char* operation :
        {"fadd f32 %1, %2", "fadd f32 %2, %1", "fsub f32 %2, %1", "fsub f32 %1, %3", "fma f32 %1, %4, %2",
-        "fdiv f32 %1, %2", "fdiv f32 %1, %3", "fdiv f32 %2, %1", "fdiv f32 %3, %1", "fabs f32 %3"})
+        "fdiv f32 %1, %2", "fdiv f32 %1, %3", "fdiv f32 %2, %1", "fdiv f32 %3, %1"})
     EXPECT_TRUE(hides(std::string("%7 = ") + operation)) << operation;
 }
 
 TEST(ConstantZeros, OtherOperationsStay) {
   for (const char* operation :
-       {"fadd f32 %1, %3", "fadd f32 %1, %4", "fsub f32 %1, %2", "fsub f32 %3, %1", "fmul f32 %1, %2", "fabs f32 %1",
+       {"fadd f32 %1, %3", "fadd f32 %1, %4", "fsub f32 %1, %2", "fsub f32 %3, %1", "fmul f32 %1, %2",
         "fma f32 %1, %1, %2", "fma f32 %1, %5, %4", "fdiv f32 %1, %4", "fdiv f32 %4, %1"})
     EXPECT_FALSE(hides(std::string("%7 = ") + operation)) << operation;
 }
@@ -66,6 +66,17 @@ TEST(ConstantZeros, ChoicesBetweenOneAndTheOtherZero) {
   const std::string ofBits =
       "%10 = flt bool %1, %5\n  %11 = const i32 0xbf800000\n  %12 = const i32 0\n  %7 = select i32 %10, %11, %12";
   EXPECT_TRUE(hides(ofBits));
+}
+
+TEST(ConstantZeros, SoAreThoseThatPrivateMemoryMakes) {
+  const auto stores = [](const std::string& first, const std::string& second) {
+    return hides("%10 = const f32 0xbf800000\n  %12 = const i32 0\n  store %12, " + first +
+                 " [local align 4]\n  store %12, " + second + " [local align 4]\n  %7 = load f32 %12 [local align 4]");
+  };
+  EXPECT_TRUE(stores("%4", "%3"));
+  EXPECT_TRUE(stores("%2", "%10"));
+  EXPECT_FALSE(stores("%4", "%2"));
+  EXPECT_FALSE(stores("%5", "%3"));
 }
 
 TEST(ConstantZeros, IntegersMayBeKnown) {

@@ -117,6 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
                     // Denormals and NaN are left to the target, and so are divisions by zero.
                     Case{"%5 = const f32 0x00000001 %6 = const f32 1.0 %9 = fadd f32 %5, %6", "fadd f32"},
                     Case{"%5 = const f16 0x0001 %6 = feq bool %5, %5 %9 = zext i32 %6", "feq bool"},
+                    Case{"%5 = const f32 -4097 %6 = const f32 4097 %7 = const f32 16785408 %9 = fma f32 %5, %6, %7",
+                         "const f32 0xbf800000"},
                     Case{"%5 = const f32 0x1f000000 %9 = fmul f32 %5, %5", "fmul f32"},
                     Case{"%5 = const f32 0x7fc00001 %9 = fadd f32 %5, %5", "fadd f32"},
                     Case{"%5 = const f32 1.0 %6 = const f32 0x33000000 %9 = fadd f32 %5, %6 {rz}", "fadd f32"},

@@ -1,9 +1,11 @@
 #include "translator/analyses/known_values.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "translator/analyses/address_origins.h"
 #include "translator/analyses/fixpoint.h"
+#include "translator/ir/float_bits.h"
 
 namespace mulciber::analyses {
 namespace {
@@ -12,23 +14,30 @@ using ir::InputKind;
 using ir::Instruction;
 using ir::Op;
 
-bool isKnown(InputKind kind) {
+bool isConstant(InputKind kind) {
   switch (kind) {
-    case InputKind::LocalIndex:
     case InputKind::BlockDimX:
     case InputKind::BlockDimY:
     case InputKind::BlockDimZ:
-    case InputKind::ThreadIdX:
-    case InputKind::ThreadIdY:
-    case InputKind::ThreadIdZ:
-    case InputKind::SubgroupId:
     case InputKind::DynamicSharedSize:
     case InputKind::StackBytes: return true;
     default: return false;
   }
 }
 
-bool isOneOfOperands(Op op) { return op == Op::Phi || op == Op::Select || op == Op::FMin || op == Op::FMax; }
+bool isConstantInOneThread(InputKind kind) {
+  switch (kind) {
+    case InputKind::LocalIndex:
+    case InputKind::ThreadIdX:
+    case InputKind::ThreadIdY:
+    case InputKind::ThreadIdZ:
+    case InputKind::SubgroupId: return true;
+    default: return false;
+  }
+}
+
+bool isChoice(Op op) { return op == Op::Phi || op == Op::Select; }
+bool isBound(Op op) { return op == Op::FMin || op == Op::FMax; }
 // Where a comparison says that a value equals another one, drivers put that in its place.
 bool tellsEquals(Op op) {
   switch (op) {
@@ -42,12 +51,25 @@ bool tellsEquals(Op op) {
   }
 }
 bool passesBits(Op op) { return op == Op::Shuffle || op == Op::Select || op == Op::Phi; }
+bool cancels(Op op) { return op == Op::Add || op == Op::Sub || op == Op::Xor; }
 bool keepsMagnitude(Op op) { return op == Op::Bitcast || op == Op::FNeg || op == Op::FAbs; }
 
 }  // namespace
 
-KnownValues::KnownValues(const ir::Function& function)
-    : levels_(function.instructionIdBound()), comesOfIntegers_(function.instructionIdBound()) {
+KnownValues::KnownValues(const ir::Function& function, Count count)
+    : count_(count),
+      levels_(function.instructionIdBound()),
+      comesOfIntegers_(function.instructionIdBound()),
+      isLeftOut_(function.instructionIdBound()) {
+  constexpr unsigned mostRounds = 4;  // the rest counts
+  find(function);
+  if (count == Count::All) return;
+  for (unsigned n = 0; n < mostRounds && leaveOut(function); ++n) find(function);
+}
+
+void KnownValues::find(const ir::Function& function) {
+  levels_.assign(levels_.size(), Level::Unknown);
+  memory_.clear();
   for (const ir::Block* block : function.blocks)
     if (block->terminator.kind == ir::Terminator::Kind::Switch) levels_[block->terminator.value->id] = Level::Any;
   updateUntilSettled(function, [this](const Instruction& i, const ir::Block&) {
@@ -56,12 +78,36 @@ KnownValues::KnownValues(const ir::Function& function)
   });
 }
 
+// Choices of which one operand is not known, in functions whose numbers have been found: where numbers count, only
+// those that a loop makes of its last turn. Returns whether there are any.
+bool KnownValues::leaveOut(const ir::Function& function) {
+  bool hasAny = false;
+  std::unordered_set<const ir::Block*> earlier;
+  for (const ir::Block* block : function.blocks) {
+    for (const Instruction* i : block->instructions) {
+      if (!isChoice(i->op) || isLeftOut_[i->id] || levels_[i->id] == Level::Unknown) continue;
+      for (size_t n = i->op == Op::Select ? 1 : 0; n < i->operands.size(); ++n) {
+        const bool counts =
+            count_ == Count::SureNumbers || (i->op == Op::Phi && !earlier.contains(block->predecessors[n]));
+        if (counts && levels_[i->operands[n]->id] == Level::Unknown) hasAny = isLeftOut_[i->id] = true;
+      }
+    }
+    earlier.insert(block);
+  }
+  return hasAny;
+}
+
 // A driver simplifies integers, constant + n - n for instance, and may be left with a constant.
 bool KnownValues::updateBits(const Instruction& i) {
   if (i.type.isBool() || comesOfIntegers_[i.id]) return false;
   const auto comes = [this](const Instruction* operand) { return comesOfIntegers_[operand->id]; };
-  if (ir::family(i.op) != ir::Family::Integer && !(passesBits(i.op) && std::ranges::any_of(i.operands, comes)))
-    return false;
+  bool isSource = false;
+  switch (count_) {
+    case Count::All: isSource = ir::family(i.op) == ir::Family::Integer; break;
+    case Count::Numbers: isSource = cancels(i.op); break;
+    case Count::SureNumbers: isSource = i.op == Op::Shuffle && cancels(i.operands[0]->op); break;
+  }
+  if (!isSource && !(passesBits(i.op) && std::ranges::any_of(i.operands, comes))) return false;
   comesOfIntegers_[i.id] = true;
   return true;
 }
@@ -73,9 +119,13 @@ bool KnownValues::compare(const Instruction& x, const Instruction& y) {
   return true;
 }
 
-KnownValues::Level KnownValues::levelOfConstant(const Instruction& constant) {
-  const uint64_t magnitude = constant.payload & 0x7FFF'FFFF;
-  return constant.type == ir::F32 && (magnitude == 0 || magnitude == 0x3F80'0000) ? Level::Unit : Level::Any;
+KnownValues::Level KnownValues::levelOfConstant(const Instruction& constant) const {
+  const bool isFloat = constant.type.isFloat() && !constant.type.isVector();
+  const uint64_t magnitude = isFloat ? constant.payload & (signBit(constant.type) - 1) : constant.payload;
+  if (magnitude == 0) return Level::Zero;
+  if (constant.type != ir::F32) return Level::Any;
+  if (count_ != Count::All && magnitude >= 0x7F80'0000) return Level::Unknown;
+  return magnitude == 0x3F80'0000 ? Level::Unit : Level::Any;
 }
 
 bool KnownValues::update(const Instruction& i) {
@@ -101,11 +151,16 @@ KnownValues::Level KnownValues::levelOfLoad(const Place& place) const {
 }
 
 KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
+  if (isLeftOut_[i.id]) return Level::Unknown;
   if (i.isConstant()) return levelOfConstant(i);
+  if (i.op == Op::Load && count_ == Count::SureNumbers && i.memory.space != ir::Space::Local) return Level::Unknown;
   if (i.op == Op::Load) return levelOfLoad(placeOf(i));
   if (i.op == Op::Shuffle) return levels_[i.operands[0]->id];  // of the same value in all lanes
   if (i.op == Op::Bitcast && i.type.isFloat() && comesOfIntegers_[i.operands[0]->id]) return Level::Any;
-  if (i.op == Op::Input) return isKnown(static_cast<InputKind>(i.payload)) ? Level::Any : Level::Unknown;
+  if (i.op == Op::Input) {
+    const auto kind = static_cast<InputKind>(i.payload);
+    return isConstant(kind) || (count_ == Count::All && isConstantInOneThread(kind)) ? Level::Any : Level::Unknown;
+  }
   if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
   Level least = Level::Any, most = Level::Unknown;
   for (size_t n = i.op == Op::Select ? 1 : 0; n < i.operands.size(); ++n) {
@@ -113,8 +168,9 @@ KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
     least = std::min(least, level);
     most = std::max(most, level);
   }
-  if (isOneOfOperands(i.op)) return most;
+  if (isChoice(i.op) || (count_ == Count::All && isBound(i.op))) return most;
   if (least == Level::Unknown) return Level::Unknown;
+  if (most == Level::Zero && (i.op == Op::FAdd || i.op == Op::FSub)) return Level::Zero;
   return keepsMagnitude(i.op) ? most : Level::Any;
 }
 

@@ -24,16 +24,20 @@ bool isNeutral(const Instruction& i, size_t operand) {
 
 class Hiding {
  public:
-  explicit Hiding(ir::Function& function) : known_(function), hidden_(function) {}
+  explicit Hiding(ir::Function& function) : known_(function), hidden_(function) {
+    for (const ir::Block* block : function.blocks)
+      for (const Instruction* i : block->instructions)
+        if (isPrivateStore(*i) && i->operands[1]->isConstant()) stored_.insert(i->operands[1]->payload);
+  }
 
   void visit(Instruction& i) {
     if (i.op == Op::Select || i.op == Op::Phi) return visitChoice(i);
+    if (isPrivateStore(i)) return visitPrivateStore(i.operands[1]);
     if (!i.type.isFloat() || i.type.isVector()) return;
     switch (i.op) {
       case Op::FAdd:
       case Op::FSub:
       case Op::FDiv:
-      case Op::FAbs:
         for (size_t n = 0; n < i.operands.size(); ++n)
           if (mayBeZero(i.operands[n]) && !isNeutral(i, n)) hide(i.operands[n]);
         break;
@@ -48,7 +52,6 @@ class Hiding {
   // one. It recognises the constants by their bits, whatever their type. A float may also be one that it computes.
   void visitChoice(Instruction& i) {
     if (i.type.isBool() || i.type.isVector() || i.type.bits < 16) return;
-    const ir::Type number = ir::floatType(i.type.bits);
     std::unordered_set<uint64_t> constants;
     const Instruction *known = nullptr, *otherKnown = nullptr;
     for (const Instruction* choice : i.operands) {
@@ -60,13 +63,26 @@ class Hiding {
     if (!otherKnown) return;
     for (Instruction*& choice : i.operands) {
       if (choice->type != i.type) continue;
-      const uint64_t one = ir::one(number) | (choice->payload ^ signBit(number));
-      const bool isZero = choice->isConstant() && (choice->payload & ~signBit(number)) == 0 && constants.contains(one);
+      const bool isZero = choice->isConstant() && isZeroBesideOne(*choice, constants);
       const bool isComputed = i.type.isFloat() && !choice->isConstant() && known_.mayBeKnown(choice);
       // Where the driver knows which it is, it must not find the zero that hides this in what hides the choice.
       if (isZero || isComputed) choice = hidden_.hide(choice, ++choices_);
     }
   }
+  // The driver keeps private memory in registers, and chooses between what is stored there.
+  static bool isPrivateStore(const Instruction& i) {
+    return i.op == Op::Store && i.memory.space == ir::Space::Local && !i.operands[1]->type.isVector() &&
+           i.operands[1]->type.bits >= 16;
+  }
+  void visitPrivateStore(Instruction*& value) {
+    if (value->isConstant() && isZeroBesideOne(*value, stored_)) hide(value);
+  }
+  static bool isZeroBesideOne(const Instruction& zero, const std::unordered_set<uint64_t>& others) {
+    const ir::Type number = ir::floatType(zero.type.bits);
+    const uint64_t one = ir::one(number) | (zero.payload ^ signBit(number));
+    return (zero.payload & ~signBit(number)) == 0 && others.contains(one);
+  }
+
   void visitFma(Instruction*& x, Instruction* y, Instruction*& z) {
     const bool isXKnown = known_.mayBeKnown(x), isYKnown = known_.mayBeKnown(y);
     if ((isXKnown || isYKnown) && mayBeZero(z)) hide(z);
@@ -79,6 +95,7 @@ class Hiding {
 
   const analyses::KnownValues known_;
   HiddenValues hidden_;
+  std::unordered_set<uint64_t> stored_;  // constants in private memory
   unsigned choices_ = 0;
 };
 

@@ -91,10 +91,12 @@ std::optional<uint64_t> foldFloat(const Instruction& instruction) {
     case Op::FAdd: result = operand(0) + operand(1); break;
     case Op::FSub: result = operand(0) - operand(1); break;
     case Op::FMul: result = operand(0) * operand(1); break;
+    case Op::Fma: result = std::fma(operand(0), operand(1), operand(2)); break;
     default: return std::nullopt;
   }
   // Near the smallest normal number, what a product becomes depends on the mode. Sums there are exact.
-  bool mayUnderflow = instruction.op == Op::FMul && operand(0) != 0 && operand(1) != 0;
+  const bool isProduct = instruction.op == Op::FMul || instruction.op == Op::Fma;
+  const bool mayUnderflow = isProduct && operand(0) != 0 && operand(1) != 0;
   if (!isPlain(result) || (mayUnderflow && std::abs(result) <= std::numeric_limits<Float>::min())) return std::nullopt;
   return std::bit_cast<Bits>(result);
 }

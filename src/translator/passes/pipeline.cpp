@@ -28,6 +28,7 @@
 #include "translator/passes/half_round_trips.h"
 #include "translator/passes/high_sums.h"
 #include "translator/passes/inline.h"
+#include "translator/passes/known_sums.h"
 #include "translator/passes/lane_addresses.h"
 #include "translator/passes/legalize_floats.h"
 #include "translator/passes/lone_stores.h"
@@ -47,6 +48,7 @@
 #include "translator/passes/warp_loops.h"
 #include "translator/passes/wide_differences.h"
 #include "translator/passes/wide_shifts.h"
+#include "translator/passes/zero_signs.h"
 
 namespace mulciber::passes {
 namespace {
@@ -129,6 +131,8 @@ constexpr Step steps[] = {
     pass<HighSums>(structured),
     pass<LoopedConstants>(structured),
     pass<LoneStores>(resolved),
+    pass<ZeroSigns>(structured),
+    pass<KnownSums>(structured),
     pass<DotProducts>(structured),
     pass<LoopInvariants>(structured),
     pass<FirstRounds>(structured),
