@@ -23,7 +23,8 @@ b0:
 )" + body + "  ret\n}\n");
   if (!program) return false;
   const ir::Function& function = *program->functions[0];
-  const EqualMagnitudes equal(function);
+  const KnownValues known(function, KnownValues::Count::Numbers);
+  const EqualMagnitudes equal(function, known);
   const auto& values = function.blocks.back()->instructions;
   return equal.name(values[values.size() - 2]) == equal.name(values.back());
 }
@@ -33,6 +34,13 @@ TEST(EqualMagnitudes, OtherNumbersDiffer) {
   EXPECT_FALSE(mayBeEqual("  %10 = fadd f32 %1, %2\n  %11 = fmul f32 %1, %2\n"));
   EXPECT_FALSE(mayBeEqual("  %10 = load f32 %90 [global]\n  %11 = load f32 %91 [global]\n"));
   EXPECT_FALSE(mayBeEqual("  %10 = load f32 %4 [local]\n  %11 = load f32 %4 [shared]\n"));
+}
+
+TEST(EqualMagnitudes, NorDoZerosThatAreAdded) {
+  EXPECT_TRUE(mayBeEqual("  %9 = const f32 0\n  %10 = fadd f32 %9, %1\n  %11 = fsub f32 %1, %9\n"));
+  const std::string zero = "  %8 = const f32 0\n  %9 = select f32 %6, %8, %1\n";
+  EXPECT_TRUE(mayBeEqual("  %6 = flt bool %1, %2\n" + zero + "  %10 = fneg f32 %2\n  %11 = fadd f32 %2, %9\n"));
+  EXPECT_FALSE(mayBeEqual("  %9 = const f32 1\n  %10 = fneg f32 %1\n  %11 = fadd f32 %1, %9\n"));
 }
 
 TEST(EqualMagnitudes, SignsDoNotCount) {

@@ -64,6 +64,49 @@ TEST(DotProducts, ConstantsAreHidden) {
   }
 }
 
+// Of x + k * y + k * y the driver would make x + 2k * y.
+TEST(DotProducts, FactorsThatMayBeKnownAreHidden) {
+  const std::string sums =
+      "  %7 = fma f32 %6, %2, %1 {dot}\n  %8 = fma f32 %6, %2, %7 {dot}\n  store %0, %8 [global]\n";
+  const auto hidden = [&](const std::string& factor) {
+    return countOf("= xor", given("  %5 = flt bool %1, %2\n  %6 = " + factor + "\n" + sums));
+  };
+  EXPECT_EQ(hidden("select f32 %5, %3, %4"), 3u);  // and the sum with a common factor
+  EXPECT_EQ(hidden("fneg f32 %2"), 2u);            // one product of the two
+}
+
+TEST(DotProducts, SoAreThoseOfTwoConstants) {
+  const std::string text =
+      given("  %5 = fma f32 %3, %3, %1 {dot}\n  %6 = fma f32 %3, %3, %5 {dot}\n  store %0, %6 [global]\n");
+  EXPECT_EQ(countOf("= xor", text), 3u) << text;  // the constant in two ways, and the sum with a common factor
+}
+
+// Nor is the number that a loop begins with a known factor in every turn, nor a NaN one.
+TEST(DotProducts, FirstTurnsAndNaNsDoNotCount) {
+  const std::string text = given(R"(  %5 = const f32 0x7fffffff
+  %6 = flt bool %1, %2
+  br b1
+b1:
+  %7 = phi f32 [%3, b0], [%10, b2]
+  loop b3 continue b2
+  br b4
+b4:
+  %9 = select f32 %6, %5, %7
+  %10 = fma f32 %9, %2, %1 {dot}
+  merge b5
+  br %6, b5, b6
+b6:
+  br b3
+b5:
+  br b2
+b2:
+  br b1
+b3:
+  store %0, %10 [global]
+)");
+  EXPECT_EQ(countOf("= xor", text), 0u) << text;
+}
+
 TEST(DotProducts, AFactorIsHiddenOfAProductThatIsAnotherOnesToo) {
   const auto hidden = [](const std::string& product) {
     return countOf("= xor", given("  %5 = fneg f32 %1\n  %6 = fma f32 %1, %2, %1 {dot}\n  %7 = fma f32 " + product +

@@ -29,9 +29,14 @@ constexpr Line turns = {0x3E22F98304047820, 0x000FC8000040C000};             // 
 constexpr Line scaleDivisor = {0x4B7FFFF00E0E0820, 0x000FE20000400000};      // @P0 FMUL R14, R14, 16777200
 constexpr Line scaleOrOne = {0x4B7FFFF010117808, 0x000FE40004000000};        // FSEL R17, R16, 16777200, !P0
 constexpr Line reciprocal = {0x0000000E00127308, 0x000E620000001000};        // MUFU.RCP R18, R14
-constexpr Line sum = {0x0000000807087221, 0x000FC80000000000};               // FADD R8, R7, R8
-constexpr Line twice = {0x0000000707087221, 0x000FC80000000000};             // FADD R8, R7, R7
-constexpr Line end = {0x000000000000794D, 0x000FEA0003800000};               // EXIT
+constexpr Line factor = {0x4B7FFFF0FF007424, 0x000FC600078E00FF};            // IMAD.MOV.U32 R0, RZ, RZ, 0x4b7ffff0
+constexpr Line factorOrOne = {0x3F80000000117808, 0x000FD20000000000};       // FSEL R17, R0, 1, P0
+constexpr Line comparison = {0x060000000200780C, 0x000FE40003F06070};      // ISETP.GE.U32.AND P0, PT, R2, 0x6000000, PT
+constexpr Line scaledByR0 = {0x0000000012127220, 0x004FC80000400000};      // FMUL R18, R18, R0
+constexpr Line scaleOrOneInR0 = {0x4B7FFFF000007808, 0x000FE40004000000};  // FSEL R0, R0, 16777200, !P0
+constexpr Line sum = {0x0000000807087221, 0x000FC80000000000};             // FADD R8, R7, R8
+constexpr Line twice = {0x0000000707087221, 0x000FC80000000000};           // FADD R8, R7, R7
+constexpr Line end = {0x000000000000794D, 0x000FEA0003800000};             // EXIT
 
 template <typename T>
 void put(Bytes& bytes, size_t at, T value) {
@@ -91,12 +96,18 @@ TEST(MachineCode, AProductAloneWasTakenApart) {
 TEST(MachineCode, TheDriversOwnProductsDoNotCount) {
   EXPECT_EQ(productsOf({scaleDivisor, scaleOrOne, reciprocal, product, end}), Products::Fused);
   EXPECT_EQ(productsOf({turns, end}), Products::Fused);
+  EXPECT_EQ(productsOf({factor, factorOrOne, scaleDivisor, reciprocal, product, end}), Products::Fused);
+  // Comparisons write no register, though they have 0 where others have theirs.
+  EXPECT_EQ(productsOf({scaleDivisor, scaleOrOneInR0, comparison, reciprocal, scaledByR0, end}), Products::Fused);
 }
 
 TEST(MachineCode, OthersCountBesideThose) {
   EXPECT_EQ(productsOf({scaleDivisor, scaleOrOne, reciprocal, product, product, end}), Products::TakenApart);
   EXPECT_EQ(productsOf({scaleOrOne, reciprocal, product, end}), Products::TakenApart);
   EXPECT_EQ(productsOf({scaleDivisor, reciprocal, product, end}), Products::TakenApart);
+  EXPECT_EQ(productsOf({factorOrOne, scaleDivisor, reciprocal, product, end}), Products::TakenApart);
+  EXPECT_EQ(productsOf({scaleDivisor, scaleDivisor, scaleOrOne, reciprocal, product, product, end}),
+            Products::TakenApart);
 }
 
 TEST(MachineCode, WhatIsNotKnownIsNotTrusted) {

@@ -96,10 +96,16 @@ Error makePipeline(Context& context, const Kernel& kernel, const PipelineVariant
     util::log().error("the driver cannot compile the kernel {}", kernel.info.name);
     return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
   }
-  if (kernel.info.usesDotProducts && isNew && !isMeasured && vk::productsIn(blob) != vk::Products::Fused) {
-    util::log().info("the driver has taken multiply-adds of the kernel {} apart: they are repaired", kernel.info.name);
-    cache.store(key, takenApart);
-    return Error::Success;
+  if (kernel.info.usesDotProducts && isNew && !isMeasured) {
+    const vk::Products products = vk::productsIn(blob);
+    if (products != vk::Products::Fused) {
+      util::log().info("{} multiply-adds of the kernel {}: they are repaired",
+                       products == vk::Products::TakenApart ? "the driver has taken apart"
+                                                            : "no one can tell what the driver made of the",
+                       kernel.info.name);
+      cache.store(key, takenApart);
+      return Error::Success;
+    }
   }
   if (isNew && !blob.empty()) cache.store(key, blob);
   out = std::move(pipeline);

@@ -81,7 +81,8 @@ struct Instruction {
 };
 
 namespace operation {
-constexpr unsigned select = 0x008, product = 0x020, sum = 0x021, multiplyAdd = 0x023, estimate = 0x108;
+constexpr unsigned move = 0x002, select = 0x008, product = 0x020, sum = 0x021, multiplyAdd = 0x023, integers = 0x024,
+                   estimate = 0x108;
 }
 // Which operand is no register. Where it is the third one, it takes the bits of the second register, and that the
 // third's.
@@ -100,8 +101,14 @@ constexpr std::pair<unsigned, unsigned> knownOperations[] = {
     {0x15D, 0x15D}, {0x160, 0x174}, {0x180, 0x1A3}, {0x1A6, 0x1A6}, {0x1A8, 0x1AB}, {0x1AF, 0x1AF}, {0x1B1, 0x1B1},
     {0x1B3, 0x1B3}, {0x1B7, 0x1B7}, {0x1B9, 0x1B9}, {0x1C0, 0x1C1}, {0x1C3, 0x1C6}};
 
-bool isKnown(unsigned operation) {
-  return std::ranges::any_of(knownOperations,
+// Comparisons, uniform and control instructions, and stores have something else where others have the register that
+// they write.
+constexpr std::pair<unsigned, unsigned> operationsWithoutRegister[] = {{0x00B, 0x00C}, {0x01C, 0x01C}, {0x02A, 0x02A},
+                                                                       {0x034, 0x034}, {0x080, 0x0BF}, {0x118, 0x118},
+                                                                       {0x141, 0x15D}, {0x185, 0x188}};
+
+bool isAmong(std::span<const std::pair<unsigned, unsigned>> ranges, unsigned operation) {
+  return std::ranges::any_of(ranges,
                              [=](const auto& range) { return range.first <= operation && operation <= range.second; });
 }
 
@@ -111,7 +118,7 @@ class Reader {
     for (size_t at = 0; at + Instruction::bytes <= code.size(); at += Instruction::bytes) {
       Instruction i;
       std::memcpy(&i, code.data() + at, sizeof(i));
-      if (!isKnown(i.operation())) return Products::Unknown;
+      if (!isAmong(knownOperations, i.operation())) return Products::Unknown;
       if (isProductAlone(i)) return Products::TakenApart;
     }
     return Products::Fused;
@@ -121,14 +128,19 @@ class Reader {
   // Of the driver's own: for a denormal divisor it scales what it estimates the reciprocal of, and the estimate.
   static constexpr uint32_t scale = 0x4B7F'FFF0;  // 16,777,200
   static constexpr uint32_t turns = 0x3E22'F983;  // 1 / 2 pi, in front of sines
-  enum class Made : uint8_t { Other, Scale, Estimate };
+  enum class Made : uint8_t { Other, Factor, Scale, Estimate };
 
   bool isProductAlone(const Instruction& i) {
     Made made = Made::Other;
     bool isAlone = false;
     switch (i.operation()) {
+      case operation::move:
+      case operation::integers:
+        if (hasImmediate(i, scale)) made = Made::Factor;
+        break;
+      // Of the factor and 1, either of which may be the immediate.
       case operation::select:
-        if (i.form() == form::secondImmediate && i.immediate() == scale) made = Made::Scale;
+        if (hasImmediate(i, scale) || made_[i.first()] == Made::Factor) made = Made::Scale;
         break;
       case operation::estimate: made = Made::Estimate; break;
       case operation::product: isAlone = !isOfDriver(i); break;
@@ -139,8 +151,12 @@ class Reader {
       case operation::multiplyAdd: isAlone = addsNothing(i); break;
       default: break;
     }
-    made_[i.destination()] = made;
+    if (!isAmong(operationsWithoutRegister, i.operation())) made_[i.destination()] = made;
     return isAlone;
+  }
+
+  static bool hasImmediate(const Instruction& i, uint32_t value) {
+    return (i.form() == form::secondImmediate || i.form() == form::thirdImmediate) && i.immediate() == value;
   }
 
   bool isOfDriver(const Instruction& product) {
@@ -148,9 +164,10 @@ class Reader {
       scaled_ += product.immediate() == scale;
       return product.immediate() == scale || product.immediate() == turns;
     }
-    const Made x = made_[product.first()], y = made_[product.second()];
-    const bool isScaledBack = product.form() == form::registers &&
-                              ((x == Made::Scale && y == Made::Estimate) || (x == Made::Estimate && y == Made::Scale));
+    if (product.form() != form::registers) return false;
+    Made &x = made_[product.first()], &y = made_[product.second()];
+    const bool isScaledBack = (x == Made::Scale && y == Made::Estimate) || (x == Made::Estimate && y == Made::Scale);
+    x = y = Made::Other;
     return isScaledBack && ++scaledBack_ <= scaled_;
   }
 

@@ -32,8 +32,8 @@ bool isWord(ir::Type type) { return !type.isVector() && type.isInt() && type.bit
 
 }  // namespace
 
-EqualMagnitudes::EqualMagnitudes(const ir::Function& function)
-    : names_(function.instructionIdBound()), wholes_(function.instructionIdBound()) {
+EqualMagnitudes::EqualMagnitudes(const ir::Function& function, const KnownValues& known)
+    : known_(known), names_(function.instructionIdBound()), wholes_(function.instructionIdBound()) {
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions) {
       if (i->op == Op::Store) {
@@ -46,7 +46,7 @@ EqualMagnitudes::EqualMagnitudes(const ir::Function& function)
 }
 
 uint32_t EqualMagnitudes::nameOfKey(Key key) {
-  uint32_t& name = known_[std::move(key)];
+  uint32_t& name = named_[std::move(key)];
   if (name == 0) name = next_++;
   return name;
 }
@@ -62,6 +62,8 @@ uint32_t EqualMagnitudes::nameOf(const Instruction& i) {
     case Op::Select: return nameOfChoice(i, 1);
     case Op::Phi: return nameOfChoice(i, 0);
     case Op::Load: return nameOfLoad(i);
+    case Op::FAdd:
+    case Op::FSub: return nameOfFloatSum(i);
     default: return ir::isPure(i.op) && i.op != Op::Undef ? nameOfOperation(i) : next_++;
   }
 }
@@ -154,6 +156,17 @@ uint32_t EqualMagnitudes::nameOfSum(const Sum& sum, unsigned bits) {
   const uint32_t name = nameOfKey(std::move(key));
   sums_[name] = std::move(kept);
   return name;
+}
+
+// With zero, or a number that the driver may know for zero, it is the other number.
+uint32_t EqualMagnitudes::nameOfFloatSum(const Instruction& i) {
+  for (const size_t n : {0, 1}) {
+    const Instruction* added = i.operands[n];
+    const bool mayBeZero =
+        added->isConstant() ? (added->payload & (signBit(added->type) - 1)) == 0 : known_.mayBeKnown(added);
+    if (mayBeZero && !i.type.isVector()) return names_[i.operands[1 - n]->id];
+  }
+  return nameOfOperation(i);
 }
 
 uint32_t EqualMagnitudes::nameOfOperation(const Instruction& i) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "translator/analyses/known_values.h"
 #include "translator/ir/ir.h"
 
 namespace mulciber::analyses {
@@ -16,7 +17,7 @@ namespace mulciber::analyses {
 // Of values in SSA form.
 class EqualMagnitudes {
  public:
-  explicit EqualMagnitudes(const ir::Function& function);
+  EqualMagnitudes(const ir::Function& function, const KnownValues& known);
 
   // What passes have hidden since then is like nothing else.
   uint64_t name(const ir::Instruction* value) const {
@@ -36,17 +37,19 @@ class EqualMagnitudes {
   uint32_t nameOfLoad(const ir::Instruction& i);
   uint32_t wholeOf(const ir::Instruction& i) const;
   uint32_t nameOfSum(const Sum& sum, unsigned bits);
+  uint32_t nameOfFloatSum(const ir::Instruction& i);
   uint32_t nameOfOperation(const ir::Instruction& i);
   uint32_t nameOfKey(Key key);
   bool isSum(const ir::Instruction& i, Sum& sum) const;
   Sum partsOf(const ir::Instruction* value) const;
   Key placeOf(const ir::Instruction& access, ir::Type type) const;
 
+  const KnownValues& known_;
   uint32_t next_ = 1;            // 0: no name yet
   std::vector<uint32_t> names_;  // by instruction id
   // By instruction id: the name of what an integer has parts of, which is what they are put together to again.
   std::vector<uint32_t> wholes_;
-  std::map<Key, uint32_t> known_, stored_;
+  std::map<Key, uint32_t> named_, stored_;
   std::map<uint32_t, Sum> sums_;  // by name
 };
 

@@ -25,7 +25,8 @@ const Instruction* withoutSign(const Instruction* value) {
 
 class Dots {
  public:
-  explicit Dots(ir::Function& function) : known_(function), equal_(function), hidden_(function) {}
+  explicit Dots(ir::Function& function)
+      : known_(function, analyses::KnownValues::Count::Numbers), equal_(function, known_), hidden_(function) {}
 
   void visit(Instruction& i) {
     if (i.type != ir::F32) return;
@@ -39,7 +40,7 @@ class Dots {
       products_.insert(equal_.name(&i));
     }
     if (!i.fp.isDot) return;
-    hideProduct(i.operands[0], i.operands[1]);
+    hideFactors(i.operands[0], i.operands[1]);
     // Of x * y - (x * y - 0) the driver makes 0, if it finds both products to be the same.
     if (products_.contains(equal_.name(i.operands[2]))) i.operands[2] = hidden_.hide(i.operands[2]);
     for (Instruction*& operand : i.operands)
@@ -59,12 +60,20 @@ class Dots {
     return false;
   }
 
-  // One of another multiply-add, or one that the driver may work out.
-  void hideProduct(Instruction*& x, Instruction*& y) {
-    const unsigned others = met_[std::minmax({equal_.name(x), equal_.name(y)})]++;
+  // Of a product that another multiply-add has too, one factor. And what the driver may know: of x + k * y + k * y it
+  // makes x + 2k * y, where no product is left to tell.
+  void hideFactors(Instruction*& x, Instruction*& y) {
+    const bool isXKnown = isKnown(x), isYKnown = isKnown(y);
+    const unsigned others =
+        met_[std::minmax({isXKnown ? anyKnown : equal_.name(x), isYKnown ? anyKnown : equal_.name(y)})]++;
+    if (isXKnown) x = hidden_.hide(x, 1 + others);  // constants have version 0
+    if (isYKnown) y = hidden_.hide(y, 1 + others);
     Instruction*& factor = x->isConstant() ? y : x;
-    if (!factor->isConstant() && (others != 0 || known_.mayRoundProduct(x, y))) factor = hidden_.hide(factor, others);
+    if (others != 0 && !isXKnown && !isYKnown) factor = hidden_.hide(factor, others);
   }
+  bool isKnown(const Instruction* value) const { return !value->isConstant() && known_.mayBeKnown(value); }
+
+  static constexpr uint64_t anyKnown = 0;  // instead of a name: one known number may be another one
 
   const analyses::KnownValues known_;
   const analyses::EqualMagnitudes equal_;
