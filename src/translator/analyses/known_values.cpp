@@ -73,8 +73,10 @@ void KnownValues::find(const ir::Function& function) {
   for (const ir::Block* block : function.blocks)
     if (block->terminator.kind == ir::Terminator::Kind::Switch) levels_[block->terminator.value->id] = Level::Any;
   updateUntilSettled(function, [this](const Instruction& i, const ir::Block&) {
-    const bool changed = tellsEquals(i.op) && compare(*i.operands[0], *i.operands[1]);
-    return updateBits(i) | update(i) | changed;
+    bool changed = tellsEquals(i.op) && compare(*i.operands[0], *i.operands[1]);
+    changed |= updateBits(i);
+    changed |= update(i);
+    return changed;
   });
 }
 
