@@ -166,11 +166,10 @@ Error Function::make(LaunchCode& code) {
     TRY(translation.error);
     const KernelInfo& kernel = *(code.kernel = &translation.kernel.info);
     const Error made = makePipeline(code.variant, false, code.pipeline);
-    const bool isRefused = made == Error::InvalidImage;
-    if ((made == Error::Success && !code.pipeline) || (isRefused && kernel.usesDotProducts)) {
+    if (made == Error::Success && !code.pipeline) {
       repairsSums_.store(true);
       registers_.store(0);  // a repair takes more of them
-    } else if (isRefused && kernel.localBytes != 0 && !kernel.localInScratch) {
+    } else if (made == Error::InvalidImage && kernel.localBytes != 0 && !kernel.localInScratch) {
       // Spilled registers are private memory too, and no driver tells how much there may be of both together.
       needs.localInScratch = true;
       util::log().warn("the kernel {} has its {} bytes of private memory in device memory instead, which is slower",

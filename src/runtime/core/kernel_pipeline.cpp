@@ -45,7 +45,7 @@ namespace {
 std::string codeKey(std::string_view translationKey) { return fmt::format("code|{}", translationKey); }
 }  // namespace
 
-// Stands in the cache instead of a pipeline whose driver has taken dot products apart.
+// Stands in the cache instead of a pipeline whose dot products the driver has taken apart.
 constexpr uint8_t takenApart[] = {0};
 
 // The code first: what is known of a kernel says that its code was there.
@@ -92,20 +92,17 @@ Error makePipeline(Context& context, const Kernel& kernel, const PipelineVariant
   if (!isNew) compilation.wasCached();
   std::unique_ptr<vk::Pipeline> pipeline;
   const vk::Status status = vk::Pipeline::create(context.vulkan(), description, blob, pipeline);
+  if (kernel.info.usesDotProducts && isNew && !isMeasured && status != vk::Status::OutOfMemory &&
+      (status != vk::Status::Ok || vk::productsIn(blob) != vk::Products::Fused)) {
+    util::log().info(
+        "the driver's code for the kernel {} does not show that its multiply-adds are fused: they are repaired",
+        kernel.info.name);
+    if (status == vk::Status::Ok) cache.store(key, takenApart);
+    return Error::Success;
+  }
   if (status != vk::Status::Ok) {
     util::log().error("the driver cannot compile the kernel {}", kernel.info.name);
     return status == vk::Status::OutOfMemory ? Error::OutOfMemory : Error::InvalidImage;
-  }
-  if (kernel.info.usesDotProducts && isNew && !isMeasured) {
-    const vk::Products products = vk::productsIn(blob);
-    if (products != vk::Products::Fused) {
-      util::log().info("{} multiply-adds of the kernel {}: they are repaired",
-                       products == vk::Products::TakenApart ? "the driver has taken apart"
-                                                            : "no one can tell what the driver made of the",
-                       kernel.info.name);
-      cache.store(key, takenApart);
-      return Error::Success;
-    }
   }
   if (isNew && !blob.empty()) cache.store(key, blob);
   out = std::move(pipeline);

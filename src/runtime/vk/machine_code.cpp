@@ -135,8 +135,9 @@ class Reader {
     bool isAlone = false;
     switch (i.operation()) {
       case operation::move:
-      case operation::integers:
-        if (hasImmediate(i, scale)) made = Made::Factor;
+      case operation::integers:  // 0 * y + the immediate
+        if (hasImmediate(i, scale) && (i.operation() == operation::move || i.first() == zeroRegister))
+          made = Made::Factor;
         break;
       // Of the factor and 1, either of which may be the immediate.
       case operation::select:

@@ -25,17 +25,6 @@ bool isConstant(InputKind kind) {
   }
 }
 
-bool isConstantInOneThread(InputKind kind) {
-  switch (kind) {
-    case InputKind::LocalIndex:
-    case InputKind::ThreadIdX:
-    case InputKind::ThreadIdY:
-    case InputKind::ThreadIdZ:
-    case InputKind::SubgroupId: return true;
-    default: return false;
-  }
-}
-
 bool isChoice(Op op) { return op == Op::Phi || op == Op::Select; }
 bool isBound(Op op) { return op == Op::FMin || op == Op::FMax; }
 // Where a comparison says that a value equals another one, drivers put that in its place.
@@ -161,7 +150,7 @@ KnownValues::Level KnownValues::levelOf(const Instruction& i) const {
   if (i.op == Op::Bitcast && i.type.isFloat() && comesOfIntegers_[i.operands[0]->id]) return Level::Any;
   if (i.op == Op::Input) {
     const auto kind = static_cast<InputKind>(i.payload);
-    return isConstant(kind) || (count_ == Count::All && isConstantInOneThread(kind)) ? Level::Any : Level::Unknown;
+    return isConstant(kind) || (count_ == Count::All && ir::differsByThread(kind)) ? Level::Any : Level::Unknown;
   }
   if (i.op != Op::Phi && (!ir::isPure(i.op) || i.operands.empty())) return Level::Unknown;
   Level least = Level::Any, most = Level::Unknown;

@@ -42,13 +42,8 @@ bool isOfShape(InputKind kind) {
   switch (kind) {
     case InputKind::BlockDimX:
     case InputKind::BlockDimY:
-    case InputKind::BlockDimZ:
-    case InputKind::LocalIndex:
-    case InputKind::ThreadIdX:
-    case InputKind::ThreadIdY:
-    case InputKind::ThreadIdZ:
-    case InputKind::SubgroupId: return true;
-    default: return false;
+    case InputKind::BlockDimZ: return true;
+    default: return ir::differsByThread(kind);
   }
 }
 
