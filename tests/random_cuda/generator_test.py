@@ -5,6 +5,7 @@ generator_test.py [RECORDED]     a file whose programs the generator must still 
 """
 
 import pathlib
+import re
 import sys
 
 import check
@@ -22,6 +23,12 @@ def programs_are_well_formed():
     assert sources[3] == generate.source(generate.Generator(3, 2).program), "a seed gave two programs"
     assert len(set(sources)) == len(sources), "two seeds gave one program"
     assert all(map(is_balanced, sources)), "brackets without partners"
+
+
+def arrays_are_aligned():
+    """Functions read vectors and integers of 128 bits in the arrays of u32 that they get."""
+    arrays = [a for seed in range(60) for a in re.findall(r"(?:__align__\(16\) )?\bu32 a_\d+\[(?:16|32)\]", generate.source(generate.Generator(seed, 2).program))]
+    assert arrays and all(a.startswith("__align__(16)") for a in arrays), "an array of u32 without alignment"
 
 
 def recorded_programs_are_made_again(recorded):
@@ -57,6 +64,7 @@ def programs_are_made_small(text):
 
 if __name__ == "__main__":
     programs_are_well_formed()
+    arrays_are_aligned()
     programs_are_made_small("__match_any_sync(")
     programs_are_made_small("switch (")
     if len(sys.argv) > 1:

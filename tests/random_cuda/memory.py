@@ -27,14 +27,15 @@ def local_array(c):
     values = ", ".join(literal(c.choice, type) for _ in range(c.choice.between(1, 4)))
     if type.is_float and type.bits == 16:
         values = ""  # all zero
-    c.add(f"{type} {name}[{count}] = {{{values}}};")
+    is_memory = type is U32 and count >= WORDS
+    c.add(f"{'__align__(16) ' if is_memory else ''}{type} {name}[{count}] = {{{values}}};")
     c.places.append(Place(type, f"{name}[{{0}} & {count - 1}]"))
     if c.choice.percent(50):
         i = c.name("i")
         inner = c.inner(rounds=c.rounds * count, mask=None, level=THREAD)
         inner.places.append(Place(U32, i, THREAD, False))
         c.add(f"for (u32 {i} = 0; {i} < {count}; ++{i}) {name}[{i}] = ", inner.expression(type, THREAD, 2), ";")
-    if type is U32 and count >= WORDS:
+    if is_memory:  # functions that get it read vectors and integers of 128 bits there
         c.arrays.append(name)
 
 
@@ -104,7 +105,7 @@ def vector_store(c):
     for _ in range(count):
         values += [", ", "canon(", c.expression(TYPES[component], THREAD, 1), ")"]
     name = c.choice.of([a for a in c.arrays if a[0] != "a"] or ["0"])
-    if name == "0":  # arrays of u32 are not aligned for vectors
+    if name == "0":  # programs were recorded without such stores to arrays
         return None
     c.add(f"(({vector} *){name})[", c.index(), f" & {WORDS * 4 // width - 1}] = make_{vector}(", *values[1:], ");")
 
