@@ -35,6 +35,12 @@ TEST(ZeroSigns, NegativeZerosThatAreChosen) {
   EXPECT_FALSE(hides("  %10 = select f32 %3, %4, %1\n"));
 }
 
+TEST(ZeroSigns, NegativeZerosThatAreStored) {
+  EXPECT_TRUE(hides("  store %90, %5 [global]\n  %10 = load f32 %90 [global]\n"));
+  EXPECT_TRUE(hides("  %7 = const i32 0x80000000\n  store %90, %7 [global]\n  %10 = load f32 %90 [global]\n"));
+  EXPECT_FALSE(hides("  store %90, %4 [global]\n  %10 = load f32 %90 [global]\n"));
+}
+
 TEST(ZeroSigns, OthersStay) {
   EXPECT_FALSE(hides("  %10 = fabs f32 %1\n"));
   EXPECT_FALSE(hides("  %7 = fmin f32 %1, %6\n  %10 = fabs f32 %7\n"));

@@ -19,7 +19,11 @@ bool isNegativeZero(const Instruction& value) {
   return value.isConstant() && value.type.isFloat() && !value.type.isVector() && value.payload == signBit(value.type);
 }
 
-bool isPrivateStore(const Instruction& i) { return i.op == Op::Store && i.memory.space == ir::Space::Local; }
+// What is stored may be loaded as another type, and drivers put one in place of the other.
+bool isStoredNegativeZero(const Instruction& value) {
+  const ir::Type type = value.type;
+  return value.isConstant() && !type.isVector() && type.bits >= 16 && value.payload == uint64_t(1) << (type.bits - 1);
+}
 
 // Numbers of which drivers may find that none is above or none below zero, and then take -0 for 0.
 class ApparentSigns {
@@ -90,7 +94,7 @@ bool keepZeroSigns(ir::Function& function) {
         if (!signs) signs.emplace(function);
         if (signs->has(i->operands[0])) i->operands[0] = hidden.hide(i->operands[0]);
       }
-      if (isPrivateStore(*i) && isNegativeZero(*i->operands[1]))
+      if (i->op == Op::Store && isStoredNegativeZero(*i->operands[1]))
         i->operands[1] = hidden.constant(i->operands[1]->type, i->operands[1]->payload);
       if (i->op != Op::Select && i->op != Op::Phi) continue;
       for (Instruction*& choice : i->operands)
