@@ -21,7 +21,8 @@ class EqualMagnitudes {
 
   // What passes have hidden since then is like nothing else.
   uint64_t name(const ir::Instruction* value) const {
-    return value->id < names_.size() ? names_[value->id] : uint64_t(value->id) << 32;
+    const bool isNamed = value->id < names_.size() && names_[value->id] != 0;
+    return isNamed ? names_[value->id] : uint64_t(value->id) << 32;
   }
 
  private:

@@ -1,7 +1,6 @@
 #include "translator/analyses/known_values.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "translator/analyses/address_origins.h"
 #include "translator/analyses/fixpoint.h"
@@ -52,7 +51,7 @@ KnownValues::KnownValues(const ir::Function& function, Count count)
       isLeftOut_(function.instructionIdBound()) {
   constexpr unsigned mostRounds = 4;  // the rest counts
   find(function);
-  if (count == Count::All) return;
+  if (count != Count::SureNumbers) return;
   for (unsigned n = 0; n < mostRounds && leaveOut(function); ++n) find(function);
 }
 
@@ -69,22 +68,16 @@ void KnownValues::find(const ir::Function& function) {
   });
 }
 
-// Choices of which one operand is not known, in functions whose numbers have been found: where numbers count, only
-// those that a loop makes of its last turn. Returns whether there are any.
+// Choices of which one operand is not known, in functions whose sure numbers have been found. Returns whether there are
+// any.
 bool KnownValues::leaveOut(const ir::Function& function) {
   bool hasAny = false;
-  std::unordered_set<const ir::Block*> earlier;
-  for (const ir::Block* block : function.blocks) {
+  for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions) {
       if (!isChoice(i->op) || isLeftOut_[i->id] || levels_[i->id] == Level::Unknown) continue;
-      for (size_t n = i->op == Op::Select ? 1 : 0; n < i->operands.size(); ++n) {
-        const bool counts =
-            count_ == Count::SureNumbers || (i->op == Op::Phi && !earlier.contains(block->predecessors[n]));
-        if (counts && levels_[i->operands[n]->id] == Level::Unknown) hasAny = isLeftOut_[i->id] = true;
-      }
+      for (size_t n = i->op == Op::Select ? 1 : 0; n < i->operands.size(); ++n)
+        if (levels_[i->operands[n]->id] == Level::Unknown) hasAny = isLeftOut_[i->id] = true;
     }
-    earlier.insert(block);
-  }
   return hasAny;
 }
 

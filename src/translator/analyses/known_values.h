@@ -16,10 +16,10 @@ namespace mulciber::analyses {
 // Of values in SSA form: those that may be constants to a driver.
 class KnownValues {
  public:
-  // What counts. Numbers leave out infinities and NaNs, what is known in the first turn of a loop only, what is the
-  // greater or less of a known and another number, bits that no difference leaves, and threads of blocks of one. Sure
-  // ones also leave out choices between a known and another number, bits that operations of integers
-  // leave if no lane passes them on, and what is in memory that is not private.
+  // What counts. Numbers leave out infinities and NaNs, what is the greater or less of a known and another number, bits
+  // that no difference leaves, and threads of blocks of one. Sure ones also leave out choices between a known and
+  // another number, bits that operations of integers leave if no lane passes them on, and what is in memory that is not
+  // private.
   enum class Count : uint8_t { All, Numbers, SureNumbers };
   explicit KnownValues(const ir::Function& function, Count count = Count::All);
 

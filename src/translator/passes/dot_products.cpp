@@ -23,15 +23,26 @@ const Instruction* withoutSign(const Instruction* value) {
   return value;
 }
 
+// The driver resolves choices that it knows, and loops that do not run or that it unrolls. A constant that stands
+// hidden where the function begins costs less than a hidden choice, which costs an operation for each.
+void hideChoicesOf(ir::Function& function, HiddenValues& hidden) {
+  for (ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions) {
+      if (i->type != ir::F32 || (i->op != Op::Phi && i->op != Op::Select)) continue;
+      for (Instruction*& operand : i->operands)
+        if (operand->isConstant() && operand->type == ir::F32) operand = hidden.constant(ir::F32, operand->payload);
+    }
+}
+
 class Dots {
  public:
-  explicit Dots(ir::Function& function)
-      : known_(function, analyses::KnownValues::Count::Numbers), equal_(function, known_), hidden_(function) {}
+  Dots(ir::Function& function, HiddenValues& hidden)
+      : known_(function, analyses::KnownValues::Count::Numbers), equal_(function, known_), hidden_(hidden) {}
 
   void visit(Instruction& i) {
     if (i.type != ir::F32) return;
     // In machine code, a number and itself may also be twice the number, where the driver knows a factor.
-    const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1];
+    const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1] && !i.operands[0]->isConstant();
     if (doubles || i.op == Op::FMul) {
       if (doubles) i.operands[1] = hidden_.constant(ir::F32, two);
       i.op = Op::Fma;
@@ -47,7 +58,6 @@ class Dots {
       if (operand->isConstant()) operand = hidden_.constant(ir::F32, operand->payload);
     if (sharesFactor(i)) i.operands[2] = hidden_.hide(i.operands[2]);
   }
-  bool apply() { return hidden_.apply(); }
 
  private:
   // Of x * y + (x * z + w) the driver may make x * (y + z) + w.
@@ -77,7 +87,7 @@ class Dots {
 
   const analyses::KnownValues known_;
   const analyses::EqualMagnitudes equal_;
-  HiddenValues hidden_;
+  HiddenValues& hidden_;
   std::unordered_set<uint64_t> products_;                  // names of those that the kernel has alone
   std::map<std::pair<uint64_t, uint64_t>, unsigned> met_;  // products, by the names of their factors
 };
@@ -89,10 +99,12 @@ bool giveAsDotProducts(ir::Function& function) {
   const bool hasAny = std::ranges::any_of(
       function.blocks, [&](const ir::Block* block) { return std::ranges::any_of(block->instructions, isDot); });
   if (!hasAny) return false;
-  Dots dots(function);
+  HiddenValues hidden(function);
+  hideChoicesOf(function, hidden);
+  Dots dots(function, hidden);
   for (ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) dots.visit(*i);
-  dots.apply();
+  hidden.apply();
   return true;
 }
 
