@@ -170,6 +170,52 @@ TEST(DotProducts, ASumWithACommonFactorIsHidden) {
   EXPECT_EQ(chain("%6, %6"), 0u);
 }
 
+// A sum that a loop carries, of products with a factor: the driver would take it out of two rounds.
+size_t hiddenInLoop(const std::string& factor, const std::string& sum) {
+  return countOf("= xor", given(R"(  %20 = flt bool %1, %2
+  %22 = const i64 256
+  br b1
+b1:
+  %7 = phi f32 [%1, b0], [%10, b2]
+  loop b3 continue b2
+  br b4
+b4:
+  %8 = load f32 %22 [global volatile]
+  %9 = select f32 %20, )" + sum +
+                                R"(
+  %10 = fma f32 )" + factor + R"(, %8, %9 {dot}
+  merge b5
+  br %20, b5, b6
+b6:
+  br b3
+b5:
+  br b2
+b2:
+  br b1
+b3:
+  store %90, %10 [global]
+)"));
+}
+
+TEST(DotProducts, SoIsOneThatALoopCarries) {
+  EXPECT_EQ(hiddenInLoop("%2", "%7, %1"), 1u);
+  EXPECT_EQ(hiddenInLoop("%2", "%1, %7"), 1u);
+  EXPECT_EQ(hiddenInLoop("%2", "%1, %2"), 0u);
+}
+
+TEST(DotProducts, FactorsOfEachRoundAreNotCommon) { EXPECT_EQ(hiddenInLoop("%8", "%1, %7"), 0u); }
+
+TEST(DotProducts, ChoicesMayBeTheCommonFactor) {
+  const auto hidden = [](const std::string& factor) {
+    return countOf("= xor", given("  %5 = flt bool %1, %2\n  %6 = fadd f32 %1, %2\n  %7 = fsub f32 %1, %2\n"
+                                  "  %8 = select f32 %5, %6, %1\n  %9 = fma f32 %6, %2, %1 {dot}\n"
+                                  "  %10 = fma f32 " +
+                                  factor + ", %7, %9 {dot}\n  store %0, %10 [global]\n"));
+  };
+  EXPECT_EQ(hidden("%8"), 1u);
+  EXPECT_EQ(hidden("%7"), 0u);
+}
+
 TEST(DotProducts, OtherKernelsStay) {
   const std::string text = given("  %5 = fmul f32 %1, %3\n  %6 = fma f32 %5, %5, %3\n  store %0, %6 [global]\n");
   EXPECT_EQ(countOf("= fmul", text), 1u) << text;

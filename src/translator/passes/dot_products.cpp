@@ -8,6 +8,7 @@
 #include "translator/analyses/equal_magnitudes.h"
 #include "translator/analyses/known_values.h"
 #include "translator/passes/hidden_values.h"
+#include "translator/passes/shared_factors.h"
 
 namespace mulciber::passes {
 namespace {
@@ -16,12 +17,6 @@ using ir::Instruction;
 using ir::Op;
 
 constexpr uint64_t negativeZero = 0x8000'0000, two = 0x4000'0000;
-constexpr unsigned longestChain = 16;
-
-const Instruction* withoutSign(const Instruction* value) {
-  while (value->op == Op::FNeg || value->op == Op::FAbs) value = value->operands[0];
-  return value;
-}
 
 // The driver resolves choices that it knows, and loops that do not run or that it unrolls. A constant that stands
 // hidden where the function begins costs less than a hidden choice, which costs an operation for each.
@@ -37,7 +32,10 @@ void hideChoicesOf(ir::Function& function, HiddenValues& hidden) {
 class Dots {
  public:
   Dots(ir::Function& function, HiddenValues& hidden)
-      : known_(function, analyses::KnownValues::Count::Numbers), equal_(function, known_), hidden_(hidden) {}
+      : known_(function, analyses::KnownValues::Count::Numbers),
+        equal_(function, known_),
+        shared_(function, equal_),
+        hidden_(hidden) {}
 
   void visit(Instruction& i) {
     if (i.type != ir::F32) return;
@@ -56,20 +54,10 @@ class Dots {
     if (products_.contains(equal_.name(i.operands[2]))) i.operands[2] = hidden_.hide(i.operands[2]);
     for (Instruction*& operand : i.operands)
       if (operand->isConstant()) operand = hidden_.constant(ir::F32, operand->payload);
-    if (sharesFactor(i)) i.operands[2] = hidden_.hide(i.operands[2]);
+    if (shared_.has(i)) i.operands[2] = hidden_.hide(i.operands[2]);
   }
 
  private:
-  // Of x * y + (x * z + w) the driver may make x * (y + z) + w.
-  bool sharesFactor(const Instruction& i) const {
-    const Instruction* sum = withoutSign(i.operands[2]);
-    for (unsigned n = 0; n < longestChain && sum->fp.isDot; ++n, sum = withoutSign(sum->operands[2]))
-      for (const size_t factor : {0, 1})
-        for (const size_t other : {0, 1})
-          if (equal_.name(i.operands[factor]) == equal_.name(sum->operands[other])) return true;
-    return false;
-  }
-
   // Of a product that another multiply-add has too, one factor. And what the driver may know: of x + k * y + k * y it
   // makes x + 2k * y, where no product is left to tell.
   void hideFactors(Instruction*& x, Instruction*& y) {
@@ -87,6 +75,7 @@ class Dots {
 
   const analyses::KnownValues known_;
   const analyses::EqualMagnitudes equal_;
+  const SharedFactors shared_;
   HiddenValues& hidden_;
   std::unordered_set<uint64_t> products_;                  // names of those that the kernel has alone
   std::map<std::pair<uint64_t, uint64_t>, unsigned> met_;  // products, by the names of their factors

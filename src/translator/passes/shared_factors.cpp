@@ -1,0 +1,91 @@
+#include "translator/passes/shared_factors.h"
+
+#include <algorithm>
+
+namespace mulciber::passes {
+namespace {
+
+using ir::Instruction;
+using ir::Op;
+
+constexpr size_t mostParts = 64;
+
+const Instruction* withoutSign(const Instruction* value) {
+  while (value->op == Op::FNeg || value->op == Op::FAbs) value = value->operands[0];
+  return value;
+}
+
+bool isProduct(const Instruction& i) { return i.fp.isDot || (i.op == Op::FMul && i.type == ir::F32); }
+
+}  // namespace
+
+SharedFactors::SharedFactors(const ir::Function& function, const analyses::EqualMagnitudes& equal)
+    : equal_(equal), homes_(function.instructionIdBound()) {
+  for (const ir::Block* block : function.blocks) {
+    const auto number = static_cast<uint32_t>(numbers_.size());
+    numbers_[block] = number;
+    for (const Instruction* i : block->instructions) {
+      homes_[i->id] = block;
+      first_.try_emplace(equal_.name(i), number);
+    }
+  }
+  for (const ir::Block* block : function.blocks)
+    for (const Instruction* i : block->instructions)
+      if (i->type == ir::F32 && (i->op == Op::Phi || i->op == Op::Select)) unite(*i);
+}
+
+uint64_t SharedFactors::choiceOf(const Instruction* value) const {
+  uint64_t name = equal_.name(value);
+  for (auto found = choices_.find(name); found != choices_.end(); found = choices_.find(name)) name = found->second;
+  return name;
+}
+
+void SharedFactors::unite(const Instruction& choice) {
+  for (size_t n = choice.op == Op::Select ? 1 : 0; n < choice.operands.size(); ++n) {
+    const Instruction* chosen = choice.operands[n];
+    if (chosen->isConstant() || chosen->op == Op::Undef || !first_.contains(equal_.name(chosen))) continue;
+    const uint64_t name = choiceOf(&choice), other = choiceOf(chosen);
+    if (name != other) choices_[other] = name;
+  }
+}
+
+bool SharedFactors::has(const Instruction& multiplyAdd) const {
+  std::vector<Part> parts{{multiplyAdd.operands[2], noLoop}};
+  for (size_t n = 0; n < parts.size(); ++n) {
+    if (parts.size() > mostParts) return true;
+    const Instruction& value = *withoutSign(parts[n].value);
+    const uint32_t loop = parts[n].loop;
+    if (isProduct(value) && isShared(multiplyAdd, value, loop)) return true;
+    addParts(value, loop, parts);
+  }
+  return false;
+}
+
+bool SharedFactors::isShared(const Instruction& multiplyAdd, const Instruction& product, uint32_t loop) const {
+  for (const size_t other : {0, 1}) {
+    const Instruction* factor = product.operands[other];
+    const auto first = first_.find(equal_.name(factor));
+    if (loop != noLoop && first != first_.end() && first->second >= loop) continue;
+    const uint64_t choice = choiceOf(factor);
+    if (choice == choiceOf(multiplyAdd.operands[0]) || choice == choiceOf(multiplyAdd.operands[1])) return true;
+  }
+  return false;
+}
+
+void SharedFactors::addParts(const Instruction& value, uint32_t loop, std::vector<Part>& parts) const {
+  const auto add = [&](const Instruction* part, uint32_t ofLoop) {
+    if (std::ranges::find(parts, Part{part, ofLoop}) == parts.end()) parts.push_back({part, ofLoop});
+  };
+  if (value.fp.isDot) add(value.operands[2], loop);
+  if (value.op == Op::Select)
+    for (const size_t n : {1, 2}) add(value.operands[n], loop);
+  if (value.op != Op::Phi) return;
+  const ir::Block* home = homes_[value.id];
+  const uint32_t number = numbers_.at(home);
+  for (size_t n = 0; n < value.operands.size(); ++n) {
+    const bool isOfEarlierRound = numbers_.at(home->predecessors[n]) >= number;
+    add(value.operands[n], isOfEarlierRound ? std::min(loop, number) : loop);
+  }
+}
+
+}  // namespace mulciber::passes
