@@ -90,7 +90,9 @@ struct KernelInfo {
   std::string name;
   std::vector<Parameter> parameters;
   uint32_t parameterBytes = 0;
-  bool parametersInBuffer = false;   // too large for push constants
+  bool parametersInBuffer = false;  // too large for push constants
+  // Constants that each launch carries behind the parameters, from the next multiple of 4 on, or behind their address.
+  std::vector<uint32_t> carriedWords;
   uint32_t staticSharedBytes = 0;    // as CUDA counts it
   uint32_t dynamicSharedOffset = 0;  // with what barriers and rounds need besides
   uint32_t localBytes = 0;

@@ -6,6 +6,7 @@
 
 #include "mulciber/offline.h"
 #include "mulciber/references.h"
+#include "translator/analyses/push_constants.h"
 #include "translator/lower/module_layout.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/passes/apart_lanes.h"
@@ -82,7 +83,8 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
         {static_cast<uint32_t>(offset), static_cast<uint32_t>(parameter->size), static_cast<uint32_t>(alignment)});
   }
   info.parameterBytes = program.parameterBytes;
-  info.parametersInBuffer = spirv::parametersInBuffer(program, profile);
+  info.parametersInBuffer = analyses::parametersInBuffer(program, profile);
+  info.carriedWords = program.carriedWords;
   info.staticSharedBytes = program.staticSharedBytes;
   info.dynamicSharedOffset = program.sharedBytes;
   info.localBytes = program.functions.front()->localBytes;

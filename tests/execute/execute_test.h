@@ -43,6 +43,7 @@ struct Launch {
   uint32_t block[3] = {32, 1, 1};
   uint32_t dynamicSharedBytes = 0, stackBytes = 0;
   std::vector<uint8_t> parameters;
+  std::vector<uint32_t> carriedWords;
   uint64_t launchState = 0, moduleData = 0;
   vk::Memory constants;  // what begins at moduleData
   uint32_t constantBytes = 0;
@@ -121,6 +122,10 @@ class ExecuteTest : public vk::VulkanTest {
       std::memcpy(push.data() + sizeof header, &address, sizeof address);
     }
     push.resize((push.size() + 3) / 4 * 4);
+    for (const uint32_t word : launch.carriedWords) {
+      push.resize(push.size() + sizeof word);
+      std::memcpy(&*push.end() - sizeof word, &word, sizeof word);
+    }
     runNow([&](vk::Commands& commands) {
       if (launch.constantBytes != 0) commands.useConstants(launch.constants, launch.constantBytes);
       commands.dispatch(*pipeline, push.data(), static_cast<uint32_t>(push.size()), launch.grid);

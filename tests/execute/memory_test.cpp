@@ -118,6 +118,36 @@ TEST_F(MemoryTest, GenericAddressesFindTheirSpace) {
   }
 }
 
+TEST_F(MemoryTest, WordsThatALaunchCarriesBehindParametersOrTheirAddress) {
+  for (const uint32_t parameterBytes : {11u, 1024u}) {
+    for (const TargetProfile& profile : profiles()) {
+      Buffer out(*device, 16);
+      IrKernel k;
+      Instruction* to = k.parameter(I64, 0);
+      Instruction* last = k.parameter(I8, parameterBytes - 1);
+      k.program.carriedWords = {5, 0x40490FDB};
+      const uint32_t first = k.program.carriedOffset();
+      const auto carried = [&](ir::Type type, uint32_t offset) {
+        return k.b.load(type, k.b.i32(first + offset), k.access(Space::Param, type));
+      };
+      uint64_t at = 0;
+      for (Instruction* value : {carried(I32, 0), carried(F32, 4), last}) {
+        k.b.store(k.b.add(to, k.b.i64(at)), value, k.access(Space::Global, value->type));
+        at += 4;
+      }
+      Launch launch;
+      launch.add(out.address());
+      launch.parameters.resize(parameterBytes);
+      launch.parameters.back() = 77;
+      launch.carriedWords = k.program.carriedWords;
+      run(k.emit(profile), launch);
+      EXPECT_EQ(out.as<uint32_t>()[0], 5u) << parameterBytes << profile.name;
+      EXPECT_EQ(out.as<uint32_t>()[1], 0x40490FDBu) << parameterBytes << profile.name;
+      EXPECT_EQ(out.as<uint8_t>()[8], 77u) << parameterBytes << profile.name;
+    }
+  }
+}
+
 TEST_F(MemoryTest, ParametersOfEveryWidthInPushConstantsAndInABuffer) {
   for (bool isLarge : {false, true}) {
     for (const TargetProfile& profile : profiles()) {

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "mulciber/kernel_abi.h"
 #include "support/run_pass.h"
 
 namespace mulciber {
@@ -69,6 +70,33 @@ TEST(DotProducts, ConstantsAreHidden) {
     }
     EXPECT_GE(countOf("= xor", text), 1u) << text;
   }
+}
+
+TEST(DotProducts, LaunchesCarryConstantsWhileThereIsRoom) {
+  const auto program = test::parseIr(R"(kernel @k structured ssa {
+b0:
+  %0 = const i64 64
+  %1 = load f32 %0 [global]
+  %2 = const f32 3
+  %3 = const f32 0.7
+  %4 = const f32 5
+  %5 = fma f32 %1, %2, %3 {dot}
+  %6 = fma f32 %5, %4, %2 {dot}
+  store %0, %6 [global]
+  ret
+})");
+  ASSERT_TRUE(program);
+  program->parameterBytes = 6;
+  TargetProfile profile;
+  profile.maxPushConstants = abi::parameterOffset + 16;
+  const TranslateOptions options;
+  passes::PassContext context{profile, options, *program};
+  passes::DotProducts().run(*program->functions[0], context);
+  EXPECT_EQ(program->carriedWords, (std::vector<uint32_t>{0x40400000, 0x3F333333}));
+  EXPECT_EQ(ir::verify(*program->functions[0]), "");
+  const std::string text = ir::print(*program->functions[0]);
+  EXPECT_EQ(countOf("[param align 4]", text), 2u) << text;
+  EXPECT_EQ(countOf("= xor", text), 1u) << text;  // of 5
 }
 
 // Of x + k * y + k * y the driver would make x + 2k * y.

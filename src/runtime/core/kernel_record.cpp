@@ -12,6 +12,7 @@ void fields(Archive& archive, Info& info) {
   archive.list(info.parameters);
   archive.value(info.parameterBytes);
   archive.value(info.parametersInBuffer);
+  archive.list(info.carriedWords);
   archive.value(info.staticSharedBytes);
   archive.value(info.dynamicSharedOffset);
   archive.value(info.localBytes);

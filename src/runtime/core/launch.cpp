@@ -229,6 +229,12 @@ Error prepare(Function& function, const Launch& launch, const Arguments& argumen
   if (const size_t references = module.referenceCount() * referenceBytes; references != 0)
     TRY(module.referenceHandles(parameters + kernel.parameterBytes - references));
   if (buffer) out.parameters = std::move(buffer);
+  if (const size_t bytes = kernel.carriedWords.size() * sizeof(uint32_t); bytes != 0) {
+    const uint32_t offset = abi::parameterOffset + (parameterBytes + 3) / 4 * 4;
+    if (offset + bytes > sizeof(out.push)) return Error::InvalidImage;
+    std::memcpy(out.push + offset, kernel.carriedWords.data(), bytes);
+    parameterBytes = offset + static_cast<uint32_t>(bytes) - abi::parameterOffset;
+  }
   out.pushBytes = (abi::parameterOffset + parameterBytes + 3) / 4 * 4;
   return prepareOwnMemory(out);
 }

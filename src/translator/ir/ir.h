@@ -270,6 +270,9 @@ struct Program {
   uint32_t staticSharedBytes = 0, sharedBytes = 0;
   uint64_t constantBytes = 0;  // the module's constants end there in its data
   uint32_t parameterBytes = 0;
+  // Words that each launch carries behind the parameters: constants that no driver knows.
+  std::vector<uint32_t> carriedWords;
+  uint32_t carriedOffset() const { return (parameterBytes + 3) / 4 * 4; }
   // Whether a generic address of the space may exist: where not, generic accesses need not look for it.
   bool hasGenericShared = false, hasGenericLocal = false, hasGenericParam = false;
   bool namesDynamicShared = false;  // memory behind sharedBytes, which the launch adds

@@ -7,6 +7,7 @@
 
 #include "translator/analyses/equal_magnitudes.h"
 #include "translator/analyses/known_values.h"
+#include "translator/analyses/push_constants.h"
 #include "translator/passes/hidden_values.h"
 #include "translator/passes/shared_factors.h"
 
@@ -81,22 +82,37 @@ class Dots {
   std::map<std::pair<uint64_t, uint64_t>, unsigned> met_;  // products, by the names of their factors
 };
 
-}  // namespace
-
-bool giveAsDotProducts(ir::Function& function) {
+bool hasDots(const ir::Function& function) {
   const auto isDot = [](const Instruction* i) { return i->fp.isDot; };
-  const bool hasAny = std::ranges::any_of(
-      function.blocks, [&](const ir::Block* block) { return std::ranges::any_of(block->instructions, isDot); });
-  if (!hasAny) return false;
-  HiddenValues hidden(function);
+  return std::ranges::any_of(function.blocks,
+                             [&](const ir::Block* block) { return std::ranges::any_of(block->instructions, isDot); });
+}
+
+void makeAllDots(ir::Function& function, HiddenValues& hidden) {
   hideChoicesOf(function, hidden);
   Dots dots(function, hidden);
   for (ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) dots.visit(*i);
   hidden.apply();
+}
+
+}  // namespace
+
+bool giveAsDotProducts(ir::Function& function) {
+  if (!hasDots(function)) return false;
+  HiddenValues hidden(function);
+  makeAllDots(function, hidden);
   return true;
 }
 
-bool DotProducts::run(ir::Function& function, PassContext&) { return giveAsDotProducts(function); }
+bool DotProducts::run(ir::Function& function, PassContext& context) {
+  if (!hasDots(function)) return false;
+  HiddenValues hidden(function);
+  // Only the kernel itself reads what a launch carries.
+  if (&function == context.program.functions.front().get())
+    hidden.carryWords(context.program, analyses::roomForWords(context.program, context.profile));
+  makeAllDots(function, hidden);
+  return true;
+}
 
 }  // namespace mulciber::passes

@@ -42,10 +42,28 @@ Instruction* HiddenValues::zero(unsigned version, unsigned bits) {
   return zeros_[key] = result;
 }
 
+void HiddenValues::carryWords(ir::Program& program, unsigned room) {
+  program_ = &program;
+  room_ = room;
+}
+
+Instruction* HiddenValues::carriedWord(ir::Type type, uint32_t word) {
+  ir::Builder b(function_, &head_);
+  const auto number = static_cast<uint32_t>(program_->carriedWords.size());
+  const uint32_t offset = program_->carriedOffset() + number * static_cast<uint32_t>(sizeof(word));
+  program_->carriedWords.push_back(word);
+  ir::MemoryAccess access;
+  access.space = ir::Space::Param;
+  access.alignment = sizeof(word);
+  return b.load(type, b.i32(offset), access);
+}
+
 Instruction* HiddenValues::constant(ir::Type type, uint64_t bits) {
-  Instruction* mask = zero(0, maskType(type).bits);
   Instruction*& found = constants_[{type.bits, bits}];
   if (found) return found;
+  if (type.bits == 32 && !type.isVector() && program_ && program_->carriedWords.size() < room_)
+    return found = carriedWord(type, static_cast<uint32_t>(bits));
+  Instruction* mask = zero(0, maskType(type).bits);
   ir::Builder b(function_, &head_);
   return found = flip(b, b.constant(type, bits), mask);
 }
@@ -62,7 +80,7 @@ Instruction* HiddenValues::hide(Instruction* value, unsigned version) {
 }
 
 bool HiddenValues::apply() {
-  if (zeros_.empty()) return false;
+  if (head_.instructions.empty()) return false;
   insertions_.apply();
   auto& entry = function_.blocks.front()->instructions;
   entry.insert(entry.begin(), head_.instructions.begin(), head_.instructions.end());

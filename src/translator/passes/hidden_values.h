@@ -25,7 +25,11 @@ class HiddenValues {
   // The same made of another value, by `b`.
   ir::Instruction* hide(ir::Builder& b, ir::Instruction* value, unsigned version = 0);
 
-  // The zero itself, of 8 to 64 bits, and a constant that is hidden by it. Both stand where the function begins.
+  // Lets constants of 32 bits be words that the launch carries, which cost nothing, while there is room.
+  void carryWords(ir::Program& program, unsigned room);
+
+  // The zero itself, of 8 to 64 bits, and a constant that is carried or hidden by it. Both stand where the function
+  // begins.
   ir::Instruction* zero(unsigned version, unsigned bits);
   ir::Instruction* constant(ir::Type type, uint64_t bits);
 
@@ -35,11 +39,14 @@ class HiddenValues {
  private:
   static constexpr uint32_t mostVersions = 1 << 16;
   ir::Instruction* zero(unsigned version);
+  ir::Instruction* carriedWord(ir::Type type, uint32_t word);
 
   ir::Function& function_;
   Insertions insertions_;
   ir::Block head_;
   ir::Instruction* first_ = nullptr;
+  ir::Program* program_ = nullptr;  // that has words carried
+  unsigned room_ = 0;
   uint32_t number_ = 0;                                                  // among those of the function
   std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;      // by version and bits
   std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;     // by id and version

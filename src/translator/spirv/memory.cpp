@@ -185,7 +185,9 @@ void MemoryEmitter::storePiece(ir::Type piece, ir::Space space, Address address,
 Id MemoryEmitter::load(ir::Type type, ir::Space space, Address address, ir::MemoryAccess access) {
   if (space == ir::Space::Param) {
     if (pushVariable_ == 0) declarePushConstants();
-    if (parametersInBuffer_) {
+    const bool isCarried =
+        !e_.program.carriedWords.empty() && address.base == 0 && address.offset >= e_.program.carriedOffset();
+    if (parametersInBuffer_ && !isCarried) {
       Id offset = e_.constant(ir::I64, address.offset);
       if (address.base != 0) {  // the offset may be negative: the sum is one of 32 bits
         Id sum = address.base;

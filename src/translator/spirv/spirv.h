@@ -11,10 +11,6 @@
 
 namespace mulciber::spirv {
 
-// Whether the address of the kernel's parameters stands in the push constants, not they themselves: they are too large
-// for this device, or read in a way that its compiler gets wrong.
-bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile);
-
 // The size of the uniform buffer of a kernel that reads constants through one: up to the end of the module's.
 uint32_t constantBlockBytes(const ir::Program& program);
 

@@ -3,20 +3,11 @@
 #include <bit>
 
 #include "mulciber/kernel_abi.h"
+#include "translator/analyses/push_constants.h"
 #include "translator/spirv/memory.h"
 
 namespace mulciber::spirv {
 namespace {
-
-// Whether the kernel reads parameters at places that it computes.
-bool computesParameterPlaces(const ir::Program& program) {
-  if (program.hasGenericParam) return true;
-  for (const auto& function : program.functions)
-    for (const ir::Block* block : function->blocks)
-      for (const ir::Instruction* i : block->instructions)
-        if (i->op == ir::Op::Load && i->memory.space == ir::Space::Param && !i->operands[0]->isConstant()) return true;
-  return false;
-}
 
 uint32_t keyOf(ir::Type type) { return static_cast<uint32_t>(type.kind) << 16 | uint32_t{type.bits} << 8 | type.lanes; }
 
@@ -32,11 +23,6 @@ constexpr HeaderMember header[] = {
 constexpr unsigned headerMembers = std::size(header);
 
 }  // namespace
-
-bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile) {
-  return abi::parameterOffset + program.parameterBytes > profile.maxPushConstants ||
-         (profile.readsParametersUniformly && computesParameterPlaces(program));
-}
 
 uint32_t constantBlockBytes(const ir::Program& program) {
   return (static_cast<uint32_t>(program.constantBytes) + 15) / 16 * 16;
@@ -218,14 +204,17 @@ void MemoryEmitter::declarePushConstants() {
   };
   for (const HeaderMember& member : header) add(member.offset, member.bytes);
 
-  uint32_t slots = (e_.program.parameterBytes + 7) / 8;
+  uint32_t carried = e_.program.parameterBytes;
+  if (const size_t words = e_.program.carriedWords.size(); words != 0)
+    carried = e_.program.carriedOffset() + static_cast<uint32_t>(words * sizeof(uint32_t));
+  uint32_t slots = (carried + 7) / 8;
   std::vector<bool> isUsed(slots), isWhole(slots, true);  // by eight bytes
   parametersAreWords_ = e_.program.hasGenericParam;
   for (const ir::Block* block : e_.function.blocks) {
     for (const ir::Instruction* i : block->instructions) {
       if (i->op != ir::Op::Load || i->memory.space != ir::Space::Param) continue;
       const ir::Instruction* address = i->operands[0];
-      if (!address->isConstant() || address->payload + i->type.totalBits() / 8 > e_.program.parameterBytes) {
+      if (!address->isConstant() || address->payload + i->type.totalBits() / 8 > carried) {
         parametersAreWords_ = true;
         break;
       }
@@ -236,11 +225,16 @@ void MemoryEmitter::declarePushConstants() {
       }
     }
   }
-  parametersInBuffer_ = parametersInBuffer(e_.program, e_.profile);
+  parametersInBuffer_ = analyses::parametersInBuffer(e_.program, e_.profile);
   if (parametersInBuffer_) {
+    parametersAreWords_ = false;
     add(abi::parameterOffset, 8);
+    for (uint32_t n = 0; n < e_.program.carriedWords.size(); ++n) {
+      pushMembers_.push_back({e_.program.carriedOffset() + n * 4, 4, static_cast<unsigned>(members.size())});
+      add(abi::parameterOffset + 8 + n * 4, 4);
+    }
   } else if (parametersAreWords_) {
-    uint32_t words = std::max(1u, (e_.program.parameterBytes + 3) / 4);
+    uint32_t words = std::max(1u, (carried + 3) / 4);
     members.push_back(module.layoutArrayType(e_.u32(), module.constant32(words), 4));
     offsets.push_back(abi::parameterOffset);
   } else {
@@ -248,7 +242,7 @@ void MemoryEmitter::declarePushConstants() {
       if (!isUsed[slot]) continue;
       for (uint32_t part = 0; part < (isWhole[slot] ? 1u : 2u); ++part) {
         PushMember member{slot * 8 + part * 4, isWhole[slot] ? 8u : 4u, static_cast<unsigned>(members.size())};
-        if (member.offset >= ((e_.program.parameterBytes + 3) & ~3u)) continue;
+        if (member.offset >= ((carried + 3) & ~3u)) continue;
         pushMembers_.push_back(member);
         add(abi::parameterOffset + member.offset, member.bytes);
       }

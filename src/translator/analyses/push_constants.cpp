@@ -1,0 +1,30 @@
+#include "translator/analyses/push_constants.h"
+
+#include "mulciber/kernel_abi.h"
+
+namespace mulciber::analyses {
+namespace {
+
+// Whether the kernel reads parameters at places that it computes.
+bool computesParameterPlaces(const ir::Program& program) {
+  if (program.hasGenericParam) return true;
+  for (const auto& function : program.functions)
+    for (const ir::Block* block : function->blocks)
+      for (const ir::Instruction* i : block->instructions)
+        if (i->op == ir::Op::Load && i->memory.space == ir::Space::Param && !i->operands[0]->isConstant()) return true;
+  return false;
+}
+
+}  // namespace
+
+bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile) {
+  return abi::parameterOffset + program.parameterBytes > profile.maxPushConstants ||
+         (profile.readsParametersUniformly && computesParameterPlaces(program));
+}
+
+unsigned roomForWords(const ir::Program& program, const TargetProfile& profile) {
+  const uint32_t taken = parametersInBuffer(program, profile) ? uint32_t{sizeof(uint64_t)} : program.carriedOffset();
+  return (profile.maxPushConstants - abi::parameterOffset - taken) / sizeof(uint32_t);
+}
+
+}  // namespace mulciber::analyses
