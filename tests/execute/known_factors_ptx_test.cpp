@@ -56,6 +56,9 @@ const Operation operations[] = {
      [](float c, float, float) { return std::fma(c, 4097.0f, 16785408.0f) + 16785408.0f; }},
     {"mul.rn.f32 %f3, %f1, %f1; neg.f32 %f3, %f3; fma.rn.f32 %f3, %f1, %f1, %f3;",
      [](float c, float, float) { return std::fma(c, c, -(c * c)); }},
+    {"mul.rn.f32 %f3, %f1, 0f501502F9; neg.f32 %f5, %f3; fma.rn.f32 %f5, %f1, 0f501502F9, %f5; add.rn.f32 %f3, %f3, "
+     "%f5;",
+     [](float c, float, float) { return c * 1e10f + std::fma(c, 1e10f, -(c * 1e10f)); }},
     {"add.rn.f32 %f3, %f1, 0f4B801000;", [](float c, float, float) { return c + 16785408.0f; }},
     {"div.rn.f32 %f3, %f1, %f2;", [](float c, float x, float) { return c / x; }},
 };

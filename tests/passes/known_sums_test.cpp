@@ -45,6 +45,7 @@ TEST(KnownSums, NorDoChoicesCount) {
   EXPECT_FALSE(hides("fadd f32 %8, %4", choice("%3, %1")));
   EXPECT_FALSE(hides("fadd f32 %8, %7", choice("%6, %6")));
   EXPECT_TRUE(hides("fadd f32 %8, %4", choice("%3, %4")));
+  EXPECT_TRUE(hides("fadd f32 %8, %4", "  %11 = const f32 0x7fffffff\n" + choice("%3, %11")));
 }
 
 }  // namespace

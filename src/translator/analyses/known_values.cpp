@@ -68,15 +68,16 @@ void KnownValues::find(const ir::Function& function) {
   });
 }
 
-// Choices of which one operand is not known, in functions whose sure numbers have been found. Returns whether there are
-// any.
+// Choices of which one operand is not known, in functions whose sure numbers have been found. An infinity or NaN is no
+// number, but known. Returns whether there are any.
 bool KnownValues::leaveOut(const ir::Function& function) {
   bool hasAny = false;
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions) {
       if (!isChoice(i->op) || isLeftOut_[i->id] || levels_[i->id] == Level::Unknown) continue;
       for (size_t n = i->op == Op::Select ? 1 : 0; n < i->operands.size(); ++n)
-        if (levels_[i->operands[n]->id] == Level::Unknown) hasAny = isLeftOut_[i->id] = true;
+        if (levels_[i->operands[n]->id] == Level::Unknown && !i->operands[n]->isConstant())
+          hasAny = isLeftOut_[i->id] = true;
     }
   return hasAny;
 }
