@@ -24,6 +24,7 @@ TEST(KnownSums, AreHidden) {
   EXPECT_TRUE(hides("fadd f32 %2, %4"));
   EXPECT_TRUE(hides("fsub f32 %4, %2"));
   EXPECT_TRUE(hides("fadd f32 %2, %2"));
+  EXPECT_TRUE(hides("fadd f32 %8, %4", "  %6 = fconvert f64 %3\n  %8 = fconvert f32 %6\n"));
   EXPECT_TRUE(hides("fadd f32 %8, %4", "  %6 = sub i32 %5, %5\n  %7 = shuffle i32 %6, %5\n  %8 = bitcast f32 %7\n"));
 }
 

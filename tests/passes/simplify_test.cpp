@@ -120,6 +120,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"%5 = const f32 -4097 %6 = const f32 4097 %7 = const f32 16785408 %9 = fma f32 %5, %6, %7",
                          "const f32 0xbf800000"},
                     Case{"%5 = const f32 0x1f000000 %9 = fmul f32 %5, %5", "fmul f32"},
+                    Case{"%5 = const f32 1.5 %9 = fconvert f64 %5", "const f64 0x3ff8000000000000"},
+                    Case{"%5 = const f64 0x3ff0000010000000 %9 = fconvert f32 %5", "const f32 0x3f800000"},
+                    Case{"%5 = const f64 0x3ff0000030000000 %9 = fconvert f32 %5", "const f32 0x3f800002"},
+                    Case{"%5 = const f64 0x3ff0000010000000 %9 = fconvert f32 %5 {rp}", "fconvert f32"},
+                    Case{"%5 = const f64 0x3800000000000000 %9 = fconvert f32 %5", "fconvert f32"},
+                    Case{"%5 = const f64 0x7ff0000000000000 %9 = fconvert f32 %5", "fconvert f32"},
+                    Case{"%5 = const f32 0x00000001 %9 = fconvert f64 %5", "fconvert f64"},
                     Case{"%5 = const f32 0x7fc00001 %9 = fadd f32 %5, %5", "fadd f32"},
                     Case{"%5 = const f32 1.0 %6 = const f32 0x33000000 %9 = fadd f32 %5, %6 {rz}", "fadd f32"},
                     Case{"%5 = const i32 1 %6 = const i32 0 %9 = div.u i32 %5, %6", "div.u i32"}));

@@ -185,6 +185,19 @@ std::optional<uint64_t> foldToFloat(const Instruction& instruction, uint64_t a) 
   return std::nullopt;
 }
 
+std::optional<uint64_t> foldFloatWidth(const Instruction& instruction) {
+  if (instruction.fp.rounding != ir::Rounding::NearestEven) return std::nullopt;
+  const std::optional<double> number = numberOf(*instruction.operands[0]);
+  if (!number || !std::isfinite(*number)) return std::nullopt;
+  if (instruction.type == ir::F64) return std::bit_cast<uint64_t>(*number);
+  if (instruction.type != ir::F32) return std::nullopt;
+  const auto result = static_cast<float>(*number);
+  // Near the smallest normal number, what it becomes depends on the mode.
+  const bool mayUnderflow = *number != 0 && std::abs(result) <= std::numeric_limits<float>::min();
+  if (mayUnderflow || !std::isfinite(result)) return std::nullopt;
+  return std::bit_cast<uint32_t>(result);
+}
+
 }  // namespace
 
 std::optional<uint64_t> foldConstant(const Instruction& instruction) {
@@ -216,6 +229,7 @@ std::optional<uint64_t> foldConstant(const Instruction& instruction) {
     case Op::FLeU: result = foldComparison(instruction); break;
     case Op::UToF:
     case Op::SToF: result = foldToFloat(instruction, a); break;
+    case Op::FConvert: result = foldFloatWidth(instruction); break;
     case Op::Bitcast: result = a; break;
     default:
       if (operands[0]->type == ir::F32) result = foldFloat<float, uint32_t>(instruction);

@@ -13,11 +13,11 @@ namespace {
 using ir::Instruction;
 using ir::Op;
 
-// Sums of what shuffles and multiply-adds give, which the driver works out late.
+// Sums of what shuffles, multiply-adds and conversions give, which the driver works out late.
 std::vector<Instruction*> lateSums(const ir::Function& function) {
   std::vector<bool> late(function.instructionIdBound());
   analyses::updateUntilSettled(function, [&](const Instruction& i, const ir::Block&) {
-    const bool isLate = i.op == Op::Shuffle || i.op == Op::Fma ||
+    const bool isLate = i.op == Op::Shuffle || i.op == Op::Fma || i.op == Op::FConvert ||
                         std::ranges::any_of(i.operands, [&](const Instruction* operand) { return late[operand->id]; });
     if (late[i.id] || !isLate) return false;
     late[i.id] = true;

@@ -1,7 +1,7 @@
 // Keeps drivers from working out sums of floats.
 //
-// NVIDIA's compiler (580.159.04) rounds such a sum wrongly where it finds a number late, as that of a shuffle or a
-// multiply-add of constants: of 16785408 + -1 it makes 16785406.
+// NVIDIA's compiler (580.159.04) rounds such a sum wrongly where it finds a number late, as that of a shuffle, of a
+// multiply-add of constants, or one that was computed in f64: of 16785408 + -1 it makes 16785406.
 #pragma once
 
 #include "translator/passes/pass.h"
