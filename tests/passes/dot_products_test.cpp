@@ -110,6 +110,20 @@ TEST(DotProducts, FactorsThatMayBeKnownAreHidden) {
   EXPECT_EQ(hidden("  %6 = fneg f32 %2\n"), 2u);  // one product of the two
 }
 
+TEST(DotProducts, WhatIsKnownIsHiddenWhereItComesFrom) {
+  const std::string text = given(R"(  %5 = const i32 100
+  %6 = stof f32 %5
+  %7 = fma f32 %6, %2, %1 {dot}
+  %8 = fadd f32 %6, %3
+  %9 = fma f32 %8, %1, %7 {dot}
+  %10 = fma f32 %8, %8, %9 {dot}
+  %11 = stof f32 %5
+  %12 = fadd f32 %10, %11
+  store %0, %12 [global]
+)");
+  EXPECT_EQ(countOf("= xor", text), 2u) << text;  // and the sum with a common factor
+}
+
 TEST(DotProducts, SoAreThoseOfTwoConstants) {
   const std::string text =
       given("  %5 = fma f32 %3, %3, %1 {dot}\n  %6 = fma f32 %3, %3, %5 {dot}\n  store %0, %6 [global]\n");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -28,6 +30,49 @@ void hideChoicesOf(ir::Function& function, HiddenValues& hidden) {
       for (Instruction*& operand : i->operands)
         if (operand->isConstant() && operand->type == ir::F32) operand = hidden.constant(ir::F32, operand->payload);
     }
+}
+
+bool isProduct(const Instruction& i) {
+  const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1];
+  return i.type == ir::F32 && (i.fp.isDot || i.op == Op::FMul || doubles);
+}
+
+// The floats that products and multiply-adds are made of, by instruction id.
+std::vector<bool> partsOfProducts(const ir::Function& function) {
+  std::vector<bool> isPart(function.instructionIdBound());
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const ir::Block* block : function.blocks | std::views::reverse)
+      for (const Instruction* i : block->instructions | std::views::reverse) {
+        if (!isProduct(*i) && !isPart[i->id]) continue;
+        for (const Instruction* operand : i->operands) {
+          if (operand->type != ir::F32 || isPart[operand->id]) continue;
+          changed = isPart[operand->id] = true;
+        }
+      }
+  }
+  return isPart;
+}
+
+// What the driver may know comes of integers, of other lanes, or of memory. Hidden there, it costs one operation for
+// all the products that are made of it.
+void hideSources(ir::Function& function, HiddenValues& hidden) {
+  constexpr unsigned firstVersion = 1 << 15;  // of others than those that hide factors
+  const analyses::KnownValues known(function, analyses::KnownValues::Count::Numbers);
+  const auto isKnown = [&](const Instruction* i) {
+    return i->type == ir::F32 && !i->isConstant() && known.mayBeKnown(i);
+  };
+  const std::vector<bool> isPart = partsOfProducts(function);
+  std::unordered_map<const Instruction*, Instruction*> copies;
+  for (const ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions)
+      if (isPart[i->id] && isKnown(i) && std::ranges::none_of(i->operands, isKnown))
+        copies[i] = hidden.hide(i, firstVersion + static_cast<unsigned>(copies.size()) % firstVersion);
+  for (ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions)
+      for (Instruction*& operand : i->operands)
+        if (const auto copy = copies.find(operand); copy != copies.end()) operand = copy->second;
 }
 
 class Dots {
@@ -90,6 +135,7 @@ bool hasDots(const ir::Function& function) {
 
 void makeAllDots(ir::Function& function, HiddenValues& hidden) {
   hideChoicesOf(function, hidden);
+  hideSources(function, hidden);
   Dots dots(function, hidden);
   for (ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) dots.visit(*i);

@@ -75,8 +75,13 @@ Instruction* HiddenValues::hide(ir::Builder& b, Instruction* value, unsigned ver
 Instruction* HiddenValues::hide(Instruction* value, unsigned version) {
   Instruction*& copy = copies_[{value->id, version}];
   if (copy) return copy;
-  ir::Builder behind = after(value);
-  return copy = hide(behind, value, version);
+  // A copy stands behind what it was made of until they are inserted.
+  const auto original = originals_.find(value->id);
+  Instruction* place = original == originals_.end() ? value : original->second;
+  ir::Builder behind = after(place);
+  copy = hide(behind, value, version);
+  originals_[copy->id] = place;
+  return copy;
 }
 
 bool HiddenValues::apply() {

@@ -20,7 +20,8 @@ class HiddenValues {
  public:
   explicit HiddenValues(ir::Function& function) : function_(function), insertions_(function) {}
 
-  // A copy that follows the value: one for each version. Drivers cannot tell two versions to be the same either.
+  // A copy that follows the value, which may be a copy: one for each version. Drivers cannot tell two versions to be
+  // the same either.
   ir::Instruction* hide(ir::Instruction* value, unsigned version = 0);
   // The same made of another value, by `b`.
   ir::Instruction* hide(ir::Builder& b, ir::Instruction* value, unsigned version = 0);
@@ -50,6 +51,7 @@ class HiddenValues {
   uint32_t number_ = 0;                                                  // among those of the function
   std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;      // by version and bits
   std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;     // by id and version
+  std::map<uint32_t, ir::Instruction*> originals_;                       // of copies, by id
   std::map<std::pair<unsigned, uint64_t>, ir::Instruction*> constants_;  // by bits and value
 };
 
