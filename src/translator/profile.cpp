@@ -180,7 +180,7 @@ TargetProfile nvidia() {
   p.atomicFloat16Vector = true;
   p.maximalReconvergence = p.shaderSubgroupClock = p.shaderDeviceClock = p.smBuiltins = true;
   p.denormPreserve32 = true;  // not advertised, yet accepted and honoured
-  p.fusedFma32 = p.refinesInOneStep32 = p.dividesByRoots32 = true;
+  p.fusedFma32 = p.exactDot32 = p.refinesInOneStep32 = p.dividesByRoots32 = true;
   p.approximationsFlush32 = p.exactMinMax = p.nvidiaNan = true;
   p.exactFma16 = p.exactFma64 = p.exactDivSqrt64 = p.slowDivision32 = p.crashesOnLoopFlags = true;
   p.accurateExp2 = p.accurateTanh = p.signedZeroPreserve = true;

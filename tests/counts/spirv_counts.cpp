@@ -53,12 +53,14 @@ void print(const Kernel& kernel) {
 
 int main(int argc, char** argv) {
   Diagnostics diagnostics;
+  TranslateOptions options;
+  options.dotProducts = true;  // as the runtime has it
   for (int i = 1; i < argc; ++i) {
     const auto text = util::readFile(argv[i]);
     const ModulePtr module = parseModule(text.value_or(""), argv[i], diagnostics);
     if (!module) break;
     for (const std::string& name : kernelNames(*module)) {
-      const auto kernel = translate(*module, name, *builtinProfile("nvidia"), {}, diagnostics);
+      const auto kernel = translate(*module, name, *builtinProfile("nvidia"), options, diagnostics);
       if (kernel) print(*kernel);
     }
   }

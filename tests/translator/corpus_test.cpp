@@ -72,7 +72,7 @@ std::vector<std::string> fingerprints(std::vector<std::filesystem::path> files) 
     for (const std::string& name : kernelNames(*module)) {
       for (const TargetProfile& profile : {*builtinProfile("nvidia"), *builtinProfile("lavapipe"), plainVulkan()}) {
         TranslateOptions options;
-        options.debugInfo = true;
+        options.debugInfo = options.dotProducts = true;
         auto kernel = translate(*module, name, profile, options, diagnostics);
         uint64_t hash = 14695981039346656037u;
         if (kernel)

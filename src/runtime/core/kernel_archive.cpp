@@ -25,7 +25,10 @@ struct Header {
   XXH128_hash_t contents;
 };
 
-LaunchNeeds needsAt(size_t index) { return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0}; }
+LaunchNeeds needsAt(size_t index) {
+  return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0, (index & 16) != 0};
+}
+const size_t repairedSums = LaunchNeeds{false, false, false, false, true}.index();
 
 }  // namespace
 
@@ -42,19 +45,25 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
     for (const std::string& name : contents.kernels) {
       Places places;
       places.fill(notThere);
-      bool usesMatrixUnits = false, samples = false;
-      for (size_t index = 0; index < LaunchNeeds::countAhead; ++index) {
+      bool usesMatrixUnits = false, samples = false, usesDotProducts = false;
+      for (size_t index = 0; index < LaunchNeeds::count; ++index) {
         const LaunchNeeds needs = needsAt(index);
+        if (needs.repairedSums && !usesDotProducts) {
+          places[index] = places[index - repairedSums];
+          continue;
+        }
         if ((needs.partialWarps && !usesMatrixUnits) || (needs.filtersTextures && !samples)) continue;
         TranslateOptions one = options;
         one.sharedInScratch = needs.sharedInScratch;
         one.localInScratch = needs.localInScratch;
         one.partialWarps = needs.partialWarps;
+        one.dotProducts = !needs.repairedSums;
         TargetProfile target = profile;
         target.samplesLikeCuda &= !needs.filtersTextures;
         const auto kernel = translate(module, name, target, one, diagnostics);
         if (!kernel) return {};
         usesMatrixUnits |= kernel->info.usesMatrixUnits;
+        usesDotProducts |= kernel->info.usesDotProducts;
         samples |= kernel->info.usesTextures && profile.samplesLikeCuda;
         const auto [place, isNew] = placeOf.try_emplace(writeKernel(*kernel), static_cast<uint32_t>(records.size()));
         if (isNew) records.push_back(place->first);
@@ -118,8 +127,11 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
     reader.text(json);
     const auto profile = profileFromJson(json, error);
     if (!profile) return false;
-    const std::string lacks = whatKeepsFrom(*profile, device);
+    TargetProfile able = device;
+    able.exactDot32 = true;  // kernels with dot products are there without them too
+    const std::string lacks = whatKeepsFrom(*profile, able);
     const bool isChosen = lacks.empty() && !isForDevice_;
+    if (isChosen) repairsSums_ = profile->exactDot32 && !device.exactDot32;
     const auto named = std::ranges::find(lacking, profile->name, &std::pair<std::string, std::string>::first);
     if (named == lacking.end()) lacking.emplace_back(profile->name, lacks);
     else if (lacks.size() < named->second.size()) named->second = lacks;
@@ -141,8 +153,8 @@ bool KernelArchive::readContents(std::span<const uint8_t> bytes, const TargetPro
 
 bool KernelArchive::kernel(std::string_view name, size_t needs, Kernel& out) const {
   const auto found = kernels_.find(name);
-  if (found == kernels_.end() || needs >= LaunchNeeds::countAhead) return false;
-  const uint32_t place = found->second[needs];
+  if (found == kernels_.end() || needs >= LaunchNeeds::count) return false;
+  const uint32_t place = found->second[repairsSums_ ? needs | repairedSums : needs];
   return place < records_.size() && readKernel(records_[place], out);
 }
 

@@ -36,12 +36,12 @@ class KernelArchive {
   bool kernel(std::string_view name, size_t needs, Kernel& out) const;
 
  private:
-  using Places = std::array<uint32_t, LaunchNeeds::countAhead>;  // of the records
+  using Places = std::array<uint32_t, LaunchNeeds::count>;  // of the records
 
   bool readContents(std::span<const uint8_t> bytes, const TargetProfile& device, std::string& problem);
 
   ModuleIndex index_;
-  bool isForDevice_ = false;
+  bool isForDevice_ = false, repairsSums_ = false;  // the device has no dot products, which the kernels have
   std::map<std::string, Places, std::less<>> kernels_;
   std::vector<std::vector<uint8_t>> records_;  // no two the same
 };

@@ -33,7 +33,7 @@ struct LaunchNeeds {
     return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps) +
            8 * size_t(filtersTextures) + 16 * size_t(repairedSums);
   }
-  static constexpr size_t countAhead = 16, count = 2 * countAhead;  // ahead of time sums are always repaired
+  static constexpr size_t count = 32;
 };
 
 // Everything about a launch that the pipeline depends on.
