@@ -124,6 +124,17 @@ TEST(DotProducts, WhatIsKnownIsHiddenWhereItComesFrom) {
   EXPECT_EQ(countOf("= xor", text), 2u) << text;  // and the sum with a common factor
 }
 
+TEST(DotProducts, ComparisonsDoNotTellIt) {
+  const std::string text = given(R"(  %5 = feq bool %1, %3
+  %6 = fma f32 %1, %2, %2 {dot}
+  %7 = select f32 %5, %6, %2
+  store %0, %7 [global]
+)");
+  EXPECT_EQ(countOf("= xor", text), 1u) << text;
+  const size_t at = text.find("= feq bool ") + 11;
+  EXPECT_NE(text.find(text.substr(at, text.find(',', at) - at) + " = load f32"), std::string::npos) << text;
+}
+
 TEST(DotProducts, SoAreThoseOfTwoConstants) {
   const std::string text =
       given("  %5 = fma f32 %3, %3, %1 {dot}\n  %6 = fma f32 %3, %3, %5 {dot}\n  store %0, %6 [global]\n");

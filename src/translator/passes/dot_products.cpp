@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -40,23 +39,25 @@ bool isProduct(const Instruction& i) {
 // The floats that products and multiply-adds are made of, by instruction id.
 std::vector<bool> partsOfProducts(const ir::Function& function) {
   std::vector<bool> isPart(function.instructionIdBound());
+  const auto note = [&](const Instruction& i) {
+    bool changed = false;
+    if (!isProduct(i) && !isPart[i.id]) return changed;
+    for (const Instruction* operand : i.operands)
+      if (operand->type == ir::F32 && !isPart[operand->id]) changed = isPart[operand->id] = true;
+    return changed;
+  };
   bool changed = true;
   while (changed) {
     changed = false;
-    for (const ir::Block* block : function.blocks | std::views::reverse)
-      for (const Instruction* i : block->instructions | std::views::reverse) {
-        if (!isProduct(*i) && !isPart[i->id]) continue;
-        for (const Instruction* operand : i->operands) {
-          if (operand->type != ir::F32 || isPart[operand->id]) continue;
-          changed = isPart[operand->id] = true;
-        }
-      }
+    for (auto block = function.blocks.rbegin(); block != function.blocks.rend(); ++block)
+      for (auto i = (*block)->instructions.rbegin(); i != (*block)->instructions.rend(); ++i) changed |= note(**i);
   }
   return isPart;
 }
 
-// What the driver may know comes of integers, of other lanes, or of memory. Hidden there, it costs one operation for
-// all the products that are made of it.
+// What the driver may know comes of integers, of other lanes, of memory, or of comparisons that say it. Hidden there,
+// it costs one operation for all the products that are made of it. Comparisons take it as it was, or they would tell
+// again.
 void hideSources(ir::Function& function, HiddenValues& hidden) {
   constexpr unsigned firstVersion = 1 << 15;  // of others than those that hide factors
   const analyses::KnownValues known(function, analyses::KnownValues::Count::Numbers);
@@ -70,9 +71,11 @@ void hideSources(ir::Function& function, HiddenValues& hidden) {
       if (isPart[i->id] && isKnown(i) && std::ranges::none_of(i->operands, isKnown))
         copies[i] = hidden.hide(i, firstVersion + static_cast<unsigned>(copies.size()) % firstVersion);
   for (ir::Block* block : function.blocks)
-    for (Instruction* i : block->instructions)
+    for (Instruction* i : block->instructions) {
+      if (i->type.isBool()) continue;
       for (Instruction*& operand : i->operands)
         if (const auto copy = copies.find(operand); copy != copies.end()) operand = copy->second;
+    }
 }
 
 class Dots {
