@@ -17,7 +17,8 @@ enum SpecializationConstant : uint32_t {
 };
 
 // Push constants: this header, then the kernel's parameters as CUDA lays them out. Parameters that do not fit into
-// the device's push constants go to a buffer, whose address then stands in place of the parameters.
+// the device's push constants go to a buffer, whose address then stands in place of the parameters. Behind either stand
+// the words that KernelInfo::carriedWords has.
 struct PushHeader {
   uint64_t launchState;  // address of a LaunchState
   uint64_t moduleData;   // address of the module's .global and .const variables

@@ -123,8 +123,8 @@ class ExecuteTest : public vk::VulkanTest {
     }
     push.resize((push.size() + 3) / 4 * 4);
     for (const uint32_t word : launch.carriedWords) {
-      push.resize(push.size() + sizeof word);
-      std::memcpy(&*push.end() - sizeof word, &word, sizeof word);
+      const auto* const bytes = reinterpret_cast<const uint8_t*>(&word);
+      push.insert(push.end(), bytes, bytes + sizeof word);
     }
     runNow([&](vk::Commands& commands) {
       if (launch.constantBytes != 0) commands.useConstants(launch.constants, launch.constantBytes);

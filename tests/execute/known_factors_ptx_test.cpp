@@ -4,8 +4,10 @@
 // product must not be rounded before it is added.
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "execute/ptx_test.h"
 #include "execute/text.h"
@@ -18,100 +20,145 @@ constexpr uint32_t threads = 64;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 const float numbers[] = {0.0f, -0.0f, 1.5f, -2.25f, infinity, -infinity, std::nanf(""), 1.1f, -0x1.8p-3f, 3.0f};
 
-// Of %f1, which is one number in even lanes and another in odd ones, or the one everywhere.
+// %c, which is one number in even lanes and another in odd ones, or the one everywhere. {shuffle} gives it to all lanes
+// from where it is.
 struct Origin {
   const char* text;
   bool isChoice;
 };
 const Origin origins[] = {
-    {"mov.f32 %f1, {even};", false},
-    {"selp.f32 %f1, {even}, {odd}, %p1;", true},
-    {"@%p1 bra A; mov.f32 %f1, {odd}; bra B; A: mov.f32 %f1, {even}; B:", true},
-    {"mov.f32 %f1, {even}; shfl.sync.idx.b32 %f1, %f1, %r3, 31, 0xFFFFFFFF;", false},
-    {"mov.b32 %r4, {even}; add.u32 %r4, %r4, %r5; sub.u32 %r4, %r4, %r5; mov.b32 %f1, %r4;", false},
-    {"mov.b32 %r4, {even}; add.u32 %r4, %r4, %r5; sub.u32 %r4, %r4, %r5; "
-     "shfl.sync.idx.b32 %r4, %r4, %r3, 31, 0xFFFFFFFF; mov.b32 %f1, %r4;",
-     false},
-    {"mov.f32 %f1, {even}; @!%p1 fma.rn.f32 %f1, {odd}, 0f3F800000, 0f80000000;", true},
-    {"selp.f32 %f1, {even}, {odd}, %p1; shfl.sync.idx.b32 %f1, %f1, %r3, 31, 0xFFFFFFFF;", true},
+    {"mov.{t} %c, {even};", false},
+    {"selp.{t} %c, {even}, {odd}, %p1;", true},
+    {"@%p1 bra A; mov.{t} %c, {odd}; bra B; A: mov.{t} %c, {even}; B:", true},
+    {"mov.{t} %c, {even}; {shuffle}", false},
+    {"mov.b{n} %w1, {even}; add.u{n} %w1, %w1, %w2; sub.u{n} %w1, %w1, %w2; mov.b{n} %c, %w1;", false},
+    {"mov.b{n} %w1, {even}; add.u{n} %w1, %w1, %w2; sub.u{n} %w1, %w1, %w2; mov.b{n} %c, %w1; {shuffle}", false},
+    {"mov.{t} %c, {even}; @!%p1 fma.rn.{t} %c, {odd}, {one}, {minus zero};", true},
+    {"selp.{t} %c, {even}, {odd}, %p1; {shuffle}", true},
 };
 
-// %f3 of %f1 and of %f2, which is loaded.
+// Numbers whose products and sums are rounded: `root` has one bit more than half of those of a number, and `large` is
+// where its last bit is worth 2.
+template <typename T>
+constexpr bool isDouble = sizeof(T) == 8;
+template <typename T>
+constexpr T root = isDouble<T> ? 134217729 : 4097;
+template <typename T>
+constexpr T large = isDouble<T> ? T(9007199254749184) : T(16785408);
+template <typename T>
+constexpr T inexact = isDouble<T> ? T(1e25) : T(1e10);
+template <typename T>
+constexpr T pi = T(3.14159265358979323846);
+
+// %result of %c and of %x and %z, which are loaded.
+template <typename T>
 struct Operation {
   const char* text;
-  float (*value)(float known, float x, float other);
+  T (*value)(T c, T x, T z);
 };
-const Operation operations[] = {
-    {"mul.rn.f32 %f3, %f1, %f2;", [](float c, float x, float) { return c * x; }},
-    {"mul.rn.f32 %f3, %f2, %f1; neg.f32 %f3, %f3;", [](float c, float x, float) { return -(x * c); }},
-    {"add.rn.f32 %f3, %f1, %f2;", [](float c, float x, float) { return c + x; }},
-    {"sub.rn.f32 %f3, %f2, %f1;", [](float c, float x, float) { return x - c; }},
-    {"sub.rn.f32 %f3, %f1, %f2;", [](float c, float x, float) { return c - x; }},
-    {"fma.rn.f32 %f3, %f1, %f2, %f4;", [](float c, float x, float z) { return std::fma(c, x, z); }},
-    {"fma.rn.f32 %f3, %f2, %f4, %f1;", [](float c, float x, float z) { return std::fma(x, z, c); }},
-    {"fma.rn.f32 %f3, %f1, %f1, %f2;", [](float c, float x, float) { return std::fma(c, c, x); }},
-    {"fma.rn.f32 %f3, %f1, 0f40490FDB, %f2;",
-     [](float c, float x, float) { return std::fma(c, std::bit_cast<float>(0x4049'0FDBu), x); }},
-    {"fma.rn.f32 %f3, %f1, 0f45800800, 0f4B801000; add.rn.f32 %f3, %f3, 0f4B801000;",
-     [](float c, float, float) { return std::fma(c, 4097.0f, 16785408.0f) + 16785408.0f; }},
-    {"mul.rn.f32 %f3, %f1, %f1; neg.f32 %f3, %f3; fma.rn.f32 %f3, %f1, %f1, %f3;",
-     [](float c, float, float) { return std::fma(c, c, -(c * c)); }},
-    {"mul.rn.f32 %f3, %f1, 0f501502F9; neg.f32 %f5, %f3; fma.rn.f32 %f5, %f1, 0f501502F9, %f5; add.rn.f32 %f3, %f3, "
-     "%f5;",
-     [](float c, float, float) { return c * 1e10f + std::fma(c, 1e10f, -(c * 1e10f)); }},
-    {"add.rn.f32 %f3, %f1, 0f4B801000;", [](float c, float, float) { return c + 16785408.0f; }},
-    {"div.rn.f32 %f3, %f1, %f2;", [](float c, float x, float) { return c / x; }},
+template <typename T>
+const Operation<T> operations[] = {
+    {"mul.rn.{t} %result, %c, %x;", [](T c, T x, T) { return c * x; }},
+    {"mul.rn.{t} %result, %x, %c; neg.{t} %result, %result;", [](T c, T x, T) { return -(x * c); }},
+    {"add.rn.{t} %result, %c, %x;", [](T c, T x, T) { return c + x; }},
+    {"sub.rn.{t} %result, %x, %c;", [](T c, T x, T) { return x - c; }},
+    {"sub.rn.{t} %result, %c, %x;", [](T c, T x, T) { return c - x; }},
+    {"fma.rn.{t} %result, %c, %x, %z;", [](T c, T x, T z) { return std::fma(c, x, z); }},
+    {"fma.rn.{t} %result, %x, %z, %c;", [](T c, T x, T z) { return std::fma(x, z, c); }},
+    {"fma.rn.{t} %result, %c, %c, %x;", [](T c, T x, T) { return std::fma(c, c, x); }},
+    {"fma.rn.{t} %result, %c, {pi}, %x;", [](T c, T x, T) { return std::fma(c, pi<T>, x); }},
+    {"fma.rn.{t} %result, %c, {root}, {large}; add.rn.{t} %result, %result, {large};",
+     [](T c, T, T) { return std::fma(c, root<T>, large<T>) + large<T>; }},
+    {"mul.rn.{t} %result, %c, %c; neg.{t} %result, %result; fma.rn.{t} %result, %c, %c, %result;",
+     [](T c, T, T) { return std::fma(c, c, -(c * c)); }},
+    {"mul.rn.{t} %result, %c, {inexact}; neg.{t} %other, %result; fma.rn.{t} %other, %c, {inexact}, %other; "
+     "add.rn.{t} %result, %result, %other;",
+     [](T c, T, T) { return c * inexact<T> + std::fma(c, inexact<T>, -(c * inexact<T>)); }},
+    {"add.rn.{t} %result, %c, {large};", [](T c, T, T) { return c + large<T>; }},
+    {"div.rn.{t} %result, %c, %x;", [](T c, T x, T) { return c / x; }},
 };
 
-const float known[][2] = {{1, 0},     {-1, 0},    {0, 1},         {-0.0f, 1},    {2, -0.0f}, {0, -0.0f},
-                          {-4097, 1}, {-1, 4097}, {1.1f, -0.35f}, {0.5f, -1.1f}, {3, 3},     {3.1415927f, 0}};
+template <typename T>
+constexpr T known[][2] = {{1, 0},       {-1, 0},       {0, 1},        {T(-0.0), 1},       {2, T(-0.0)},
+                          {0, T(-0.0)}, {-root<T>, 1}, {-1, root<T>}, {T(1.1), T(-0.35)}, {T(0.5), T(-1.1)},
+                          {3, 3},       {pi<T>, 0}};
 
-std::string word(float x) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "0f%08X", std::bit_cast<uint32_t>(x));
-  return text;
+std::string word(float x) { return fmt::format("0f{:08X}", std::bit_cast<uint32_t>(x)); }
+std::string word(double x) { return fmt::format("0d{:016X}", std::bit_cast<uint64_t>(x)); }
+
+const char* shuffleOf(float) { return "shfl.sync.idx.b32 %c, %c, %r3, 31, 0xFFFFFFFF;"; }
+const char* shuffleOf(double) {
+  return "mov.b64 {%r4, %r5}, %c; shfl.sync.idx.b32 %r4, %r4, %r3, 31, 0xFFFFFFFF; "
+         "shfl.sync.idx.b32 %r5, %r5, %r3, 31, 0xFFFFFFFF; mov.b64 %c, {%r4, %r5};";
 }
 
-class KnownFactorsPtx : public PtxTest {};
-
-TEST_F(KnownFactorsPtx, GiveWhatTheHostGets) {
-  Buffer in(*device, threads * 8);
-  for (uint32_t i = 0; i < threads; ++i) {
-    in.as<float>()[i * 2] = numbers[i / 2 % std::size(numbers)];
-    in.as<float>()[i * 2 + 1] = numbers[(i / 2 + i / 20) % std::size(numbers)] * 0.7f;
+template <typename T>
+class KnownFactorsPtx : public PtxTest {
+ protected:
+  void SetUp() override {
+    PtxTest::SetUp();
+    if (IsSkipped()) return;
+    in_.emplace(*device, threads * 2 * sizeof(T));
+    for (uint32_t i = 0; i < threads; ++i) {
+      in_->as<T>()[i * 2] = T(numbers[i / 2 % std::size(numbers)]);
+      in_->as<T>()[i * 2 + 1] = T(numbers[(i / 2 + i / 20) % std::size(numbers)]) * T(0.7);
+    }
   }
-  for (const Origin& origin : origins)
-    for (const Operation& operation : operations)
-      for (const auto& [even, odd] : known) {
-        if (isLeftOut(3)) continue;
-        Buffer out(*device, threads * 4);
-        Launch launch;
-        launch.block[0] = threads;
-        launch.add(in.address()).add(out.address());
-        const std::string body =
-            replaced(replaced(origin.text, "{even}", word(even)), "{odd}", word(odd)) + "\n" + operation.text + "\n";
-        runPtx(R"(.version 8.0
+
+  void run(const Origin& origin, const Operation<T>& operation, T even, T odds) {
+    Buffer out(*device, threads * sizeof(T));
+    Launch launch;
+    launch.block[0] = threads;
+    launch.add(in_->address()).add(out.address());
+    std::string text = replaced(R"(.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
-  .reg .b32 %r<6>; .reg .f32 %f<6>; .reg .b64 %rd<6>; .reg .pred %p<4>;
+  .reg .b32 %r<6>; .reg .{t} %c, %x, %z, %other, %result; .reg .b{n} %w<3>; .reg .b64 %rd<6>; .reg .pred %p<4>;
   ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
-  mad.wide.u32 %rd1, %r1, 8, %rd1; mad.wide.u32 %rd2, %r1, 4, %rd2;
+  mad.wide.u32 %rd1, %r1, 2 * {n} / 8, %rd1; mad.wide.u32 %rd2, %r1, {n} / 8, %rd2;
   and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; and.b32 %r3, %r1, 31;
-  ld.global.v2.f32 {%f2, %f4}, [%rd1]; ld.global.u32 %r5, [%rd1+4];
-)" + body + "st.global.f32 [%rd2], %f3;\nret;\n}\n",
-               launch, device->profile());
-        for (uint32_t i = 0; i < threads; ++i) {
-          const float c = origin.isChoice && i % 2 != 0 ? odd : even;
-          const float right = operation.value(c, in.as<float>()[i * 2], in.as<float>()[i * 2 + 1]);
-          const float found = out.as<float>()[i];
-          const bool isSame =
-              std::isnan(right) ? std::isnan(found) : std::bit_cast<uint32_t>(right) == std::bit_cast<uint32_t>(found);
-          EXPECT_TRUE(isSame) << right << " of " << in.as<float>()[i * 2] << " and " << in.as<float>()[i * 2 + 1]
-                              << ", found " << found << "\n"
-                              << body;
-        }
+  ld.global.v2.{t} {%x, %z}, [%rd1]; ld.global.u{n} %w2, [%rd1+{n} / 8];
+{origin}
+{operation}
+st.global.{t} [%rd2], %result;
+ret;
+}
+)",
+                                "{origin}", origin.text);
+    text = replaced(replaced(text, "{operation}", operation.text), "{shuffle}", shuffleOf(T()));
+    const std::pair<const char*, T> constants[] = {
+        {"{even}", even},    {"{odd}", odds},       {"{one}", T(1)},           {"{minus zero}", T(-0.0)},
+        {"{root}", root<T>}, {"{large}", large<T>}, {"{inexact}", inexact<T>}, {"{pi}", pi<T>}};
+    for (const auto& [name, value] : constants) text = replaced(text, name, word(value));
+    const unsigned bits = sizeof(T) * 8;
+    text = replaced(replaced(text, "{t}", fmt::format("f{}", bits)), "{n}", std::to_string(bits));
+    runPtx(text, launch, device->profile());
+    for (uint32_t i = 0; i < threads; ++i) {
+      const T x = in_->template as<T>()[i * 2], z = in_->template as<T>()[i * 2 + 1];
+      const T right = operation.value(origin.isChoice && i % 2 != 0 ? odds : even, x, z);
+      const T found = out.as<T>()[i];
+      const bool isSame =
+          std::isnan(right) ? std::isnan(found) : right == found && std::signbit(right) == std::signbit(found);
+      EXPECT_TRUE(isSame) << right << " of " << x << " and " << z << ", found " << found << "\n" << text;
+      if (!isSame) return;
+    }
+  }
+
+ private:
+  std::optional<Buffer> in_;
+};
+
+using Types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(KnownFactorsPtx, Types);
+
+TYPED_TEST(KnownFactorsPtx, GiveWhatTheHostGets) {
+  for (const Origin& origin : origins)
+    for (const Operation<TypeParam>& operation : operations<TypeParam>)
+      for (const auto& [even, odds] : known<TypeParam>) {
+        if (this->isLeftOut(3)) continue;
+        this->run(origin, operation, even, odds);
       }
 }
 

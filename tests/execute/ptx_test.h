@@ -62,6 +62,7 @@ class PtxTest : public ExecuteTest {
     launch.constantBytes = info.constantBytes;
     launch.usesTextures = info.usesTextures;
     launch.parametersInBuffer = info.parametersInBuffer;
+    launch.carriedWords = info.carriedWords;
     spirv = kernel->spirv;
     run(spirv, launch);
     error = *errors.as<abi::ErrorRecord>();

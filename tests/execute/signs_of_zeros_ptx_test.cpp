@@ -25,8 +25,8 @@ const char* const origins[] = {
     "mov.b{n} %bits, %other; xor.b{n} %bits, %bits, %zero; mov.b{n} %c, %bits; selp.{t} %c, {first}, %c, %p1;",
     "mov.{t} %c, {first}; @%p1 bra A; mov.b{n} %bits, %other; xor.b{n} %bits, %bits, %zero; mov.b{n} %c, %bits; A:",
     "st.local.{t} [%rd4], {second}; @%p1 st.local.{t} [%rd4], {first}; ld.local.{t} %c, [%rd4];",
-    "mov.{t} %c, {second}; mov.u32 %r4, %r2; A: setp.ne.u32 %p3, %r4, 0; @%p3 bra B; mov.{t} %c, {first}; "
-    "add.u32 %r4, %r4, 1; bra A; B:",
+    ("mov.{t} %c, {second}; mov.u32 %r4, %r2; A: setp.ne.u32 %p3, %r4, 0; @%p3 bra B; mov.{t} %c, {first}; "
+     "add.u32 %r4, %r4, 1; bra A; B:"),
     "mov.{t} %c, %other; @!%p1 bra A; st.global.{t} [%rd2], {first}; ld.global.{t} %c, [%rd2]; A:",
     "mov.f32 %c, {first}; @%p1 bra A; mov.f32 %c, %other; shfl.sync.bfly.b32 %c, %c, 0, 31, 0xAAAAAAAA; A:",
 };

@@ -258,6 +258,45 @@ TEST(DotProducts, SoIsOneThatALoopCarries) {
 
 TEST(DotProducts, FactorsOfEachRoundAreNotCommon) { EXPECT_EQ(hiddenInLoop("%8", "%1, %7"), 0u); }
 
+TEST(DotProducts, WhatIsMadeOfHiddenNumbersMayBeOne) {
+  const auto hidden = [](const std::string& factor) {
+    return countOf("= xor", given("  %5 = const i32 100\n  %6 = stof f32 %5\n  %7 = fneg f32 %6\n"
+                                  "  %8 = fma f32 %6, %1, %2 {dot}\n  %9 = fma f32 " +
+                                  factor + ", %2, %8 {dot}\n  store %0, %9 [global]\n"));
+  };
+  EXPECT_EQ(hidden("%7"), 2u);  // and the number itself
+  EXPECT_EQ(hidden("%2"), 1u);
+}
+
+TEST(DotProducts, ANumberOfAnEarlierRoundMayBeOne) {
+  const auto hidden = [](const std::string& earlier) {
+    return countOf("= xor", given(R"(  %20 = flt bool %1, %2
+  %22 = const i64 256
+  br b1
+b1:
+  %5 = phi f32 [%1, b0], [%8, b2]
+  %7 = phi f32 [%2, b0], [%10, b2]
+  loop b3 continue b2
+  br b4
+b4:
+  %8 = load f32 %22 [global volatile]
+  %9 = fma f32 %8, %1, %7 {dot}
+  %10 = fma f32 )" + earlier + R"(, %2, %9 {dot}
+  merge b5
+  br %20, b5, b6
+b6:
+  br b3
+b5:
+  br b2
+b2:
+  br b1
+b3:
+  store %90, %10 [global]
+)"));
+  };
+  EXPECT_EQ(hidden("%5"), 2u);
+}
+
 TEST(DotProducts, ChoicesMayBeTheCommonFactor) {
   const auto hidden = [](const std::string& factor) {
     return countOf("= xor", given("  %5 = flt bool %1, %2\n  %6 = fadd f32 %1, %2\n  %7 = fsub f32 %1, %2\n"

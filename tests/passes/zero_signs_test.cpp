@@ -41,6 +41,16 @@ TEST(ZeroSigns, NegativeZerosThatAreStored) {
   EXPECT_FALSE(hides("  store %90, %4 [global]\n  %10 = load f32 %90 [global]\n"));
 }
 
+TEST(ZeroSigns, NegativeZerosInVectorsAndWords) {
+  EXPECT_TRUE(hides("  %7 = vec <2 x f32> %5, %1\n  store %90, %7 [global]\n  %10 = load f32 %90 [global]\n"));
+  EXPECT_TRUE(hides("  %7 = const i64 0x3f80000080000000\n  store %90, %7 [global]\n  %10 = load f32 %90 [global]\n"));
+}
+
+// The same bits are another constant as an integer: what is verified here.
+TEST(ZeroSigns, OfBothTypes) {
+  EXPECT_TRUE(hides("  %7 = const i32 0x80000000\n  store %90, %7 [global]\n  %10 = select f32 %3, %5, %1\n"));
+}
+
 TEST(ZeroSigns, OthersStay) {
   EXPECT_FALSE(hides("  %10 = fabs f32 %1\n"));
   EXPECT_FALSE(hides("  %7 = fmin f32 %1, %6\n  %10 = fabs f32 %7\n"));

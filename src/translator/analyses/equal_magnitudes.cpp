@@ -34,6 +34,7 @@ bool isWord(ir::Type type) { return !type.isVector() && type.isInt() && type.bit
 
 EqualMagnitudes::EqualMagnitudes(const ir::Function& function, const KnownValues& known)
     : known_(known), names_(function.instructionIdBound()), wholes_(function.instructionIdBound()) {
+  nameWhatIsInNoBlock(function);
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions) {
       if (i->op == Op::Store) {
@@ -43,6 +44,17 @@ EqualMagnitudes::EqualMagnitudes(const ir::Function& function, const KnownValues
         wholes_[i->id] = wholeOf(*i);
       }
     }
+}
+
+// What passes have hidden, and not inserted yet.
+void EqualMagnitudes::nameWhatIsInNoBlock(const ir::Function& function) {
+  std::vector<bool> isInBlock(names_.size());
+  for (const ir::Block* block : function.blocks)
+    for (const Instruction* i : block->instructions) isInBlock[i->id] = true;
+  for (const ir::Block* block : function.blocks)
+    for (const Instruction* i : block->instructions)
+      for (const Instruction* operand : i->operands)
+        if (!isInBlock[operand->id] && names_[operand->id] == 0) names_[operand->id] = wholes_[operand->id] = next_++;
 }
 
 uint32_t EqualMagnitudes::nameOfKey(Key key) {

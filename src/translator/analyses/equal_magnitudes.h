@@ -21,8 +21,7 @@ class EqualMagnitudes {
 
   // What passes have hidden since then is like nothing else.
   uint64_t name(const ir::Instruction* value) const {
-    const bool isNamed = value->id < names_.size() && names_[value->id] != 0;
-    return isNamed ? names_[value->id] : uint64_t(value->id) << 32;
+    return value->id < names_.size() ? names_[value->id] : uint64_t(value->id) << 32;
   }
 
  private:
@@ -33,6 +32,7 @@ class EqualMagnitudes {
     std::map<uint32_t, uint64_t> parts;
   };
 
+  void nameWhatIsInNoBlock(const ir::Function& function);
   uint32_t nameOf(const ir::Instruction& i);
   uint32_t nameOfChoice(const ir::Instruction& i, size_t first);
   uint32_t nameOfLoad(const ir::Instruction& i);

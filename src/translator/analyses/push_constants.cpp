@@ -24,7 +24,8 @@ bool parametersInBuffer(const ir::Program& program, const TargetProfile& profile
 
 unsigned roomForWords(const ir::Program& program, const TargetProfile& profile) {
   const uint32_t taken = parametersInBuffer(program, profile) ? uint32_t{sizeof(uint64_t)} : program.carriedOffset();
-  return (profile.maxPushConstants - abi::parameterOffset - taken) / sizeof(uint32_t);
+  const uint32_t first = abi::parameterOffset + taken;
+  return first < profile.maxPushConstants ? (profile.maxPushConstants - first) / sizeof(uint32_t) : 0;
 }
 
 }  // namespace mulciber::analyses

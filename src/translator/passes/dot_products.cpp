@@ -20,17 +20,6 @@ using ir::Op;
 
 constexpr uint64_t negativeZero = 0x8000'0000, two = 0x4000'0000;
 
-// The driver resolves choices that it knows, and loops that do not run or that it unrolls. A constant that stands
-// hidden where the function begins costs less than a hidden choice, which costs an operation for each.
-void hideChoicesOf(ir::Function& function, HiddenValues& hidden) {
-  for (ir::Block* block : function.blocks)
-    for (Instruction* i : block->instructions) {
-      if (i->type != ir::F32 || (i->op != Op::Phi && i->op != Op::Select)) continue;
-      for (Instruction*& operand : i->operands)
-        if (operand->isConstant() && operand->type == ir::F32) operand = hidden.constant(ir::F32, operand->payload);
-    }
-}
-
 bool isProduct(const Instruction& i) {
   const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1];
   return i.type == ir::F32 && (i.fp.isDot || i.op == Op::FMul || doubles);
@@ -55,16 +44,26 @@ std::vector<bool> partsOfProducts(const ir::Function& function) {
   return isPart;
 }
 
+// The driver resolves choices that it knows, and loops that do not run or that it unrolls. A constant that stands
+// hidden where the function begins costs less than a hidden choice, which costs an operation for each.
+void hideChoices(ir::Function& function, const std::vector<bool>& isPart, HiddenValues& hidden) {
+  for (ir::Block* block : function.blocks)
+    for (Instruction* i : block->instructions) {
+      if (!isPart[i->id] || (i->op != Op::Phi && i->op != Op::Select)) continue;
+      for (Instruction*& operand : i->operands)
+        if (operand->isConstant() && operand->type == ir::F32) operand = hidden.constant(ir::F32, operand->payload);
+    }
+}
+
 // What the driver may know comes of integers, of other lanes, of memory, or of comparisons that say it. Hidden there,
 // it costs one operation for all the products that are made of it. Comparisons take it as it was, or they would tell
 // again.
-void hideSources(ir::Function& function, HiddenValues& hidden) {
+void hideSources(ir::Function& function, const std::vector<bool>& isPart, HiddenValues& hidden) {
   constexpr unsigned firstVersion = 1 << 15;  // of others than those that hide factors
   const analyses::KnownValues known(function, analyses::KnownValues::Count::Numbers);
   const auto isKnown = [&](const Instruction* i) {
     return i->type == ir::F32 && !i->isConstant() && known.mayBeKnown(i);
   };
-  const std::vector<bool> isPart = partsOfProducts(function);
   std::unordered_map<const Instruction*, Instruction*> copies;
   for (const ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions)
@@ -83,7 +82,7 @@ class Dots {
   Dots(ir::Function& function, HiddenValues& hidden)
       : known_(function, analyses::KnownValues::Count::Numbers),
         equal_(function, known_),
-        shared_(function, equal_),
+        shared_(function, equal_, hidden),
         hidden_(hidden) {}
 
   void visit(Instruction& i) {
@@ -137,8 +136,9 @@ bool hasDots(const ir::Function& function) {
 }
 
 void makeAllDots(ir::Function& function, HiddenValues& hidden) {
-  hideChoicesOf(function, hidden);
-  hideSources(function, hidden);
+  const std::vector<bool> isPart = partsOfProducts(function);
+  hideChoices(function, isPart, hidden);
+  hideSources(function, isPart, hidden);
   Dots dots(function, hidden);
   for (ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) dots.visit(*i);
@@ -157,9 +157,7 @@ bool giveAsDotProducts(ir::Function& function) {
 bool DotProducts::run(ir::Function& function, PassContext& context) {
   if (!hasDots(function)) return false;
   HiddenValues hidden(function);
-  // Only the kernel itself reads what a launch carries.
-  if (&function == context.program.functions.front().get())
-    hidden.carryWords(context.program, analyses::roomForWords(context.program, context.profile));
+  hidden.carryWords(context.program, analyses::roomForWords(context.program, context.profile));
   makeAllDots(function, hidden);
   return true;
 }

@@ -4,9 +4,9 @@
 // To that driver a dot product is a product and a sum, which it fuses unless it can do better: it shares a product that
 // it finds elsewhere too, moves it out of a loop, or computes it beforehand. Then it is rounded twice. Its machine code
 // says whether that has happened (runtime/vk/machine_code.h), if a product alone is always one that was taken apart. So
-// products of the kernel become dot products too, with a hidden negative zero, and constants are hidden: of known
-// numbers drivers compute products by themselves, and no trace is left. What would be taken apart for certain is hidden
-// as well.
+// products of the kernel become dot products too, with a hidden negative zero, and constants are carried by launches or
+// hidden: of known numbers drivers compute products by themselves, and no trace is left. What would be taken apart for
+// certain is hidden as well.
 #pragma once
 
 #include "translator/passes/pass.h"

@@ -59,13 +59,19 @@ Instruction* HiddenValues::carriedWord(ir::Type type, uint32_t word) {
 }
 
 Instruction* HiddenValues::constant(ir::Type type, uint64_t bits) {
-  Instruction*& found = constants_[{type.bits, bits}];
+  Instruction*& found = constants_[{type.isFloat(), type.bits, bits}];
   if (found) return found;
   if (type.bits == 32 && !type.isVector() && program_ && program_->carriedWords.size() < room_)
-    return found = carriedWord(type, static_cast<uint32_t>(bits));
+    found = carriedWord(type, static_cast<uint32_t>(bits));
+  else found = hiddenConstant(type, bits);
+  constantIds_.insert(found->id);
+  return found;
+}
+
+Instruction* HiddenValues::hiddenConstant(ir::Type type, uint64_t bits) {
   Instruction* mask = zero(0, maskType(type).bits);
   ir::Builder b(function_, &head_);
-  return found = flip(b, b.constant(type, bits), mask);
+  return flip(b, b.constant(type, bits), mask);
 }
 
 Instruction* HiddenValues::hide(ir::Builder& b, Instruction* value, unsigned version) {

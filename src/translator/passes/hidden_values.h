@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "translator/ir/builder.h"
@@ -33,6 +35,7 @@ class HiddenValues {
   // begins.
   ir::Instruction* zero(unsigned version, unsigned bits);
   ir::Instruction* constant(ir::Type type, uint64_t bits);
+  bool isConstant(const ir::Instruction* value) const { return constantIds_.contains(value->id); }
 
   ir::Builder after(const ir::Instruction* value) { return insertions_.after(value); }
   bool apply();  // whether there was anything to hide
@@ -41,6 +44,7 @@ class HiddenValues {
   static constexpr uint32_t mostVersions = 1 << 16;
   ir::Instruction* zero(unsigned version);
   ir::Instruction* carriedWord(ir::Type type, uint32_t word);
+  ir::Instruction* hiddenConstant(ir::Type type, uint64_t bits);
 
   ir::Function& function_;
   Insertions insertions_;
@@ -48,11 +52,12 @@ class HiddenValues {
   ir::Instruction* first_ = nullptr;
   ir::Program* program_ = nullptr;  // that has words carried
   unsigned room_ = 0;
-  uint32_t number_ = 0;                                                  // among those of the function
-  std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;      // by version and bits
-  std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;     // by id and version
-  std::map<uint32_t, ir::Instruction*> originals_;                       // of copies, by id
-  std::map<std::pair<unsigned, uint64_t>, ir::Instruction*> constants_;  // by bits and value
+  uint32_t number_ = 0;                                                         // among those of the function
+  std::map<std::pair<unsigned, unsigned>, ir::Instruction*> zeros_;             // by version and bits
+  std::map<std::pair<uint32_t, unsigned>, ir::Instruction*> copies_;            // by id and version
+  std::map<uint32_t, ir::Instruction*> originals_;                              // of copies, by id
+  std::map<std::tuple<bool, unsigned, uint64_t>, ir::Instruction*> constants_;  // by type and value
+  std::unordered_set<uint32_t> constantIds_;
 };
 
 }  // namespace mulciber::passes

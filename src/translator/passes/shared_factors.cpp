@@ -19,7 +19,8 @@ bool isProduct(const Instruction& i) { return i.fp.isDot || (i.op == Op::FMul &&
 
 }  // namespace
 
-SharedFactors::SharedFactors(const ir::Function& function, const analyses::EqualMagnitudes& equal)
+SharedFactors::SharedFactors(const ir::Function& function, const analyses::EqualMagnitudes& equal,
+                             const HiddenValues& hidden)
     : equal_(equal), homes_(function.instructionIdBound()) {
   for (const ir::Block* block : function.blocks) {
     const auto number = static_cast<uint32_t>(numbers_.size());
@@ -31,43 +32,55 @@ SharedFactors::SharedFactors(const ir::Function& function, const analyses::Equal
   }
   for (const ir::Block* block : function.blocks)
     for (const Instruction* i : block->instructions)
-      if (i->type == ir::F32 && (i->op == Op::Phi || i->op == Op::Select)) unite(*i);
+      if (i->type == ir::F32 && (i->op == Op::Phi || i->op == Op::Select)) unite(*i, hidden);
+  for (auto& [name, choice] : choices_) choice = rootOf(choice);
 }
 
-uint64_t SharedFactors::choiceOf(const Instruction* value) const {
-  uint64_t name = equal_.name(value);
-  for (auto found = choices_.find(name); found != choices_.end(); found = choices_.find(name)) name = found->second;
+uint64_t SharedFactors::rootOf(uint64_t name) {
+  for (auto found = choices_.find(name); found != choices_.end(); found = choices_.find(name)) {
+    const auto next = choices_.find(found->second);
+    if (next != choices_.end()) found->second = next->second;  // the next search is shorter
+    name = found->second;
+  }
   return name;
 }
 
-void SharedFactors::unite(const Instruction& choice) {
+void SharedFactors::unite(const Instruction& choice, const HiddenValues& hidden) {
   for (size_t n = choice.op == Op::Select ? 1 : 0; n < choice.operands.size(); ++n) {
     const Instruction* chosen = choice.operands[n];
-    if (chosen->isConstant() || chosen->op == Op::Undef || !first_.contains(equal_.name(chosen))) continue;
-    const uint64_t name = choiceOf(&choice), other = choiceOf(chosen);
+    if (chosen->isConstant() || chosen->op == Op::Undef || hidden.isConstant(chosen)) continue;
+    const uint64_t name = rootOf(equal_.name(&choice)), other = rootOf(equal_.name(chosen));
     if (name != other) choices_[other] = name;
   }
 }
 
+SharedFactors::Factor SharedFactors::factor(const Instruction* value) const {
+  const uint64_t name = equal_.name(value);
+  const auto found = choices_.find(name);
+  return {name, found == choices_.end() ? name : found->second};
+}
+
 bool SharedFactors::has(const Instruction& multiplyAdd) const {
+  const Factor factors[] = {factor(multiplyAdd.operands[0]), factor(multiplyAdd.operands[1])};
   std::vector<Part> parts{{multiplyAdd.operands[2], noLoop}};
   for (size_t n = 0; n < parts.size(); ++n) {
     if (parts.size() > mostParts) return true;
     const Instruction& value = *withoutSign(parts[n].value);
     const uint32_t loop = parts[n].loop;
-    if (isProduct(value) && isShared(multiplyAdd, value, loop)) return true;
+    if (isProduct(value) && isShared(factors, value, loop)) return true;
     addParts(value, loop, parts);
   }
   return false;
 }
 
-bool SharedFactors::isShared(const Instruction& multiplyAdd, const Instruction& product, uint32_t loop) const {
-  for (const size_t other : {0, 1}) {
-    const Instruction* factor = product.operands[other];
-    const auto first = first_.find(equal_.name(factor));
-    if (loop != noLoop && first != first_.end() && first->second >= loop) continue;
-    const uint64_t choice = choiceOf(factor);
-    if (choice == choiceOf(multiplyAdd.operands[0]) || choice == choiceOf(multiplyAdd.operands[1])) return true;
+// What is made in a loop is another number in each round. But what a phi gives it may be one of an earlier round.
+bool SharedFactors::isShared(const Factor (&factors)[2], const Instruction& product, uint32_t loop) const {
+  for (const size_t n : {0, 1}) {
+    const Factor other = factor(product.operands[n]);
+    const auto first = first_.find(other.name);
+    const bool changes = loop != noLoop && first != first_.end() && first->second >= loop;
+    for (const Factor& own : factors)
+      if (own.choice == other.choice && !(changes && own.name == other.name)) return true;
   }
   return false;
 }

@@ -12,13 +12,15 @@
 
 #include "translator/analyses/equal_magnitudes.h"
 #include "translator/ir/ir.h"
+#include "translator/passes/hidden_values.h"
 
 namespace mulciber::passes {
 
 class SharedFactors {
  public:
-  // `equal` has to live as long as this.
-  SharedFactors(const ir::Function& function, const analyses::EqualMagnitudes& equal);
+  // `equal` has to live as long as this. Constants that are hidden or carried belong to many choices, which are not the
+  // same for that.
+  SharedFactors(const ir::Function& function, const analyses::EqualMagnitudes& equal, const HiddenValues& hidden);
 
   // Of the function as it is now: what is hidden in the meantime belongs to no sum.
   bool has(const ir::Instruction& multiplyAdd) const;
@@ -32,9 +34,13 @@ class SharedFactors {
   };
   static constexpr uint32_t noLoop = UINT32_MAX;
 
-  uint64_t choiceOf(const ir::Instruction* value) const;
-  void unite(const ir::Instruction& choice);
-  bool isShared(const ir::Instruction& multiplyAdd, const ir::Instruction& product, uint32_t loop) const;
+  struct Factor {
+    uint64_t name, choice;
+  };
+  Factor factor(const ir::Instruction* value) const;
+  uint64_t rootOf(uint64_t name);
+  void unite(const ir::Instruction& choice, const HiddenValues& hidden);
+  bool isShared(const Factor (&factors)[2], const ir::Instruction& product, uint32_t loop) const;
   void addParts(const ir::Instruction& value, uint32_t loop, std::vector<Part>& parts) const;
 
   const analyses::EqualMagnitudes& equal_;

@@ -19,10 +19,13 @@ bool isNegativeZero(const Instruction& value) {
   return value.isConstant() && value.type.isFloat() && !value.type.isVector() && value.payload == signBit(value.type);
 }
 
-// What is stored may be loaded as another type, and drivers put one in place of the other.
+// What is stored may be loaded as another type, or half of it, and drivers put one in place of the other.
 bool isStoredNegativeZero(const Instruction& value) {
   const ir::Type type = value.type;
-  return value.isConstant() && !type.isVector() && type.bits >= 16 && value.payload == uint64_t(1) << (type.bits - 1);
+  if (!value.isConstant() || type.isVector() || type.bits < 16) return false;
+  constexpr uint64_t word = 0x8000'0000;
+  const bool hasHalf = type.bits == 64 && (value.payload >> 32 == word || (value.payload & UINT32_MAX) == word);
+  return hasHalf || value.payload == uint64_t(1) << (type.bits - 1);
 }
 
 // Numbers of which drivers may find that none is above or none below zero, and then take -0 for 0.
@@ -94,8 +97,9 @@ bool keepZeroSigns(ir::Function& function) {
         if (!signs) signs.emplace(function);
         if (signs->has(i->operands[0])) i->operands[0] = hidden.hide(i->operands[0]);
       }
-      if (i->op == Op::Store && isStoredNegativeZero(*i->operands[1]))
-        i->operands[1] = hidden.constant(i->operands[1]->type, i->operands[1]->payload);
+      if (i->op == Op::Store || i->op == Op::VecBuild)  // which is stored as a vector
+        for (Instruction*& stored : i->operands)
+          if (isStoredNegativeZero(*stored)) stored = hidden.constant(stored->type, stored->payload);
       if (i->op != Op::Select && i->op != Op::Phi) continue;
       for (Instruction*& choice : i->operands)
         if (isNegativeZero(*choice)) choice = hidden.constant(choice->type, choice->payload);
