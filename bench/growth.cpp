@@ -1,7 +1,8 @@
 // How the work of the translator and of the driver's compiler grows with kernels of each shape
 // (tests/support/kernel_shapes.h): processor time, memory and size at growing counts, a line each.
 //
-//   bench_growth [--translate] [SHAPE [COUNT...]]     --translate: without the driver
+//   bench_growth [--translate | --nvidia] [SHAPE [COUNT...]]     --translate: without the driver, for lavapipe
+//                                                                --nvidia: without the driver, for NVIDIA's
 //   bench_growth --shapes                             their names and usual counts
 //
 // MESA_SHADER_CACHE_DISABLE=1 keeps Mesa from reusing what it compiled before.
@@ -73,13 +74,14 @@ bool compile(vk::Device& device, const Kernel& kernel) {
 }
 
 // In a process of its own, so that its memory is its own: prints one line.
-void measure(const test::KernelShape& shape, unsigned count, bool withDriver) {
+void measure(const test::KernelShape& shape, unsigned count, const TargetProfile& profile, bool withDriver) {
   const std::string text = shape.text(count);
   const double begin = processorSeconds();
   Diagnostics diagnostics;
   const ModulePtr module = parseModule(text, "k.ptx", diagnostics);
-  const auto profile = *builtinProfile("lavapipe");
-  const auto kernel = module ? translate(*module, "k", profile, {}, diagnostics) : std::nullopt;
+  TranslateOptions options;
+  options.dotProducts = true;  // as the runtime has it
+  const auto kernel = module ? translate(*module, "k", profile, options, diagnostics) : std::nullopt;
   const double translated = processorSeconds();
   if (!kernel) {
     std::printf("%-16s %7u  refused: %s\n", shape.name.data(), count, diagnostics.toString().substr(0, 200).c_str());
@@ -109,7 +111,9 @@ int main(int count, char** arguments) {
     for (const test::KernelShape& shape : test::kernelShapes()) std::printf("%s %u\n", shape.name.data(), shape.count);
     return 0;
   }
-  const bool withDriver = std::erase(words, "--translate") == 0;
+  const bool forNvidia = std::erase(words, "--nvidia") != 0;
+  const bool withDriver = std::erase(words, "--translate") == 0 && !forNvidia;
+  const TargetProfile profile = *builtinProfile(forNvidia ? "nvidia" : "lavapipe");
   std::vector<unsigned> counts;
   for (size_t i = 1; i < words.size(); ++i) counts.push_back(static_cast<unsigned>(std::stoul(words[i])));
   std::printf("%-16s %7s %11s %11s %13s%s\n", "shape", "count", "translator", "memory", "SPIR-V",
@@ -122,7 +126,7 @@ int main(int count, char** arguments) {
       std::fflush(stdout);
       const pid_t child = fork();
       if (child == 0) {
-        measure(shape, size, withDriver);
+        measure(shape, size, profile, withDriver);
         std::fflush(stdout);
         _exit(0);
       }

@@ -123,12 +123,14 @@ def check_growth(programs):
     right = True
     for line in run(programs / "bench_growth", "--shapes").splitlines():
         shape, count = line.rsplit(" ", 1)
-        small, large = (executed_by_child(programs / "bench_growth", "--translate", shape, int(count) * factor // 2)
-                        for factor in (1, 4))
-        print(f"{shape}: {small / 1e6:.0f} and {large / 1e6:.0f} million instructions, {large / small:.2f} times")
-        if large > GROWTH * small:
-            print(f"wrong: {shape}: more than {GROWTH} times")
-            right = False
+        for target in ("--translate", "--nvidia"):
+            small, large = (executed_by_child(programs / "bench_growth", target, shape, int(count) * factor // 2)
+                            for factor in (1, 4))
+            name = shape if target == "--translate" else f"{shape}, for NVIDIA"
+            print(f"{name}: {small / 1e6:.0f} and {large / 1e6:.0f} million instructions, {large / small:.2f} times")
+            if large > GROWTH * small:
+                print(f"wrong: {name}: more than {GROWTH} times")
+                right = False
     return right
 
 

@@ -33,6 +33,18 @@ std::string straightLine(unsigned count) {
   }));
 }
 
+// Sums of products whose factors are chosen between sums.
+std::string chosenSums(unsigned count) {
+  const auto sum = [](unsigned i) {
+    return fmt::format(
+        "setp.gt.u32 %p1, %r1, {};\nfma.rn.f32 %f2, %f1, 0f{:08X}, %f2;\n"
+        "fma.rn.f32 %f3, %f2, %f1, %f3;\n@%p1 mov.f32 %f1, %f3;\n",
+        i, 0x3F000000 + 77 * i);
+  };
+  return kernel("mov.f32 %f2, %f1;\nmov.f32 %f3, %f1;\n" + repeat(count, sum) +
+                "add.rn.f32 %f1, %f1, %f3;\ncvt.rzi.u32.f32 %r1, %f1;\n");
+}
+
 std::string diamonds(unsigned count) {
   return kernel(repeat(count, [](unsigned i) {
     return fmt::format(
@@ -202,13 +214,11 @@ std::string waits(unsigned count) {
 }
 
 constexpr KernelShape shapes[] = {
-    {"straight line", straightLine, 2000}, {"diamonds", diamonds, 1000},
-    {"early exits", earlyExits, 1000},     {"call chain", callChain, 1000},
-    {"call tree", callTree, 1000},         {"doubling calls", doublingCalls, 8},
-    {"nested loops", nestedLoops, 50},     {"loops", loops, 250},
-    {"switch cases", switchCases, 2000},   {"barriers", barriers, 1000},
-    {"local arrays", localArrays, 1000},   {"irreducible", irreducible, 500},
-    {"volatile calls", volatileCalls, 30}, {"waits", waits, 60},
+    {"straight line", straightLine, 2000}, {"chosen sums", chosenSums, 1000},     {"diamonds", diamonds, 1000},
+    {"early exits", earlyExits, 1000},     {"call chain", callChain, 1000},       {"call tree", callTree, 1000},
+    {"doubling calls", doublingCalls, 8},  {"nested loops", nestedLoops, 50},     {"loops", loops, 250},
+    {"switch cases", switchCases, 2000},   {"barriers", barriers, 1000},          {"local arrays", localArrays, 1000},
+    {"irreducible", irreducible, 500},     {"volatile calls", volatileCalls, 30}, {"waits", waits, 60},
 };
 
 }  // namespace
