@@ -2,12 +2,9 @@
 // by a branch or with one that is computed, constants that lanes exchange, and constants that remain when integers are
 // simplified. The other operands are zeros, infinities and NaNs, which show a wrong simplification, and numbers whose
 // product must not be rounded before it is added.
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "execute/ptx_test.h"
 #include "execute/text.h"
@@ -83,9 +80,6 @@ constexpr T known[][2] = {{1, 0},       {-1, 0},       {0, 1},        {T(-0.0), 
                           {0, T(-0.0)}, {-root<T>, 1}, {-1, root<T>}, {T(1.1), T(-0.35)}, {T(0.5), T(-1.1)},
                           {3, 3},       {pi<T>, 0}};
 
-std::string word(float x) { return fmt::format("0f{:08X}", std::bit_cast<uint32_t>(x)); }
-std::string word(double x) { return fmt::format("0d{:016X}", std::bit_cast<uint64_t>(x)); }
-
 const char* shuffleOf(float) { return "shfl.sync.idx.b32 %c, %c, %r3, 31, 0xFFFFFFFF;"; }
 const char* shuffleOf(double) {
   return "mov.b64 {%r4, %r5}, %c; shfl.sync.idx.b32 %r4, %r4, %r3, 31, 0xFFFFFFFF; "
@@ -132,8 +126,7 @@ ret;
         {"{even}", even},    {"{odd}", odds},       {"{one}", T(1)},           {"{minus zero}", T(-0.0)},
         {"{root}", root<T>}, {"{large}", large<T>}, {"{inexact}", inexact<T>}, {"{pi}", pi<T>}};
     for (const auto& [name, value] : constants) text = replaced(text, name, word(value));
-    const unsigned bits = sizeof(T) * 8;
-    text = replaced(replaced(text, "{t}", fmt::format("f{}", bits)), "{n}", std::to_string(bits));
+    text = ofType<T>(text);
     runPtx(text, launch, device->profile());
     for (uint32_t i = 0; i < threads; ++i) {
       const T x = in_->template as<T>()[i * 2], z = in_->template as<T>()[i * 2 + 1];

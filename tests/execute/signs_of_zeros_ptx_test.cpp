@@ -1,10 +1,7 @@
 // Signs of zeros that a device's compiler may know: constants, choices with a constant, and constants in memory, whose
 // sign is changed, dropped or looked at, also where a branch tells which of two the number is.
-#include <bit>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "execute/ptx_test.h"
 #include "execute/text.h"
@@ -85,9 +82,6 @@ const Operation<T> operations[] = {
 
 const double pairs[][2] = {{-0.0, 1}, {1, -0.0}, {-0.0, 0}, {0, 1}, {0, -1}, {-0.0, -0.0}, {-0.0, 3.5}};
 
-std::string word(float x) { return fmt::format("0f{:08X}", std::bit_cast<uint32_t>(x)); }
-std::string word(double x) { return fmt::format("0d{:016X}", std::bit_cast<uint64_t>(x)); }
-
 template <typename T>
 class SignsOfZerosPtx : public PtxTest {
  protected:
@@ -125,7 +119,7 @@ ret;
 }
 )",
                                 "{body}", body);
-    text = replaced(replaced(text, "{t}", fmt::format("f{}", bits)), "{n}", std::to_string(bits));
+    text = ofType<T>(text);
     text = replaced(replaced(text, "{first}", word(first)), "{second}", word(second));
     text = replaced(replaced(text, "{zero}", word(T(0))), "{minus zero}", word(T(-0.0)));
     text = replaced(replaced(text, "{minus one}", word(T(-1))), "{quarter}", word(T(0.25)));

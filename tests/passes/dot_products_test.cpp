@@ -223,54 +223,10 @@ TEST(DotProducts, ASumWithACommonFactorIsHidden) {
   EXPECT_EQ(chain("%6, %6"), 0u);
 }
 
-// A sum that a loop carries, of products with a factor: the driver would take it out of two rounds.
-size_t hiddenInLoop(const std::string& factor, const std::string& sum) {
+// What is hidden in a loop that carries a sum, %7, and the number of the round before, %5. %8 is another number in each
+// round.
+size_t hiddenInLoop(const std::string& body) {
   return countOf("= xor", given(R"(  %20 = flt bool %1, %2
-  %22 = const i64 256
-  br b1
-b1:
-  %7 = phi f32 [%1, b0], [%10, b2]
-  loop b3 continue b2
-  br b4
-b4:
-  %8 = load f32 %22 [global volatile]
-  %9 = select f32 %20, )" + sum +
-                                R"(
-  %10 = fma f32 )" + factor + R"(, %8, %9 {dot}
-  merge b5
-  br %20, b5, b6
-b6:
-  br b3
-b5:
-  br b2
-b2:
-  br b1
-b3:
-  store %90, %10 [global]
-)"));
-}
-
-TEST(DotProducts, SoIsOneThatALoopCarries) {
-  EXPECT_EQ(hiddenInLoop("%2", "%7, %1"), 1u);
-  EXPECT_EQ(hiddenInLoop("%2", "%1, %7"), 1u);
-  EXPECT_EQ(hiddenInLoop("%2", "%1, %2"), 0u);
-}
-
-TEST(DotProducts, FactorsOfEachRoundAreNotCommon) { EXPECT_EQ(hiddenInLoop("%8", "%1, %7"), 0u); }
-
-TEST(DotProducts, WhatIsMadeOfHiddenNumbersMayBeOne) {
-  const auto hidden = [](const std::string& factor) {
-    return countOf("= xor", given("  %5 = const i32 100\n  %6 = stof f32 %5\n  %7 = fneg f32 %6\n"
-                                  "  %8 = fma f32 %6, %1, %2 {dot}\n  %9 = fma f32 " +
-                                  factor + ", %2, %8 {dot}\n  store %0, %9 [global]\n"));
-  };
-  EXPECT_EQ(hidden("%7"), 2u);  // and the number itself
-  EXPECT_EQ(hidden("%2"), 1u);
-}
-
-TEST(DotProducts, ANumberOfAnEarlierRoundMayBeOne) {
-  const auto hidden = [](const std::string& earlier) {
-    return countOf("= xor", given(R"(  %20 = flt bool %1, %2
   %22 = const i64 256
   br b1
 b1:
@@ -280,9 +236,7 @@ b1:
   br b4
 b4:
   %8 = load f32 %22 [global volatile]
-  %9 = fma f32 %8, %1, %7 {dot}
-  %10 = fma f32 )" + earlier + R"(, %2, %9 {dot}
-  merge b5
+)" + body + R"(  merge b5
   br %20, b5, b6
 b6:
   br b3
@@ -293,8 +247,33 @@ b2:
 b3:
   store %90, %10 [global]
 )"));
+}
+
+// The driver would take a common factor out of two rounds.
+TEST(DotProducts, SoIsOneThatALoopCarries) {
+  const auto hidden = [](const std::string& sum) {
+    return hiddenInLoop("  %9 = select f32 %20, " + sum + "\n  %10 = fma f32 %2, %8, %9 {dot}\n");
   };
-  EXPECT_EQ(hidden("%5"), 2u);
+  EXPECT_EQ(hidden("%7, %1"), 1u);
+  EXPECT_EQ(hidden("%1, %7"), 1u);
+  EXPECT_EQ(hidden("%1, %2"), 0u);
+}
+
+TEST(DotProducts, FactorsOfEachRoundAreNotCommon) { EXPECT_EQ(hiddenInLoop("  %10 = fma f32 %8, %8, %7 {dot}\n"), 0u); }
+
+TEST(DotProducts, ANumberOfAnEarlierRoundMayBeOne) {
+  EXPECT_EQ(hiddenInLoop("  %9 = fma f32 %8, %1, %7 {dot}\n  %10 = fma f32 %5, %2, %9 {dot}\n"), 2u);
+  EXPECT_EQ(hiddenInLoop("  %9 = fma f32 %8, %8, %7 {dot}\n  %10 = fadd f32 %9, %5\n"), 0u);
+}
+
+TEST(DotProducts, WhatIsMadeOfHiddenNumbersMayBeOne) {
+  const auto hidden = [](const std::string& factor) {
+    return countOf("= xor", given("  %5 = const i32 100\n  %6 = stof f32 %5\n  %7 = fneg f32 %6\n"
+                                  "  %8 = fma f32 %6, %1, %2 {dot}\n  %9 = fma f32 " +
+                                  factor + ", %2, %8 {dot}\n  store %0, %9 [global]\n"));
+  };
+  EXPECT_EQ(hidden("%7"), 2u);  // and the number itself
+  EXPECT_EQ(hidden("%2"), 1u);
 }
 
 TEST(DotProducts, ChoicesMayBeTheCommonFactor) {

@@ -20,11 +20,6 @@ using ir::Op;
 
 constexpr uint64_t negativeZero = 0x8000'0000, two = 0x4000'0000;
 
-bool isProduct(const Instruction& i) {
-  const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1];
-  return i.type == ir::F32 && (i.fp.isDot || i.op == Op::FMul || doubles);
-}
-
 // The floats that products and multiply-adds are made of, by instruction id.
 std::vector<bool> partsOfProducts(const ir::Function& function) {
   std::vector<bool> isPart(function.instructionIdBound());
@@ -86,17 +81,14 @@ class Dots {
         hidden_(hidden) {}
 
   void visit(Instruction& i) {
-    if (i.type != ir::F32) return;
-    // In machine code, a number and itself may also be twice the number, where the driver knows a factor.
-    const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1] && !i.operands[0]->isConstant();
-    if (doubles || i.op == Op::FMul) {
-      if (doubles) i.operands[1] = hidden_.constant(ir::F32, two);
+    if (!isProduct(i)) return;
+    if (!i.fp.isDot) {
+      if (i.op == Op::FAdd) i.operands[1] = hidden_.constant(ir::F32, two);
       i.op = Op::Fma;
       i.fp.isDot = true;
       i.operands.push_back(hidden_.constant(ir::F32, negativeZero));
       products_.insert(equal_.name(&i));
     }
-    if (!i.fp.isDot) return;
     hideFactors(i.operands[0], i.operands[1]);
     // Of x * y - (x * y - 0) the driver makes 0, if it finds both products to be the same.
     if (products_.contains(equal_.name(i.operands[2]))) i.operands[2] = hidden_.hide(i.operands[2]);
@@ -135,7 +127,8 @@ bool hasDots(const ir::Function& function) {
                              [&](const ir::Block* block) { return std::ranges::any_of(block->instructions, isDot); });
 }
 
-void makeAllDots(ir::Function& function, HiddenValues& hidden) {
+bool makeAllDots(ir::Function& function, HiddenValues& hidden) {
+  if (!hasDots(function)) return false;
   const std::vector<bool> isPart = partsOfProducts(function);
   hideChoices(function, isPart, hidden);
   hideSources(function, isPart, hidden);
@@ -143,23 +136,20 @@ void makeAllDots(ir::Function& function, HiddenValues& hidden) {
   for (ir::Block* block : function.blocks)
     for (Instruction* i : block->instructions) dots.visit(*i);
   hidden.apply();
+  return true;
 }
 
 }  // namespace
 
 bool giveAsDotProducts(ir::Function& function) {
-  if (!hasDots(function)) return false;
   HiddenValues hidden(function);
-  makeAllDots(function, hidden);
-  return true;
+  return makeAllDots(function, hidden);
 }
 
 bool DotProducts::run(ir::Function& function, PassContext& context) {
-  if (!hasDots(function)) return false;
   HiddenValues hidden(function);
   hidden.carryWords(context.program, analyses::roomForWords(context.program, context.profile));
-  makeAllDots(function, hidden);
-  return true;
+  return makeAllDots(function, hidden);
 }
 
 }  // namespace mulciber::passes

@@ -15,9 +15,12 @@ const Instruction* withoutSign(const Instruction* value) {
   return value;
 }
 
-bool isProduct(const Instruction& i) { return i.fp.isDot || (i.op == Op::FMul && i.type == ir::F32); }
-
 }  // namespace
+
+bool isProduct(const Instruction& i) {
+  const bool doubles = i.op == Op::FAdd && i.operands[0] == i.operands[1] && !i.operands[0]->isConstant();
+  return i.type == ir::F32 && (i.fp.isDot || i.op == Op::FMul || doubles);
+}
 
 SharedFactors::SharedFactors(const ir::Function& function, const analyses::EqualMagnitudes& equal,
                              const HiddenValues& hidden)

@@ -16,6 +16,9 @@
 
 namespace mulciber::passes {
 
+// Whether it is a product of f32, alone or in a multiply-add. A number that is added to itself is one by two.
+bool isProduct(const ir::Instruction& i);
+
 class SharedFactors {
  public:
   // `equal` has to live as long as this. Constants that are hidden or carried belong to many choices, which are not the
