@@ -81,9 +81,19 @@ class Program:
             self.problem = f"not built: {(getattr(error, 'stderr', None) or b'').decode(errors='replace')[-200:]}"
 
     def prepare(self, arguments, scratch):
-        """Runs it natively, to see whether it ends, and once under Mulciber, which translates and compiles its kernels."""
-        if not self.problem and self.execute("native", arguments, scratch, keep=False) is not None:
-            self.execute("ours", arguments, scratch, keep=False, seconds=arguments.prepare_seconds)
+        """Runs it natively, to see whether it ends, and once under Mulciber, which translates and compiles its kernels.
+        A result that is another may be another natively too: that is asked then."""
+        if self.problem or self.execute("native", arguments, scratch) is None:
+            return
+        if self.execute("ours", arguments, scratch, seconds=arguments.prepare_seconds) is not None and self.differs():
+            self.execute("native", arguments, scratch)
+
+    def forget_times(self):
+        """Of runs of many programs at once results count alone. True if it prints times."""
+        printed = bool(self.outputs["native"] and self.outputs["native"][0].times)
+        for output in self.outputs["native"] + self.outputs["ours"]:
+            output.times = {}
+        return printed
 
     def profile(self, arguments, scratch):
         """The time of each kernel, natively where there is a library that tells it."""
@@ -101,8 +111,8 @@ class Program:
     def ratios(self):
         """[(label, native, ours)] in microseconds, medians over the rounds."""
         def medians(side):
-            labels = self.outputs[side][0].times if self.outputs[side] else {}
-            return {label: statistics.median(output.times.get(label, 0) for output in self.outputs[side]) for label in labels}
+            times = [output.times for output in self.outputs[side] if output.times]
+            return {label: statistics.median(run.get(label, 0) for run in times) for label in (times[0] if times else ())}
 
         native, ours = medians("native"), medians("ours")
         return [(label, native[label], ours[label]) for label in native
@@ -142,27 +152,21 @@ def build(programs, arguments, end):
     all_at_once(make, shared.values(), arguments.jobs, end)
 
 
-def compare_results(programs, arguments, scratch, end):
-    """Many at once, so without times. A result that is another may be another natively too: that is asked then."""
-    def run(program):
-        if program.problem or program.execute("native", arguments, scratch) is None:
-            return
-        if program.execute("ours", arguments, scratch, seconds=arguments.prepare_seconds) is not None and program.differs():
-            program.execute("native", arguments, scratch)
-
-    all_at_once(run, programs, arguments.jobs, end)
+def prepare(programs, arguments, scratch, end):
+    """Runs many at once, for their results. Returns those that are worth measuring, the quickest first."""
+    all_at_once(lambda program: program.prepare(arguments, scratch), programs, arguments.jobs, end)
+    print(f"{sum(bool(program.outputs['ours']) for program in programs)} of {len(programs)} programs run", file=sys.stderr)
+    timed = [program for program in programs if program.forget_times() and not program.problem and program.outputs["ours"]]
+    timed.sort(key=lambda program: program.seconds["native"][0])
     for program in programs:
-        for output in program.outputs["native"] + program.outputs["ours"]:
-            output.times = {}
+        program.seconds = {"native": [], "ours": []}
+    return timed
 
 
 def measure(programs, arguments, scratch, end):
-    # All builds come first: compilers beside a first run would use up its time.
-    all_at_once(lambda program: program.prepare(arguments, scratch), programs, arguments.jobs, end)
-    print(f"{sum(not program.problem for program in programs)} of {len(programs)} programs run", file=sys.stderr)
     # Many at once make the driver lose some of what it keeps of their kernels: each runs once more by itself.
     for program in programs:
-        if not program.problem and time.monotonic() < end:
+        if time.monotonic() < end:
             program.execute("ours", arguments, scratch, keep=False)
     for round_ in range(arguments.rounds):
         for program in programs:
@@ -252,7 +256,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         try:
             build(programs, arguments, end)
-            (compare_results if arguments.results else measure)(programs, arguments, scratch, end)
+            timed = prepare(programs, arguments, scratch, end)
+            if not arguments.results:
+                measure(timed, arguments, scratch, end)
         except Interrupted:
             print("interrupted: what follows was measured until then", file=sys.stderr)
     results = [program.judge() for program in programs]

@@ -94,9 +94,17 @@ ENTRIES = {
     "failing": "[ -z $OURS ] || exit 3",
     "hanging": "[ -z $OURS ] || exec sleep 60",
     "natively failing": "[ -n \"$OURS\" ] || exit 4",
-    "late": "[ -n \"$OURS\" ] || [ ! -e wait ] || exec sleep 60",
+    "late": "[ -n \"$OURS\" ] || [ ! -e wait ] || exec sleep 60; [ ! -e out.md ] || echo time 10 us",
+    "timeless": "echo x >>timeless; echo sum 1",
     "unbuilt": "true",
 }
+
+
+def check_order(folder, manifest, command):
+    texts = {"lazy": "sleep 0.3; echo lazy >>order; echo time 10 us", "prompt": "echo prompt >>order; echo time 10 us"}
+    manifest.write_text(json.dumps([{"name": name, "command": ["sh", "-c", text]} for name, text in texts.items()]))
+    subprocess.run(command, capture_output=True)
+    expect("the quickest first", (folder / "order").read_text().split()[-4:], ["prompt", "prompt", "lazy", "lazy"])
 
 
 def check_results(folder, manifest, command):
@@ -138,6 +146,7 @@ def running(folder):
            {"level": [1.0], "slow": [0.25, 1.0]})
     expect("a slow program's kernels", programs["slow"]["kernels"], [{"kernel": "add", "ours": 2000, "calls": 3}])
     expect("what its first launches took", programs["slow"]["first launches"], 2000)
+    expect("programs without times run once on each side", (folder / "timeless").read_text(), "x\nx\n")
     expect("others are not profiled", programs["level"]["kernels"], [])
     text = (folder / "out.md").read_text()
     expect("the summary", [line in text for line in ("| compared | 3 | 2 |", "| geometric mean | 0.63x | 0.71x |",
@@ -161,6 +170,7 @@ def running(folder):
     given = subprocess.run([*slow, "--prepare-seconds", "20"], capture_output=True, env=at_first)
     expect("a first run that is given more time", given.returncode, 0)
     check_results(folder, manifest, command)
+    check_order(folder, manifest, command)
     unknown = subprocess.run([*command, "--only", "nothing"], capture_output=True, text=True)
     expect("a name that is not there", (unknown.returncode, "not in the manifest: nothing" in unknown.stderr), (2, True))
 
