@@ -24,7 +24,7 @@ class Output:
     """times: {label: microseconds}; results: the lines, each a text and its numbers."""
 
     def __init__(self, text, times=None, results=None):
-        """times: a regular expression with the groups value, and label and unit if it likes; results: one that says
+        """times: a regular expression with the groups value or rate, and label and unit if it likes; results: one that says
         which lines are compared. Without them every number with a unit of time is a time, and all lines count."""
         self.times, self.results = {}, []
         self.labels = {}
@@ -45,7 +45,11 @@ class Output:
         for match in found:
             groups = match.groupdict()
             unit = groups.get("unit") or groups.get("unit_first") or "s"
-            value = float(groups.get("value") or groups["value_after"]) * MICROSECONDS[unit]
+            value = groups.get("value") or groups.get("value_after")
+            if value:
+                value = float(value) * MICROSECONDS[unit]
+            else:  # a rate: the time of one, in seconds
+                value = 1e6 / float(groups["rate"])
             label = (groups.get("label") or rest.replace("<time>", "")).strip(" :=,.()[]")
             if HOST.search(line) and not own:
                 continue

@@ -82,13 +82,13 @@ class HostAtomics : public WithDevice {
 };
 
 TEST_F(HostAtomics, OfPinnedMemoryAreExactWhereTheDeviceSaysSo) {
+  // Elsewhere the host's additions can keep the device's compare-and-swap from ever succeeding.
+  if (attribute(CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) == 0)
+    GTEST_SKIP() << "skipped: the host's atomics and the device's are not atomic to each other";
   void* memory = nullptr;
   ASSERT_EQ(cuMemHostAlloc(&memory, 64, 0), CUDA_SUCCESS);
   std::fill_n(static_cast<char*>(memory), 64, 0);
-  const bool isExact = addTogether(memory);
-  if (attribute(CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) != 0) {
-    EXPECT_TRUE(isExact);
-  }
+  EXPECT_TRUE(addTogether(memory));
   EXPECT_EQ(cuMemFreeHost(memory), CUDA_SUCCESS);
 }
 

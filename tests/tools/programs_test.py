@@ -45,6 +45,8 @@ def reading():
     expect("a rate is no time", times("12.3 GB/s and 5 m/s"), {})
     expect("the host's times", times("CPU time: 3 ms\nhost to device: 4 ms"), {"host to device": 4000})
     expect("an expression of one's own", times("A;7;x\nB;8;y", times=r"(?P<label>\w);(?P<value>\d);x"), {"A": 7e6})
+    expect("rates that it names", times("A GB/s 4\nB ms 3", times=r"^(?P<label>\w) (?:GB/s (?P<rate>\d)|(?P<unit>ms) (?P<value>\d))"),
+           {"A": 2.5e5, "B": 3000})
     expect("results without times and rates", Output("sum 1.5\ntime 3 ms\nx 2 in 4 us\n8 GFLOPS").results,
            [("sum \0", [1.5]), ("time <time>", []), ("x \0 in <time>", [2])])
     expect("times without a unit are no results", Output("Kernel time : 0.25\nTotal clocks = 9\ntime clocks = 1\nefficiency: 80").results, [])
