@@ -1,7 +1,7 @@
 """What a program printed: its times, and its results with the times taken out; and whether two runs gave the same."""
 import re
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"  # in one way only: lines have thousands of them
 MICROSECONDS = {"ns": 1e-3, "nanoseconds": 1e-3, "us": 1, "µs": 1, "usec": 1, "usecs": 1, "microsec": 1, "microseconds": 1,
                 "ms": 1e3, "msec": 1e3, "msecs": 1e3, "millisec": 1e3, "milliseconds": 1e3,
                 "s": 1e6, "sec": 1e6, "secs": 1e6, "second": 1e6, "seconds": 1e6}
@@ -15,6 +15,7 @@ RATE = re.compile(r"/\s*s(ec(ond)?)?\b|flop/?s|flops|iops|bandwidth|throughput|p
 TIMELIKE = re.compile(r"\b(time|times|timing|elapsed|clocks?|cycles|latency|duration|efficiency)\b(?!\s*(steps?|points?)\b)[^:=\d]*[:=]\s*[-+\d.]",
                       re.IGNORECASE)
 # "4.2 3.3 <time>": what stands beside a time is one too.
+LONGEST = 1000  # characters of a line with times: the searches for them take its square
 BESIDE_TIME = re.compile(rf"(?:{NUMBER}[\s,/|]+)+<time>")
 PLACE = "\0"  # of a number in a line; of no use in texts
 HOST = re.compile(r"\b(cpu|on (the )?host|host (time|execution|implementation|code)|reference|serial)\b", re.IGNORECASE)
@@ -31,9 +32,11 @@ class Output:
         own = re.compile(times) if times else None
         chosen = re.compile(results) if results else None
         for line in text.replace(PLACE, "").splitlines():
-            rest = BESIDE_TIME.sub("<time>", self._take_times(line.strip(), own))
-            is_measure = RATE.search(rest) or TIMELIKE.search(rest)
-            if rest and (chosen.search(line) if chosen else not is_measure):
+            rest, is_result = line.strip(), True
+            if len(rest) <= LONGEST:
+                rest = BESIDE_TIME.sub("<time>", self._take_times(rest, own))
+                is_result = chosen.search(line) if chosen else not (RATE.search(rest) or TIMELIKE.search(rest))
+            if rest and is_result:
                 numbers = [float(number) for number in re.findall(NUMBER, rest)]
                 self.results.append((re.sub(r"\s+", " ", re.sub(NUMBER, PLACE, rest)), numbers))
 

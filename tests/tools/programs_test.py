@@ -52,6 +52,10 @@ def reading():
     expect("times without a unit are no results", Output("Kernel time : 0.25\nTotal clocks = 9\ntime clocks = 1\nefficiency: 80").results, [])
     expect("numbers of time steps are", Output("time step: 3\nruntime 7").results, [("time step: \0", [3]), ("runtime \0", [7])])
     expect("two times with one unit", Output("average time (a vs b): 1.5 2.5 (us)").results, [("average time (a vs b): <time>", [])])
+    begin = time.monotonic()
+    many = "100 " * 200
+    expect("a line of many numbers", [len(numbers) for _, numbers in Output(f"{many}\n{many * 1000}").results], [200, 200000])
+    expect("at once", time.monotonic() - begin < 5, True)
     expect("only some lines", Output("sum 1\nseed 2", results="sum").results, [("sum \0", [1])])
 
 
