@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-HEADERS = ["cuda.h", "cuda_runtime.h"]
+HEADERS = ["cuda.h", "cuda_runtime.h", "cufftXt.h"]
 WITH_OPENGL = ["cudaGL.h", "cuda_gl_interop.h"]  # they include its headers, which may not be there
 
 

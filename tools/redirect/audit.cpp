@@ -244,7 +244,7 @@ extern "C" __attribute__((visibility("default"))) char* la_objsearch(const char*
   static char path[4096];
   const std::string_view file = fileName(name);
   const bool isReplaced = file == "libcuda.so.1" || file == "libcuda.so" || file == "libnvidia-ml.so.1" ||
-                          file.starts_with("libcudart.so.");
+                          file.starts_with("libcudart.so.") || file.starts_with("libcufft.so.");
   if (flag != LA_SER_ORIG || !isReplaced) return const_cast<char*>(name);
   Dl_info self;
   if (!dladdr(reinterpret_cast<void*>(&la_version), &self)) return const_cast<char*>(name);

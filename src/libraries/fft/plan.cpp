@@ -1,0 +1,219 @@
+#include "libraries/fft/plan.h"
+
+#include <algorithm>
+
+#include "libraries/fft/factors.h"
+#include "libraries/fft/tables.h"
+
+namespace mulciber::fft {
+
+namespace {
+
+// Of which each pass has many at once, so that threads beside each other find elements beside each other.
+constexpr int64_t mostOfSeveral = 1024;
+
+struct End {
+  Place place;
+  int64_t stride;  // along the axis
+};
+
+// The transforms along one axis.
+struct Axis {
+  int64_t length;
+  bool isInverse;
+  Load load;
+  Store store;
+  End from, to;
+  std::vector<Dimension> outer;  // the other axes, and the batch
+};
+
+class Planner {
+ public:
+  Planner(const Problem& problem, int64_t shared, bool hasTables)
+      : problem_(problem), shared_(shared), tables_(problem.isInverse, hasTables) {}
+
+  Plan make();
+
+ private:
+  void addAxis(const Axis& axis);
+  void addSmooth(const Axis& axis, int64_t length, const Pass& first, const Pass& last, bool isInverse, Place work);
+  void addConvolution(const Axis& axis);
+  Axis axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const;
+  int64_t mostAtOnce() const {
+    int64_t most = 1;
+    while (most * 2 * (problem_.isDouble ? 16 : 8) * 17 / 16 <= shared_) most *= 2;
+    return most;
+  }
+
+  const Problem& problem_;
+  const int64_t shared_;
+  Tables tables_;
+  Plan plan_;
+};
+
+int64_t product(const std::vector<Dimension>& dimensions) {
+  int64_t count = 1;
+  for (const Dimension& dimension : dimensions) count *= dimension.size;
+  return count;
+}
+
+// The same transforms, one after the other without gaps on one side.
+std::vector<Dimension> inWork(std::vector<Dimension> outer, int64_t length, bool isIn, bool isOut) {
+  int64_t stride = length;
+  for (Dimension& dimension : outer) {
+    if (isIn) dimension.in = stride;
+    if (isOut) dimension.out = stride;
+    stride *= dimension.size;
+  }
+  return outer;
+}
+
+// The transforms of a pass. `first` has what holds of the loads of the first pass, `last` what holds of the stores of
+// the last. Of the passes of one transform all but the last leave elements where they found them; the last puts them in
+// order.
+void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, const Pass& last, bool isInverse,
+                        Place work) {
+  const int64_t atOnce = mostAtOnce();
+  std::vector<int64_t> factors =
+      length <= atOnce ? std::vector<int64_t>{length} : split(length, std::min(atOnce, mostOfSeveral));
+  // Two passes read all before they write.
+  const bool isCopied = first.from == Place::Input && last.to == Place::Output && needsCopy(problem_);
+  if (isCopied && factors.size() == 1) factors.push_back(1);
+  const size_t passes = factors.size();
+  const bool isFromWork = first.from == Place::Work || first.from == Place::OtherWork;
+  const bool isToWork = last.to == Place::Work || last.to == Place::OtherWork;
+  int64_t rest = length, done = 1;  // products of the factors behind this one and in front of it
+  for (size_t i = 0; i < passes; ++i) {
+    const bool isFirst = i == 0, isLast = i + 1 == passes;
+    Pass pass;
+    if (isFirst) pass = first;
+    pass.length = factors[i];
+    pass.isInverse = isInverse;
+    pass.isDouble = problem_.isDouble;
+    pass.axisLength = axis.length;
+    pass.from = isFirst ? first.from : work;
+    pass.to = isLast ? last.to : work;
+    if (isLast) pass.store = last.store, pass.storeFactors = last.storeFactors, pass.outLimit = last.outLimit;
+    rest /= factors[i];
+    const int64_t in = isFirst && !isFromWork ? axis.from.stride : 1;
+    const int64_t out = isLast && !isToWork ? axis.to.stride : 1;
+    pass.axisIn = in;
+    // From one index of those before to the next: its place in memory until the last pass, and behind that one.
+    int64_t place = length, index = 1;
+    if (rest > 1) {
+      pass.dimensions.push_back({rest, in, out, 1, 0, isLast ? 0 : 1});
+      pass.order = factors[i] * rest;
+    }
+    for (size_t before = 0; before < i; ++before) {
+      place /= factors[before];
+      pass.dimensions.push_back({factors[before], place, isLast ? index * out : place, 0, index, 0});
+      index *= factors[before];
+    }
+    pass.element = {factors[i], rest * in, isLast ? done * out : rest * out, rest, done, 0};
+    const std::vector<Dimension> outer = inWork(axis.outer, length, !isFirst || isFromWork, !isLast || isToWork);
+    pass.dimensions.insert(pass.dimensions.end(), outer.begin(), outer.end());
+    // What lies beside each other goes to threads beside each other.
+    std::ranges::stable_sort(pass.dimensions, {}, [](const Dimension& d) { return std::min(d.in, d.out); });
+    pass.twiddles = tables_.roots(pass.length, 1, pass.length, isInverse);
+    if (pass.order > 1) {
+      while ((int64_t{1} << (2 * pass.lowerBits)) < pass.order) ++pass.lowerBits;
+      const int64_t step = int64_t{1} << pass.lowerBits;
+      pass.lower = tables_.roots(pass.order, 1, step, isInverse);
+      pass.upper = tables_.roots(pass.order, step, (pass.order + step - 1) / step, isInverse);
+    }
+    done *= factors[i];
+    if (pass.to == Place::Work) plan_.work = std::max(plan_.work, product(axis.outer) * length);
+    if (pass.to == Place::OtherWork) plan_.otherWork = std::max(plan_.otherWork, product(axis.outer) * length);
+    plan_.passes.push_back(std::move(pass));
+  }
+}
+
+// Bluestein's algorithm: with nk = (n^2 + k^2 - (k - n)^2) / 2 the sum becomes a convolution, which transforms of a
+// smooth length do.
+void Planner::addConvolution(const Axis& axis) {
+  const int64_t length = convolutionLength(axis.length);
+  const bool isLong = length > mostAtOnce();
+  const Place between = isLong ? Place::OtherWork : Place::Work;
+  Pass first, last;
+  first.from = axis.from.place;
+  first.load = axis.load;
+  first.inLimit = axis.length;
+  first.loadFactors = tables_.chirp(axis.length);
+  last.to = between;
+  last.storeFactors = tables_.chirpTransform(axis.length, length);
+  addSmooth(axis, length, first, last, /*isInverse=*/false, Place::Work);
+  first = last = Pass();
+  first.from = between;
+  last.to = axis.to.place;
+  last.store = axis.store;
+  last.outLimit = axis.length;
+  last.storeFactors = tables_.chirp(axis.length);
+  addSmooth(axis, length, first, last, /*isInverse=*/true, between);
+}
+
+void Planner::addAxis(const Axis& axis) {
+  if (!isSmooth(axis.length)) return addConvolution(axis);
+  Pass first, last;
+  first.from = axis.from.place;
+  first.load = axis.load;
+  last.to = axis.to.place;
+  last.store = axis.store;
+  addSmooth(axis, axis.length, first, last, axis.isInverse, Place::Work);
+}
+
+Axis Planner::axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const {
+  const bool isComplex = problem_.kind == Kind::ComplexToComplex;
+  const size_t rank = problem_.lengths.size();
+  Axis result{problem_.lengths[axis],
+              problem_.isInverse,
+              Load::Complex,
+              Store::Complex,
+              {from, in.strides[axis]},
+              {to, out.strides[axis]},
+              {}};
+  for (size_t other = rank; other-- > 0;) {
+    if (other == axis) continue;
+    const int64_t length = problem_.lengths[other];
+    result.outer.push_back(
+        {!isComplex && other + 1 == rank ? length / 2 + 1 : length, in.strides[other], out.strides[other]});
+  }
+  result.outer.push_back({problem_.batch, in.distance, out.distance});
+  return result;
+}
+
+Plan Planner::make() {
+  const size_t rank = problem_.lengths.size();
+  const size_t inner = rank - 1;
+  if (problem_.kind == Kind::ComplexToReal) {
+    // The input stays as it is: the other axes are transformed in a copy.
+    Place from = Place::Input;
+    Layout in = problem_.input;
+    for (size_t axis = 0; axis < inner; ++axis) {
+      const Layout middle = packed(problem_.lengths, problem_.lengths[inner] / 2 + 1);
+      addAxis(axisOf(axis, from, in, Place::Middle, middle));
+      from = Place::Middle;
+      in = middle;
+      plan_.middle = middle.distance * problem_.batch;
+    }
+    Axis last = axisOf(inner, from, in, Place::Output, problem_.output);
+    last.load = Load::Half;
+    last.store = Store::Real;
+    addAxis(last);
+  } else {
+    Axis first = axisOf(inner, Place::Input, problem_.input, Place::Output, problem_.output);
+    if (problem_.kind == Kind::RealToComplex) first.load = Load::Real, first.store = Store::Half;
+    addAxis(first);
+    for (size_t axis = inner; axis-- > 0;)
+      addAxis(axisOf(axis, Place::Output, problem_.output, Place::Output, problem_.output));
+  }
+  plan_.tables = tables_.take();
+  return std::move(plan_);
+}
+
+}  // namespace
+
+Plan makePlan(const Problem& problem, int64_t shared) { return Planner(problem, shared, /*hasTables=*/true).make(); }
+
+Plan planSizes(const Problem& problem) { return Planner(problem, mostShared, /*hasTables=*/false).make(); }
+
+}  // namespace mulciber::fft

@@ -1,0 +1,50 @@
+// A plan on a device: its kernels, its tables, and the memory that it works in. Through the CUDA driver API alone.
+#pragma once
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "libraries/fft/plan.h"
+
+namespace mulciber::fft {
+
+// What cuFFT answers; the numbers are its own.
+enum class Result {
+  Success = 0,
+  InvalidPlan = 1,
+  AllocationFailed = 2,
+  InvalidType = 3,
+  InvalidValue = 4,
+  InternalError = 5,
+  ExecutionFailed = 6,
+  SetupFailed = 7,
+  InvalidSize = 8,
+  NoWorkspace = 13,
+};
+
+class Transform {
+ public:
+  Transform() = default;
+  ~Transform();
+  Transform(const Transform&) = delete;
+  Transform& operator=(const Transform&) = delete;
+
+  Result prepare(const Problem& problem);
+  size_t workBytes() const { return workBytes_; }
+  Result run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, CUstream stream) const;
+
+ private:
+  struct Kernel {
+    CUfunction function;
+    Place from, to;
+    unsigned blocks, threads;
+  };
+
+  CUmodule module_ = nullptr;
+  CUdeviceptr tables_ = 0;
+  std::vector<Kernel> kernels_;
+  size_t workBytes_ = 0, otherWork_ = 0, middle_ = 0;
+};
+
+}  // namespace mulciber::fft

@@ -1,0 +1,82 @@
+// libcufft against the sums that define its results.
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "fft/case.h"
+
+namespace mulciber::test {
+namespace {
+
+class Fft : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const CUresult error = cuInit(0);
+    if (error == CUDA_ERROR_NO_DEVICE) GTEST_SKIP() << "skipped: no Vulkan device";
+    ASSERT_EQ(error, CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+  }
+  void TearDown() override {
+    if (context_) {
+      EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    }
+  }
+  static void expectRight(const FftCase& given) { EXPECT_EQ(problemOf(given), "") << given.text(); }
+
+ private:
+  CUcontext context_ = nullptr;
+};
+
+TEST_F(Fft, OfSmallLengths) {
+  for (int length = 1; length <= 16; ++length) expectRight({.lengths = {length}, .batch = 3});
+  for (const int length : {17, 26, 60, 77}) expectRight({.type = CUFFT_Z2Z, .lengths = {length}, .batch = 70});
+}
+
+TEST_F(Fft, OfPowersOfTwo) {
+  for (const int length : {32, 256, 1024, 4096, 1 << 13, 1 << 20})
+    expectRight({.lengths = {length}, .isInverse = length == 256});
+  for (const int length : {2048, 1 << 17})
+    expectRight({.type = CUFFT_Z2Z, .lengths = {length}, .isInverse = length == 2048});
+}
+
+TEST_F(Fft, OfLengthsOfSeveralPasses) {
+  expectRight({.lengths = {1 << 21}});
+  expectRight({.type = CUFFT_R2C, .lengths = {13 * 13 * 13 * 13}, .batch = 2});
+  expectRight({.type = CUFFT_Z2D, .lengths = {3 * 4096}, .batch = 2, .isInverse = true});
+}
+
+TEST_F(Fft, OfPrimes) {
+  expectRight({.type = CUFFT_Z2Z, .lengths = {1009}, .batch = 2});
+  expectRight({.type = CUFFT_R2C, .lengths = {10007}});
+  expectRight({.type = CUFFT_C2R, .lengths = {100003}, .isInverse = true, .isInPlace = true});
+}
+
+TEST_F(Fft, InPlaceOfRealRows) {
+  for (const int length : {1, 2, 17, 48})
+    for (const bool toReal : {false, true})
+      expectRight({.type = toReal ? CUFFT_C2R : CUFFT_R2C,
+                   .lengths = {3, length},
+                   .batch = 2,
+                   .isInverse = toReal,
+                   .isInPlace = true});
+}
+
+// The array of the results has other strides than that of the input, and they share their memory.
+TEST_F(Fft, InPlaceWithTwoLayouts) {
+  for (const int length : {12, 17, 3000, 10000}) {
+    const FftLayout rows{{0}, 1, length}, columns{{0}, 3, 1};
+    expectRight(
+        {.type = CUFFT_Z2Z, .lengths = {length}, .batch = 3, .isInPlace = true, .input = rows, .output = columns});
+  }
+}
+
+TEST_F(Fft, AtRandom) {
+  for (uint32_t seed = 1; seed <= 15; ++seed) expectRight(randomCase(seed));
+  std::random_device fresh;
+  for (int i = 0; i < 15; ++i) expectRight(randomCase(fresh()));
+}
+
+}  // namespace
+}  // namespace mulciber::test
