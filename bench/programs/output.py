@@ -12,7 +12,7 @@ TIME = re.compile(rf"(?<![\w.])(?P<value>{NUMBER})\s*(?P<open>[\[(]?)(?P<unit>{U
 # Numbers that are made of times, and times that no device has a part in.
 RATE = re.compile(r"/\s*s(ec(ond)?)?\b|flop/?s|flops|iops|bandwidth|throughput|per second|speed-?up|[\d.]+\s*[MG]Hz|\bfps\b", re.IGNORECASE)
 # Times without a unit: "Kernel time : 0.2", "Total clocks = 9"; but no "time step: 3".
-TIMELIKE = re.compile(r"\b(time|times|timing|elapsed|clocks?|cycles|latency|duration|efficiency)\b(?!\s*(steps?|points?)\b)[^:=\d]*[:=]\s*[-+\d.]",
+TIMELIKE = re.compile(r"\b(time|times|timing|took|elapsed|clocks?|cycles|latency|duration|efficiency)\b(?!\s*(steps?|points?)\b)[^:=\d]*[:=]\s*[-+\d.]",
                       re.IGNORECASE)
 # "4.2 3.3 <time>": what stands beside a time is one too.
 LONGEST = 1000  # characters of a line with times: the searches for them take its square

@@ -49,7 +49,7 @@ def reading():
            {"A": 2.5e5, "B": 3000})
     expect("results without times and rates", Output("sum 1.5\ntime 3 ms\nx 2 in 4 us\n8 GFLOPS").results,
            [("sum \0", [1.5]), ("time <time>", []), ("x \0 in <time>", [2])])
-    expect("times without a unit are no results", Output("Kernel time : 0.25\nTotal clocks = 9\ntime clocks = 1\nefficiency: 80").results, [])
+    expect("times without a unit are no results", Output("Kernel time : 0.25\nTotal clocks = 9\ntime clocks = 1\nefficiency: 80\nback TOOK: 3e-5").results, [])
     expect("numbers of time steps are", Output("time step: 3\nruntime 7").results, [("time step: \0", [3]), ("runtime \0", [7])])
     expect("two times with one unit", Output("average time (a vs b): 1.5 2.5 (us)").results, [("average time (a vs b): <time>", [])])
     begin = time.monotonic()
