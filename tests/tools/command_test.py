@@ -130,6 +130,11 @@ def checked_programs(at):
     check(f"check: its name {found}", result, 1 if ("bad", "library", "libgone.so is not found") in found else -1)
     check(f"check: a function that is not implemented {found}", result,
           1 if ("note", "functions", "1 of 1 called are not implemented: cuTensorMapEncodeTiled") in found else -1)
+    (at / "transforms.c").write_text("int cufftCreate(int*); int cufftXtSetCallback(void); int main(void) { return cufftCreate(0) + cufftXtSetCallback(); }")
+    subprocess.run([cc, "-o", at / "transforms", at / "transforms.c", f"-L{BIN.parent / 'lib'}", "-l:libcufft.so.11", "-Wl,--allow-shlib-undefined"], check=True)
+    result, found = findings(at / "transforms")
+    wanted = [("ok", "library", "libcufft.so.11: Mulciber's"), ("note", "functions", "1 of 2 called are not implemented: cufftXtSetCallback")]
+    check(f"check: functions of cuFFT {found}", result, None if all(finding in found for finding in wanted) else -1)
     if not nvcc:
         print("skipped: CUDA programs to check, because there is no nvcc")
         return

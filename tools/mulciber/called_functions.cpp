@@ -57,9 +57,11 @@ void addImported(const Elf& elf, CalledFunctions& called) {
   elf.forEachSymbol(".dynsym", [&](const Elf::Symbol& symbol) {
     if (symbol.isDefined) return;
     const bool isRuntime = !runtime.empty() && redirect::findRuntimeName(symbol.name);
-    if (!isRuntime && !isDriverName(symbol.name)) return;
+    const bool isTransform = symbol.name.starts_with("cufft");
+    if (!isRuntime && !isTransform && !isDriverName(symbol.name)) return;
     called.all.insert(symbol.name);
-    if (isMissing(isRuntime ? runtime : "libcuda.so.1", symbol.name)) called.missing.insert(symbol.name);
+    if (isMissing(isRuntime ? runtime : isTransform ? "libcufft.so" : "libcuda.so.1", symbol.name))
+      called.missing.insert(symbol.name);
   });
 }
 

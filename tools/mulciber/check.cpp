@@ -164,7 +164,8 @@ std::string list(const std::set<std::string_view>& names) {
 }
 
 bool isReplaced(const std::string& library) {
-  return library == "libcuda.so.1" || library == "libnvidia-ml.so.1" || library.starts_with("libcudart.so.");
+  return library == "libcuda.so.1" || library == "libnvidia-ml.so.1" || library.starts_with("libcudart.so.") ||
+         library.starts_with("libcufft.so.");
 }
 
 // What can be said of a library as far as CUDA is concerned; nothing when it is none of CUDA's and has no device code.

@@ -14,6 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 EXPORTS = HERE / "exports"
 NVML = "libnvidia-ml.so.1"
+REFUSED_TRANSFORMS = HERE.parent.parent / "libraries" / "fft" / "api" / "refused.cpp"
 RUNTIMES = {"libcudart.so.11.0": 11, "libcudart.so.12": 12, "libcudart.so.13": 13}
 ENTRY = re.compile(r"^CUDA_API(_PTSZ|_PTDS)?\((?:[\w\s]+\**), (\w+)\)", re.M)
 MISSING = [
@@ -123,9 +124,10 @@ def runtime_names(out_inc):
 
 
 def missing(out_inc):
-    pathlib.Path(out_inc).write_text("".join(
-        f'{{"{soname}", "{name}"}},\n'
-        for soname in ("libcuda.so.1", *RUNTIMES) for name in sorted(set(exports(soname)) - implemented(soname))))
+    names = {soname: sorted(set(exports(soname)) - implemented(soname)) for soname in ("libcuda.so.1", *RUNTIMES)}
+    names["libcufft.so"] = re.findall(r"^REFUSE\((\w+)\)", REFUSED_TRANSFORMS.read_text(), re.M)
+    pathlib.Path(out_inc).write_text(
+        "".join(f'{{"{soname}", "{name}"}},\n' for soname in names for name in names[soname]))
 
 
 def coverage():
