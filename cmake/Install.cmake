@@ -1,8 +1,8 @@
 # What `cmake --install` puts where, and the packages made of it.
 #   bin/mulciber, bin/mulciberc++
 #   lib/libmulciber.so.N          the translator and the runtime, with headers, a CMake package and pkg-config files
-#   lib/mulciber/                 libcuda.so.1 and libcudart.so.N: in a folder of their own, so that they stand in nobody's
-#                                 way; `mulciber run` puts it in front
+#   lib/mulciber/                 libcuda.so.1, libcudart.so.N and libcufft.so.N: in a folder of their own, so that they
+#                                 stand in nobody's way; `mulciber run` puts it in front
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(cuda_folder ${CMAKE_INSTALL_LIBDIR}/mulciber)

@@ -56,8 +56,8 @@ int main(int argc, char** argv) {
   CLI::App* runCommand = app.add_subcommand("run", "Run a CUDA program on Vulkan");
   runCommand->add_option("program", runOptions.command, "The program and its arguments")->type_name("PROGRAM");
   runCommand->footer(
-      "The program finds Mulciber's libcuda.so.1 and libcudart.so in place of NVIDIA's; a CUDA runtime linked into it "
-      "(nvcc's default) is redirected when it is loaded. Programs it starts are treated the same way.\n"
+      "The program finds Mulciber's libcuda.so.1, libcudart.so and libcufft.so in place of NVIDIA's; a CUDA runtime "
+      "linked into it (nvcc's default) is redirected when it is loaded. Programs it starts are treated the same way.\n"
       "Example: mulciber run ./vector_add 1000");
 
   runCommand

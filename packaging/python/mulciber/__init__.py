@@ -10,7 +10,7 @@ _folder = pathlib.Path(__file__).parent
 
 
 def library_folder():
-    """The folder with libcuda.so.1 and libcudart.so.N."""
+    """The folder with libcuda.so.1, libcudart.so.N and libcufft.so.N."""
     return _folder / "lib/mulciber"
 
 
