@@ -6,25 +6,25 @@
 #include <thread>
 #include <vector>
 
+#include "api/api_test.h"
+
 namespace mulciber::test {
 namespace {
 
-class FftApi : public ::testing::Test {
+class FftApi : public WithDevice {
  protected:
   void SetUp() override {
-    const CUresult error = cuInit(0);
-    if (error == CUDA_ERROR_NO_DEVICE) GTEST_SKIP() << "skipped: no Vulkan device";
-    ASSERT_EQ(error, CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    WithDevice::SetUp();
+    if (!context) return;
     ASSERT_EQ(cuMemAlloc(&memory, bytes), CUDA_SUCCESS);
     const std::vector<float> ones(bytes / 4, 1);
     ASSERT_EQ(cuMemcpyHtoD(memory, ones.data(), bytes), CUDA_SUCCESS);
   }
   void TearDown() override {
-    if (!context) return;
-    EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
-    EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    if (memory) {
+      EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+    }
+    WithDevice::TearDown();
   }
   cufftComplex* complex() const { return reinterpret_cast<cufftComplex*>(memory); }
   float first() const {
@@ -34,7 +34,6 @@ class FftApi : public ::testing::Test {
   }
 
   static constexpr size_t bytes = 1 << 20;
-  CUcontext context = nullptr;
   CUdeviceptr memory = 0;
 };
 
@@ -100,6 +99,18 @@ TEST_F(FftApi, RunsInAThreadWithoutAContext) {
   cufftHandle plan = 0;
   ASSERT_EQ(cufftPlan1d(&plan, 8, CUFFT_C2C, 1), CUFFT_SUCCESS);
   std::thread([&] { EXPECT_EQ(cufftExecC2C(plan, complex(), complex(), CUFFT_FORWARD), CUFFT_SUCCESS); }).join();
+  EXPECT_EQ(first(), 8);
+  EXPECT_EQ(cufftDestroy(plan), CUFFT_SUCCESS);
+}
+
+TEST_F(FftApi, StartsAnewAfterAReset) {
+  cufftHandle plan = 0;
+  ASSERT_EQ(cuDevicePrimaryCtxReset(device), CUDA_SUCCESS);
+  memory = 0;  // went with the context
+  ASSERT_EQ(cufftPlan1d(&plan, 8, CUFFT_C2C, 1), CUFFT_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&memory, bytes), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32(memory, 0x3F800000, bytes / 4), CUDA_SUCCESS);
+  EXPECT_EQ(cufftExecC2C(plan, complex(), complex(), CUFFT_FORWARD), CUFFT_SUCCESS);
   EXPECT_EQ(first(), 8);
   EXPECT_EQ(cufftDestroy(plan), CUFFT_SUCCESS);
 }

@@ -4,29 +4,15 @@
 
 #include <random>
 
+#include "api/api_test.h"
 #include "fft/case.h"
 
 namespace mulciber::test {
 namespace {
 
-class Fft : public ::testing::Test {
+class Fft : public WithDevice {
  protected:
-  void SetUp() override {
-    const CUresult error = cuInit(0);
-    if (error == CUDA_ERROR_NO_DEVICE) GTEST_SKIP() << "skipped: no Vulkan device";
-    ASSERT_EQ(error, CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
-  }
-  void TearDown() override {
-    if (context_) {
-      EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
-    }
-  }
   static void expectRight(const FftCase& given) { EXPECT_EQ(problemOf(given), "") << given.text(); }
-
- private:
-  CUcontext context_ = nullptr;
 };
 
 TEST_F(Fft, OfSmallLengths) {

@@ -53,9 +53,9 @@ size_t workBytesOf(const Request& request) {
   return most;
 }
 
-Result Handle::make(const Request& request) {
+cufftResult Handle::make(const Request& request) {
   std::lock_guard lock(mutex_);
-  if (isMade_) return Result::InvalidPlan;
+  if (isMade_) return CUFFT_INVALID_PLAN;
   std::unique_ptr<Transform> made[2][2];
   size_t bytes = 0;
   for (const bool isInverse : {false, true}) {
@@ -64,13 +64,13 @@ Result Handle::make(const Request& request) {
       const Problem problem = problemOf(request, isInverse, isInPlace);
       if (isInPlace && isSame(problemOf(request, isInverse, false), problem)) continue;
       auto transform = std::make_unique<Transform>();
-      if (const Result result = transform->prepare(problem); result != Result::Success) return result;
+      if (const cufftResult result = transform->prepare(problem); result != CUFFT_SUCCESS) return result;
       bytes = std::max(bytes, transform->workBytes());
       made[isInverse][isInPlace] = std::move(transform);
     }
   }
   if (allocates_ && bytes > 0) {
-    if (cuMemAlloc(&ownWork_, bytes) != CUDA_SUCCESS) return Result::AllocationFailed;
+    if (cuMemAlloc(&ownWork_, bytes) != CUDA_SUCCESS) return CUFFT_ALLOC_FAILED;
     work_ = ownWork_;
   }
   for (const int direction : {0, 1})
@@ -78,48 +78,48 @@ Result Handle::make(const Request& request) {
   workBytes_ = bytes;
   request_ = request;
   isMade_ = true;
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
-Result Handle::run(Kind kind, bool isDouble, bool isInverse, CUdeviceptr input, CUdeviceptr output) {
+cufftResult Handle::run(Kind kind, bool isDouble, bool isInverse, CUdeviceptr input, CUdeviceptr output) {
   std::lock_guard lock(mutex_);
-  if (!isMade_) return Result::InvalidPlan;
-  if (kind != request_.kind || isDouble != request_.isDouble) return Result::InvalidType;
+  if (!isMade_) return CUFFT_INVALID_PLAN;
+  if (kind != request_.kind || isDouble != request_.isDouble) return CUFFT_INVALID_TYPE;
   return runLocked(isInverse, input, output);
 }
 
-Result Handle::run(std::optional<bool> isInverse, CUdeviceptr input, CUdeviceptr output) {
+cufftResult Handle::run(std::optional<bool> isInverse, CUdeviceptr input, CUdeviceptr output) {
   std::lock_guard lock(mutex_);
-  if (!isMade_) return Result::InvalidPlan;
+  if (!isMade_) return CUFFT_INVALID_PLAN;
   if (request_.kind != Kind::ComplexToComplex) return runLocked(request_.kind == Kind::ComplexToReal, input, output);
-  return isInverse ? runLocked(*isInverse, input, output) : Result::InvalidValue;
+  return isInverse ? runLocked(*isInverse, input, output) : CUFFT_INVALID_VALUE;
 }
 
-Result Handle::runLocked(bool isInverse, CUdeviceptr input, CUdeviceptr output) {
-  if (input == 0 || output == 0) return Result::InvalidValue;
+cufftResult Handle::runLocked(bool isInverse, CUdeviceptr input, CUdeviceptr output) {
+  if (input == 0 || output == 0) return CUFFT_INVALID_VALUE;
   const auto& transforms = transforms_[isInverse];
   const bool isInPlace = input == output && transforms[1];
   return transforms[isInPlace]->run(input, output, work_, stream_);
 }
 
-Result Handle::setWork(CUdeviceptr work) {
+cufftResult Handle::setWork(CUdeviceptr work) {
   std::lock_guard lock(mutex_);
   if (ownWork_) cuMemFree(ownWork_);
   ownWork_ = 0;
   work_ = work;
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
-Result Handle::setStream(CUstream stream) {
+cufftResult Handle::setStream(CUstream stream) {
   std::lock_guard lock(mutex_);
   stream_ = stream;
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
-Result Handle::allocateWork(bool isAutomatic) {
+cufftResult Handle::allocateWork(bool isAutomatic) {
   std::lock_guard lock(mutex_);
   allocates_ = isAutomatic;
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
 }  // namespace mulciber::fft

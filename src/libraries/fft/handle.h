@@ -35,18 +35,18 @@ class Handle {
  public:
   ~Handle();
 
-  Result make(const Request& request);
-  Result run(Kind kind, bool isDouble, bool isInverse, CUdeviceptr input, CUdeviceptr output);
+  cufftResult make(const Request& request);
+  cufftResult run(Kind kind, bool isDouble, bool isInverse, CUdeviceptr input, CUdeviceptr output);
   // Whatever the plan is. The direction is that of complex transforms; the others have one alone.
-  Result run(std::optional<bool> isInverse, CUdeviceptr input, CUdeviceptr output);
+  cufftResult run(std::optional<bool> isInverse, CUdeviceptr input, CUdeviceptr output);
 
   size_t workBytes() const { return workBytes_; }
-  Result setWork(CUdeviceptr work);
-  Result setStream(CUstream stream);
-  Result allocateWork(bool isAutomatic);
+  cufftResult setWork(CUdeviceptr work);
+  cufftResult setStream(CUstream stream);
+  cufftResult allocateWork(bool isAutomatic);
 
  private:
-  Result runLocked(bool isInverse, CUdeviceptr input, CUdeviceptr output);
+  cufftResult runLocked(bool isInverse, CUdeviceptr input, CUdeviceptr output);
 
   std::mutex mutex_;
   bool isMade_ = false, allocates_ = true;

@@ -13,9 +13,9 @@ namespace {
 // Kernels count elements and transforms in 32 bits.
 constexpr int64_t mostBlocks = INT32_MAX, mostCounted = UINT32_MAX;
 
-Result resultOf(CUresult error, Result otherwise) {
-  if (error == CUDA_SUCCESS) return Result::Success;
-  return error == CUDA_ERROR_OUT_OF_MEMORY ? Result::AllocationFailed : otherwise;
+cufftResult resultOf(CUresult error, cufftResult otherwise) {
+  if (error == CUDA_SUCCESS) return CUFFT_SUCCESS;
+  return error == CUDA_ERROR_OUT_OF_MEMORY ? CUFFT_ALLOC_FAILED : otherwise;
 }
 
 std::vector<float> narrowed(const std::vector<std::complex<double>>& values) {
@@ -34,14 +34,14 @@ Transform::~Transform() {
   if (tables_) cuMemFree(tables_);
 }
 
-Result Transform::prepare(const Problem& problem) {
+cufftResult Transform::prepare(const Problem& problem) {
   for (const int64_t length : problem.lengths)
-    if (!isSmooth(length) && convolutionLength(length) > mostCounted) return Result::InvalidSize;
+    if (!isSmooth(length) && convolutionLength(length) > mostCounted) return CUFFT_INVALID_SIZE;
   CUdevice device = 0;
   int shared = 0;
   if (cuCtxGetDevice(&device) != CUDA_SUCCESS ||
       cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device) != CUDA_SUCCESS)
-    return Result::SetupFailed;
+    return CUFFT_SETUP_FAILED;
   shared = std::min(shared, mostShared);
   const Plan plan = makePlan(problem, shared);
 
@@ -49,17 +49,17 @@ Result Transform::prepare(const Problem& problem) {
   std::vector<KernelShape> shapes;
   for (size_t i = 0; i < plan.passes.size(); ++i) {
     shapes.push_back(shapeOf(plan.passes[i], shared));
-    if (shapes.back().blocks > mostBlocks || plan.passes[i].count() > mostCounted) return Result::InvalidSize;
+    if (shapes.back().blocks > mostBlocks || plan.passes[i].count() > mostCounted) return CUFFT_INVALID_SIZE;
     text += textOf(plan.passes[i], shapes.back(), fmt::format("pass{}", i));
   }
   if (const CUresult error = cuModuleLoadData(&module_, text.c_str()); error != CUDA_SUCCESS)
-    return resultOf(error, Result::InternalError);
+    return resultOf(error, CUFFT_INTERNAL_ERROR);
   for (size_t i = 0; i < plan.passes.size(); ++i) {
     const Pass& pass = plan.passes[i];
     Kernel kernel{nullptr, pass.from, pass.to, static_cast<unsigned>(shapes[i].blocks),
                   static_cast<unsigned>(shapes[i].threadsPerTransform * shapes[i].transformsPerBlock)};
     if (cuModuleGetFunction(&kernel.function, module_, fmt::format("pass{}", i).c_str()) != CUDA_SUCCESS)
-      return Result::InternalError;
+      return CUFFT_INTERNAL_ERROR;
     kernels_.push_back(kernel);
   }
 
@@ -69,17 +69,17 @@ Result Transform::prepare(const Problem& problem) {
     const void* const values = problem.isDouble ? static_cast<const void*>(plan.tables.data()) : narrow.data();
     const size_t bytes = plan.tables.size() * complexBytes;
     if (const CUresult error = cuMemAlloc(&tables_, bytes); error != CUDA_SUCCESS)
-      return resultOf(error, Result::InternalError);
-    if (cuMemcpyHtoD(tables_, values, bytes) != CUDA_SUCCESS) return Result::InternalError;
+      return resultOf(error, CUFFT_INTERNAL_ERROR);
+    if (cuMemcpyHtoD(tables_, values, bytes) != CUDA_SUCCESS) return CUFFT_INTERNAL_ERROR;
   }
   otherWork_ = plan.work * complexBytes;
   middle_ = otherWork_ + plan.otherWork * complexBytes;
   workBytes_ = workBytesOf(plan, problem.isDouble);
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
-Result Transform::run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, CUstream stream) const {
-  if (workBytes_ > 0 && work == 0) return Result::NoWorkspace;
+cufftResult Transform::run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, CUstream stream) const {
+  if (workBytes_ > 0 && work == 0) return CUFFT_NO_WORKSPACE;
   const auto addressOf = [&](Place place) {
     switch (place) {
       case Place::Input: return input;
@@ -94,9 +94,9 @@ Result Transform::run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, C
     void* parameters[] = {&from, &to, &tables};
     if (cuLaunchKernel(kernel.function, kernel.blocks, 1, 1, kernel.threads, 1, 1, 0, stream, parameters, nullptr) !=
         CUDA_SUCCESS)
-      return Result::ExecutionFailed;
+      return CUFFT_EXEC_FAILED;
   }
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
 }  // namespace mulciber::fft

@@ -2,26 +2,13 @@
 #pragma once
 
 #include <cuda.h>
+#include <cufft.h>
 
 #include <vector>
 
 #include "libraries/fft/plan.h"
 
 namespace mulciber::fft {
-
-// What cuFFT answers; the numbers are its own.
-enum class Result {
-  Success = 0,
-  InvalidPlan = 1,
-  AllocationFailed = 2,
-  InvalidType = 3,
-  InvalidValue = 4,
-  InternalError = 5,
-  ExecutionFailed = 6,
-  SetupFailed = 7,
-  InvalidSize = 8,
-  NoWorkspace = 13,
-};
 
 class Transform {
  public:
@@ -30,9 +17,9 @@ class Transform {
   Transform(const Transform&) = delete;
   Transform& operator=(const Transform&) = delete;
 
-  Result prepare(const Problem& problem);
+  cufftResult prepare(const Problem& problem);
   size_t workBytes() const { return workBytes_; }
-  Result run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, CUstream stream) const;
+  cufftResult run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, CUstream stream) const;
 
  private:
   struct Kernel {

@@ -51,7 +51,7 @@ Handles& handles() {
 template <class Body>
 cufftResult guarded(Body&& body) {
   try {
-    return static_cast<cufftResult>(body());
+    return body();
   } catch (const std::bad_alloc&) {
     return CUFFT_ALLOC_FAILED;
   } catch (...) {
@@ -63,7 +63,7 @@ template <class Body>
 cufftResult withHandle(cufftHandle number, Body&& body) {
   return guarded([&] {
     const std::shared_ptr<Handle> handle = handles().find(number);
-    return handle ? body(*handle) : Result::InvalidPlan;
+    return handle ? body(*handle) : CUFFT_INVALID_PLAN;
   });
 }
 
@@ -100,33 +100,33 @@ struct Side {
 };
 
 template <class Integer>
-Result fill(Request& request, int type, int rank, const Integer* lengths, const Side<Integer>& input,
-            const Side<Integer>& output, int64_t batch) {
-  if (!setType(type, request)) return Result::InvalidType;
-  if (rank < 1 || rank > 3 || !lengths) return Result::InvalidValue;
-  if (batch < 1) return Result::InvalidSize;
+cufftResult fill(Request& request, int type, int rank, const Integer* lengths, const Side<Integer>& input,
+                 const Side<Integer>& output, int64_t batch) {
+  if (!setType(type, request)) return CUFFT_INVALID_TYPE;
+  if (rank < 1 || rank > 3 || !lengths) return CUFFT_INVALID_VALUE;
+  if (batch < 1) return CUFFT_INVALID_SIZE;
   request.lengths.assign(lengths, lengths + rank);
   request.batch = batch;
   int64_t all = batch;
   for (const int64_t length : request.lengths)
-    if (length < 1 || __builtin_mul_overflow(all, length, &all) || length > INT32_MAX) return Result::InvalidSize;
+    if (length < 1 || __builtin_mul_overflow(all, length, &all) || length > INT32_MAX) return CUFFT_INVALID_SIZE;
   // A plan has layouts of its own if it says both.
-  if (!input.embed || !output.embed) return Result::Success;
+  if (!input.embed || !output.embed) return CUFFT_SUCCESS;
   for (const auto& [from, to] : {std::pair{&input, &request.input}, std::pair{&output, &request.output}}) {
-    if (from->stride < 1 || from->distance < 0) return Result::InvalidValue;
+    if (from->stride < 1 || from->distance < 0) return CUFFT_INVALID_VALUE;
     to->embed.assign(from->embed, from->embed + rank);
     if (std::any_of(to->embed.begin() + 1, to->embed.end(), [](int64_t length) { return length < 1; }))
-      return Result::InvalidValue;
+      return CUFFT_INVALID_VALUE;
     to->stride = from->stride;
     to->distance = from->distance;
   }
-  return Result::Success;
+  return CUFFT_SUCCESS;
 }
 
-Result make(Handle& handle, const Request& request, size_t* workBytes) {
-  if (!haveContext()) return Result::SetupFailed;
-  const Result result = handle.make(request);
-  if (result == Result::Success && workBytes) *workBytes = handle.workBytes();
+cufftResult make(Handle& handle, const Request& request, size_t* workBytes) {
+  if (!haveContext()) return CUFFT_SETUP_FAILED;
+  const cufftResult result = handle.make(request);
+  if (result == CUFFT_SUCCESS && workBytes) *workBytes = handle.workBytes();
   return result;
 }
 
@@ -135,8 +135,8 @@ cufftResult makePlan(cufftHandle number, int type, int rank, const Integer* leng
                      const Side<Integer>& output, int64_t batch, size_t* workBytes) {
   return withHandle(number, [&](Handle& handle) {
     Request request;
-    const Result result = fill(request, type, rank, lengths, input, output, batch);
-    return result == Result::Success ? make(handle, request, workBytes) : result;
+    const cufftResult result = fill(request, type, rank, lengths, input, output, batch);
+    return result == CUFFT_SUCCESS ? make(handle, request, workBytes) : result;
   });
 }
 
@@ -145,11 +145,11 @@ cufftResult estimate(int type, int rank, const Integer* lengths, const Side<Inte
                      const Side<Integer>& output, int64_t batch, size_t* workBytes) {
   return guarded([&] {
     Request request;
-    const Result result = fill(request, type, rank, lengths, input, output, batch);
-    if (result != Result::Success) return result;
-    if (!workBytes) return Result::InvalidValue;
+    const cufftResult result = fill(request, type, rank, lengths, input, output, batch);
+    if (result != CUFFT_SUCCESS) return result;
+    if (!workBytes) return CUFFT_INVALID_VALUE;
     *workBytes = workBytesOf(request);
-    return Result::Success;
+    return CUFFT_SUCCESS;
   });
 }
 
@@ -169,7 +169,7 @@ CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(
 cufftResult run(cufftHandle number, Kind kind, bool isDouble, int direction, const void* input, const void* output) {
   if (direction != CUFFT_FORWARD && direction != CUFFT_INVERSE) return CUFFT_INVALID_VALUE;
   return withHandle(number, [&](Handle& handle) {
-    if (!haveContext()) return Result::SetupFailed;
+    if (!haveContext()) return CUFFT_SETUP_FAILED;
     return handle.run(kind, isDouble, direction == CUFFT_INVERSE, address(input), address(output));
   });
 }
@@ -193,12 +193,12 @@ CUDA_API(cufftResult, cufftCreate)(cufftHandle* plan) {
   if (!plan) return CUFFT_INVALID_VALUE;
   return guarded([&] {
     *plan = handles().add();
-    return Result::Success;
+    return CUFFT_SUCCESS;
   });
 }
 
 CUDA_API(cufftResult, cufftDestroy)(cufftHandle plan) {
-  return guarded([&] { return handles().remove(plan) ? Result::Success : Result::InvalidPlan; });
+  return guarded([&] { return handles().remove(plan) ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN; });
 }
 
 CUDA_API(cufftResult, cufftMakePlan1d)(cufftHandle plan, int nx, cufftType type, int batch, size_t* workSize) {
@@ -276,23 +276,23 @@ CUDA_API(cufftResult, cufftEstimateMany)
 }
 
 CUDA_API(cufftResult, cufftGetSize1d)(cufftHandle plan, int nx, cufftType type, int batch, size_t* workSize) {
-  return withHandle(plan, [&](Handle&) { return static_cast<Result>(cufftEstimate1d(nx, type, batch, workSize)); });
+  return withHandle(plan, [&](Handle&) { return cufftEstimate1d(nx, type, batch, workSize); });
 }
 
 CUDA_API(cufftResult, cufftGetSize2d)(cufftHandle plan, int nx, int ny, cufftType type, size_t* workSize) {
-  return withHandle(plan, [&](Handle&) { return static_cast<Result>(cufftEstimate2d(nx, ny, type, workSize)); });
+  return withHandle(plan, [&](Handle&) { return cufftEstimate2d(nx, ny, type, workSize); });
 }
 
 CUDA_API(cufftResult, cufftGetSize3d)(cufftHandle plan, int nx, int ny, int nz, cufftType type, size_t* workSize) {
-  return withHandle(plan, [&](Handle&) { return static_cast<Result>(cufftEstimate3d(nx, ny, nz, type, workSize)); });
+  return withHandle(plan, [&](Handle&) { return cufftEstimate3d(nx, ny, nz, type, workSize); });
 }
 
 CUDA_API(cufftResult, cufftGetSizeMany)
 (cufftHandle plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed, int ostride, int odist,
  cufftType type, int batch, size_t* workSize) {
   return withHandle(plan, [&](Handle&) {
-    return static_cast<Result>(estimate(type, rank, n, Side<int>{inembed, istride, idist},
-                                        Side<int>{onembed, ostride, odist}, batch, workSize));
+    return estimate(type, rank, n, Side<int>{inembed, istride, idist}, Side<int>{onembed, ostride, odist}, batch,
+                    workSize);
   });
 }
 
@@ -300,8 +300,8 @@ CUDA_API(cufftResult, cufftGetSizeMany64)
 (cufftHandle plan, int rank, long long* n, long long* inembed, long long istride, long long idist, long long* onembed,
  long long ostride, long long odist, cufftType type, long long batch, size_t* workSize) {
   return withHandle(plan, [&](Handle&) {
-    return static_cast<Result>(estimate(type, rank, n, Side<long long>{inembed, istride, idist},
-                                        Side<long long>{onembed, ostride, odist}, batch, workSize));
+    return estimate(type, rank, n, Side<long long>{inembed, istride, idist}, Side<long long>{onembed, ostride, odist},
+                    batch, workSize);
   });
 }
 
@@ -315,9 +315,9 @@ CUDA_API(cufftResult, cufftXtGetSizeMany)
 
 CUDA_API(cufftResult, cufftGetSize)(cufftHandle plan, size_t* workSize) {
   return withHandle(plan, [&](Handle& handle) {
-    if (!workSize) return Result::InvalidValue;
+    if (!workSize) return CUFFT_INVALID_VALUE;
     *workSize = handle.workBytes();
-    return Result::Success;
+    return CUFFT_SUCCESS;
   });
 }
 
@@ -366,7 +366,7 @@ CUDA_API(cufftResult, cufftExecZ2D)(cufftHandle plan, cufftDoubleComplex* input,
 
 CUDA_API(cufftResult, cufftXtExec)(cufftHandle plan, void* input, void* output, int direction) {
   return withHandle(plan, [&](Handle& handle) {
-    if (!haveContext()) return Result::SetupFailed;
+    if (!haveContext()) return CUFFT_SETUP_FAILED;
     std::optional<bool> isInverse;
     if (direction == CUFFT_FORWARD || direction == CUFFT_INVERSE) isInverse = direction == CUFFT_INVERSE;
     return handle.run(isInverse, address(input), address(output));
