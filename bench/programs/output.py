@@ -1,7 +1,7 @@
 """What a program printed: its times, and its results with the times taken out; and whether two runs gave the same."""
 import re
 
-NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"  # in one way only: lines have thousands of them
+NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"  # matches in one way only, or lines of many numbers take for ever
 MICROSECONDS = {"ns": 1e-3, "nanoseconds": 1e-3, "us": 1, "µs": 1, "usec": 1, "usecs": 1, "microsec": 1, "microseconds": 1,
                 "ms": 1e3, "msec": 1e3, "msecs": 1e3, "millisec": 1e3, "milliseconds": 1e3,
                 "s": 1e6, "sec": 1e6, "secs": 1e6, "second": 1e6, "seconds": 1e6}

@@ -98,12 +98,13 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     const int64_t in = isFirst && !isFromWork ? axis.from.stride : 1;
     const int64_t out = isLast && !isToWork ? axis.to.stride : 1;
     pass.axisIn = in;
-    // From one index of those before to the next: its place in memory until the last pass, and behind that one.
-    int64_t place = length, index = 1;
     if (rest > 1) {
-      pass.dimensions.push_back({rest, in, out, 1, 0, isLast ? 0 : 1});
+      pass.dimensions.push_back({rest, in, out, 1, 0, 1});
       pass.order = factors[i] * rest;
     }
+    // Earlier passes have numbered their results. `place` is the distance in memory from one number to the next, and
+    // `index` that in the finished transform, where the last pass puts them.
+    int64_t place = length, index = 1;
     for (size_t before = 0; before < i; ++before) {
       place /= factors[before];
       pass.dimensions.push_back({factors[before], place, isLast ? index * out : place, 0, index, 0});
