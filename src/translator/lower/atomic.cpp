@@ -2,6 +2,7 @@
 #include "translator/lower/atomics.h"
 
 #include "translator/lower/atomic_locks.h"
+#include "translator/lower/atomic_sums.h"
 #include "translator/lower/families.h"
 #include "translator/lower/mbarrier.h"
 #include "translator/lower/memory_access.h"
@@ -242,14 +243,22 @@ class AtomicLowering {
     ir::FloatControl fp;
     fp.flush = type == ptx::Type::F32 && address.space != ir::Space::Shared;
     ir::Type bits = value->type.asInt();
-    if (hasFloatAdd(address, bits.bits)) {
-      ir::Instruction* added = atomic(f, ir::Op::AtomicFAdd, address, access, {value});
-      added->fp = fp;
-      return added;
-    }
-    return atomicUpdate(f, address, bits, access, [&](ir::Instruction* old) {
-      return b.bitcast(bits, b.floating(ir::Op::FAdd, fp, {b.bitcast(value->type, old), value}));
-    });
+    const Sum sum = [&](ir::Instruction* x, ir::Instruction* y) { return b.floating(ir::Op::FAdd, fp, {x, y}); };
+    const auto alone = [&] {
+      if (hasFloatAdd(address, bits.bits)) {
+        ir::Instruction* added = atomic(f, ir::Op::AtomicFAdd, address, access, {value});
+        added->fp = fp;
+        return added;
+      }
+      ir::Instruction* old = atomicUpdate(f, address, bits, access, [&](ir::Instruction* before) {
+        return b.bitcast(bits, sum(b.bitcast(value->type, before), value));
+      });
+      return b.bitcast(value->type, old);
+    };
+    const bool isLoop = f.profile().partsLanesAtSharedAtomics || !hasFloatAdd(address, bits.bits);
+    const bool isPlain = access.order == ir::Order::Relaxed && hasAtomics(f.profile(), address.space, bits.bits);
+    if (address.space != ir::Space::Shared || !isLoop || !isPlain || !f.profile().hasWarps()) return alone();
+    return addTogether(f, address, value, access, sum, alone);
   }
 
   ir::Instruction* combineHalf(ir::Instruction* x, ir::Instruction* y) {
