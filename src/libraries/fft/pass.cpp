@@ -1,6 +1,7 @@
 #include "libraries/fft/pass.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "libraries/fft/factors.h"
 #include "libraries/fft/kernel_writer.h"
@@ -13,6 +14,24 @@ constexpr int64_t threadsWanted = 256;
 
 // Elements in shared memory have a gap behind each sixteen: threads take them by strides of powers of two.
 int64_t withGaps(int64_t length) { return length + length / 16; }
+
+// Threads beside each other take elements beside each other: of one transform, or of those beside it.
+bool takesTransforms(const Pass& pass, bool isLoad) {
+  if (pass.dimensions.empty()) return false;
+  const Dimension& nearest = pass.dimensions.front();
+  return isLoad ? nearest.in < pass.element.in : nearest.out < pass.element.out;
+}
+
+// From one transform to the next in shared memory, so that neighbouring threads find their elements in banks of their
+// own, whose number is that of the threads that are served at once.
+int64_t sharedDistance(const Pass& pass, int64_t transforms, int64_t threads) {
+  const int64_t banks = pass.isDouble ? 8 : 16, least = withGaps(pass.length);
+  if (transforms == 1) return least;
+  int64_t unit = threads < banks ? threads : 1;
+  if (takesTransforms(pass, true) || takesTransforms(pass, false)) unit = std::max<int64_t>(1, banks / transforms);
+  unit = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(unit)));
+  return (least + unit - 1) / (2 * unit) * (2 * unit) + unit;  // an odd multiple of the unit
+}
 
 class PassWriter {
  public:
@@ -48,7 +67,7 @@ class PassWriter {
     const bool isReal = isLoad ? pass_.load == Load::Real : pass_.store == Store::Real;
     return isReal ? out_.realBytes() : complexBytes();
   }
-  Thread threadFor(int64_t elementStride, int64_t Dimension::*side);
+  Thread threadFor(bool isLoad);
   Transform transformFor(const Thread& thread, bool isLoad);
   std::string multiplyAdd(const std::string& number, int64_t factor, const std::string& sum);
   std::string index(const std::string& number, int64_t factor, const std::string& base);
@@ -67,13 +86,12 @@ class PassWriter {
   KernelWriter out_;
 };
 
-// Threads beside each other take elements beside each other: of one transform, or of those beside it.
-PassWriter::Thread PassWriter::threadFor(int64_t elementStride, int64_t Dimension::*side) {
+PassWriter::Thread PassWriter::threadFor(bool isLoad) {
   Thread thread{out_.word(), out_.word()};
-  const bool takesTransforms = !pass_.dimensions.empty() && pass_.dimensions.front().*side < elementStride;
-  const int64_t count = takesTransforms ? shape_.transformsPerBlock : shape_.threadsPerTransform;
-  const std::string& low = takesTransforms ? thread.transform : thread.place;
-  const std::string& high = takesTransforms ? thread.place : thread.transform;
+  const bool takes = takesTransforms(pass_, isLoad);
+  const int64_t count = takes ? shape_.transformsPerBlock : shape_.threadsPerTransform;
+  const std::string& low = takes ? thread.transform : thread.place;
+  const std::string& high = takes ? thread.place : thread.transform;
   out_.line("rem.u32 {}, %thread, {}", low, count);
   out_.line("div.u32 {}, %thread, {}", high, count);
   return thread;
@@ -233,7 +251,7 @@ std::string PassWriter::sharedAddress(const Thread& thread, const Element& eleme
   const std::string number = isRegular ? element.number : index(element, 1, "0");
   const std::string gaps = out_.word(), place = out_.word(), address = out_.word();
   out_.line("shr.u32 {}, {}, 4", gaps, number);
-  out_.line("mad.lo.u32 {}, {}, {}, {}", place, thread.transform, withGaps(pass_.length), number);
+  out_.line("mad.lo.u32 {}, {}, {}, {}", place, thread.transform, shape_.sharedDistance, number);
   out_.line("add.u32 {0}, {0}, {1}", place, gaps);
   out_.line("mad.lo.u32 {}, {}, {}, %shared", address, place, complexBytes());
   return fmt::format("{}+{}", address, isRegular ? withGaps(element.more) * complexBytes() : 0);
@@ -313,10 +331,9 @@ void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const 
 }
 
 std::string PassWriter::text(const std::string& name) {
-  const int64_t inStride = pass_.element.in, outStride = pass_.element.out;
-  const Thread first = threadFor(inStride, &Dimension::in);
+  const Thread first = threadFor(/*isLoad=*/true);
   // A transform that is one stage stays with its threads.
-  const Thread last = radices_.size() > 1 ? threadFor(outStride, &Dimension::out) : first;
+  const Thread last = radices_.size() > 1 ? threadFor(/*isLoad=*/false) : first;
   const Transform source = transformFor(first, /*isLoad=*/true);
   int64_t done = 1;
   for (size_t i = 0; i < radices_.size(); ++i) {
@@ -344,12 +361,16 @@ KernelShape shapeOf(const Pass& pass, int64_t shared) {
   const std::vector<int> factors = radices(pass.length);
   KernelShape shape{};
   shape.threadsPerTransform = pass.length / factors.front();
-  const int64_t bytes = factors.size() > 1 ? withGaps(pass.length) * (pass.isDouble ? 16 : 8) : 0;
-  int64_t most = std::max<int64_t>(1, threadsWanted / shape.threadsPerTransform);
-  if (bytes > 0) most = std::min(most, std::max<int64_t>(1, shared / bytes));
-  shape.transformsPerBlock = std::min(most, pass.count());
-  shape.blocks = (pass.count() + shape.transformsPerBlock - 1) / shape.transformsPerBlock;
-  shape.sharedBytes = bytes * shape.transformsPerBlock;
+  const int64_t bytes = factors.size() > 1 ? (pass.isDouble ? 16 : 8) : 0;
+  int64_t& transforms = shape.transformsPerBlock;
+  transforms = std::min(std::max<int64_t>(1, threadsWanted / shape.threadsPerTransform), pass.count());
+  while (true) {
+    shape.sharedDistance = sharedDistance(pass, transforms, shape.threadsPerTransform);
+    shape.sharedBytes = shape.sharedDistance * transforms * bytes;
+    if (shape.sharedBytes <= shared || transforms == 1) break;
+    --transforms;
+  }
+  shape.blocks = (pass.count() + transforms - 1) / transforms;
   return shape;
 }
 

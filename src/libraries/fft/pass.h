@@ -50,6 +50,7 @@ struct Pass {
 
 struct KernelShape {
   int64_t threadsPerTransform, transformsPerBlock, blocks;
+  int64_t sharedDistance;  // from one transform to the next in shared memory, in elements
   int64_t sharedBytes;
 };
 

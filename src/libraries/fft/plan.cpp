@@ -114,6 +114,7 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     const std::vector<Dimension> outer = inWork(axis.outer, length, !isFirst || isFromWork, !isLast || isToWork);
     pass.dimensions.insert(pass.dimensions.end(), outer.begin(), outer.end());
     // What lies beside each other goes to threads beside each other.
+    std::erase_if(pass.dimensions, [](const Dimension& d) { return d.size == 1; });
     std::ranges::stable_sort(pass.dimensions, {}, [](const Dimension& d) { return std::min(d.in, d.out); });
     pass.twiddles = tables_.roots(pass.length, 1, pass.length, isInverse);
     if (pass.order > 1) {
