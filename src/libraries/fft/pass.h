@@ -21,6 +21,14 @@ struct Dimension {
   int64_t inIndex = 0, outIndex = 0, phase = 0;
 };
 
+// Roots of unity of that order. Each is in a table, or the product of two: of one for the upper bits of its power, and
+// one for the lower ones.
+struct Roots {
+  int64_t order = 0;
+  int lowerBits = 0;
+  int64_t upper = noTable, lower = noTable;
+};
+
 struct Pass {
   int64_t length = 1;
   bool isInverse = false, isDouble = false;
@@ -34,12 +42,10 @@ struct Pass {
   int64_t inLimit = INT64_MAX;   // elements of higher indices are zero
   int64_t outLimit = INT64_MAX;  // and are not stored
   // Tables of complex numbers, as offsets in elements.
-  int64_t twiddles = noTable;                             // roots of unity of the length
   int64_t loadFactors = noTable, storeFactors = noTable;  // by index
-  // Behind the transform its element k of phase p is multiplied by the root of that order to the power of k * p, which
-  // is a product of two: one of a table for the upper bits of k * p, and one for the lower ones.
-  int64_t order = 0, upper = noTable, lower = noTable;
-  int lowerBits = 0;
+  // Of each stage but the first, by column: its root to the powers of 1, 2, 4 and 8 where these are below its radix.
+  std::vector<std::vector<int64_t>> stageRoots;
+  Roots behind;  // the transform its element k of phase p is multiplied by the root to the power of k * p
 
   int64_t count() const {
     int64_t product = 1;
@@ -48,11 +54,19 @@ struct Pass {
   }
 };
 
+// Whether threads beside each other take elements of transforms beside each other, and not those of one transform:
+// whichever lie beside each other in memory.
+bool takesTransforms(const Pass& pass, bool isLoad);
+
 struct KernelShape {
   int64_t threadsPerTransform, transformsPerBlock, blocks;
+  int64_t gap;             // behind so many elements in shared memory; 0: none
   int64_t sharedDistance;  // from one transform to the next in shared memory, in elements
   int64_t sharedBytes;
 };
+
+// What so many elements take in shared memory.
+constexpr int64_t withGaps(int64_t elements, int64_t gap) { return elements + (gap > 0 ? elements / gap : 0); }
 
 KernelShape shapeOf(const Pass& pass, int64_t shared);
 

@@ -12,6 +12,9 @@ namespace {
 // Of which each pass has many at once, so that threads beside each other find elements beside each other.
 constexpr int64_t mostOfSeveral = 1024;
 
+// Roots of higher orders are products of two tables.
+constexpr int64_t mostInOneTable = 4096;
+
 struct End {
   Place place;
   int64_t stride;  // along the axis
@@ -38,6 +41,7 @@ class Planner {
   void addAxis(const Axis& axis);
   void addSmooth(const Axis& axis, int64_t length, const Pass& first, const Pass& last, bool isInverse, Place work);
   void addConvolution(const Axis& axis);
+  Roots rootsOf(int64_t order, bool isInverse);
   Axis axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const;
   int64_t mostAtOnce() const {
     int64_t most = 1;
@@ -66,6 +70,19 @@ std::vector<Dimension> inWork(std::vector<Dimension> outer, int64_t length, bool
     stride *= dimension.size;
   }
   return outer;
+}
+
+Roots Planner::rootsOf(int64_t order, bool isInverse) {
+  Roots roots{order};
+  if (order <= mostInOneTable) {
+    roots.lower = tables_.roots(order, 1, order, isInverse);
+    return roots;
+  }
+  while ((int64_t{1} << (2 * roots.lowerBits)) < order) ++roots.lowerBits;
+  const int64_t step = int64_t{1} << roots.lowerBits;
+  roots.lower = tables_.roots(order, 1, step, isInverse);
+  roots.upper = tables_.roots(order, step, (order + step - 1) / step, isInverse);
+  return roots;
 }
 
 // The transforms of a pass. `first` has what holds of the loads of the first pass, `last` what holds of the stores of
@@ -100,7 +117,7 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     pass.axisIn = in;
     if (rest > 1) {
       pass.dimensions.push_back({rest, in, out, 1, 0, 1});
-      pass.order = factors[i] * rest;
+      pass.behind = rootsOf(factors[i] * rest, isInverse);
     }
     // Earlier passes have numbered their results. `place` is the distance in memory from one number to the next, and
     // `index` that in the finished transform, where the last pass puts them.
@@ -116,12 +133,13 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     // What lies beside each other goes to threads beside each other.
     std::erase_if(pass.dimensions, [](const Dimension& d) { return d.size == 1; });
     std::ranges::stable_sort(pass.dimensions, {}, [](const Dimension& d) { return std::min(d.in, d.out); });
-    pass.twiddles = tables_.roots(pass.length, 1, pass.length, isInverse);
-    if (pass.order > 1) {
-      while ((int64_t{1} << (2 * pass.lowerBits)) < pass.order) ++pass.lowerBits;
-      const int64_t step = int64_t{1} << pass.lowerBits;
-      pass.lower = tables_.roots(pass.order, 1, step, isInverse);
-      pass.upper = tables_.roots(pass.order, step, (pass.order + step - 1) / step, isInverse);
+    int64_t staged = 1;
+    for (const int radix : radices(pass.length)) {
+      staged *= radix;
+      if (staged == radix) continue;
+      std::vector<int64_t>& roots = pass.stageRoots.emplace_back();
+      for (int power = 1; power < radix; power *= 2)
+        roots.push_back(tables_.roots(staged, power, staged / radix, isInverse));
     }
     done *= factors[i];
     if (pass.to == Place::Work) plan_.work = std::max(plan_.work, product(axis.outer) * length);

@@ -1,0 +1,76 @@
+// Writes the kernel of a pass. Of its own: pass.cpp has the stages, pass_memory.cpp what they load and store.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libraries/fft/kernel_writer.h"
+#include "libraries/fft/pass.h"
+
+namespace mulciber::fft {
+
+class PassWriter {
+ public:
+  PassWriter(const Pass& pass, const KernelShape& shape);
+
+  std::string text(const std::string& name);
+
+ private:
+  // A thread's transform within the block, and its place among the threads of that.
+  struct Thread {
+    std::string transform, place;
+  };
+  // What holds of a whole transform: its address, and what it adds to indices.
+  struct Transform {
+    std::string isThere;  // empty where all are
+    std::string address, index, phase;
+  };
+  // Where an element is. Others lie at distances that are constants.
+  struct Spot {
+    std::string address, index;
+  };
+  struct Butterfly {
+    std::string number, isThere;
+    std::vector<Complex> values;
+  };
+
+  int64_t complexBytes() const { return 2 * out_.realBytes(); }
+  int64_t bytesOf(bool isLoad) const {
+    const bool isReal = isLoad ? pass_.load == Load::Real : pass_.store == Store::Real;
+    return isReal ? out_.realBytes() : complexBytes();
+  }
+
+  Thread threadFor(bool isLoad);
+  Transform transformFor(const Thread& thread, bool isLoad);
+  Spot spotFor(const Transform& transform, const std::string& number, bool isLoad);
+  Complex load(const Spot& spot, int64_t more);
+  void store(const Spot& spot, int64_t more, const std::string& isThere, Complex value);
+
+  std::string sharedSpot(const Thread& thread, const std::string& number);
+  std::string sharedOperand(const std::string& spot, int64_t more) const;
+  Complex loadShared(const std::string& spot, int64_t more);
+  void storeShared(const std::string& spot, int64_t more, const std::string& isThere, const Complex& value);
+
+  Complex table(int64_t offset, const std::string& number);
+  Complex root(const Roots& roots, const std::string& power);
+  std::vector<Complex> powers(const std::vector<Complex>& roots, int count, const std::optional<Complex>& start);
+
+  std::string multiplyAdd(const std::string& number, int64_t factor, const std::string& sum);
+  std::string index(const std::string& number, int64_t factor, const std::string& base);
+  std::string plus(const std::string& number, int64_t more);
+  std::string operand(const std::string& address, int64_t more);
+  std::string isBelow(const std::string& number, int64_t limit, const std::string& predicate);
+  static std::string guarded(const std::string& predicate) { return predicate.empty() ? "" : "@" + predicate + " "; }
+
+  void stage(size_t number, int64_t done, const Thread& thread, const Transform& source);
+  void twiddle(std::vector<Butterfly>& all, size_t number, const std::vector<std::string>& columns);
+  void twiddleBehind(std::vector<Butterfly>& all, int64_t done, const Transform& target);
+
+  const Pass& pass_;
+  const KernelShape& shape_;
+  const std::vector<int> radices_;
+  KernelWriter out_;
+};
+
+}  // namespace mulciber::fft
