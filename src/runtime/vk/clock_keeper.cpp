@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-constexpr microseconds beforeFirst = std::chrono::seconds(1), patience = std::chrono::seconds(5);
+constexpr microseconds clocksOfNewDevices = std::chrono::seconds(2), patience = std::chrono::seconds(5);
 // As long as a spin at full clocks: the driver keeps them from 40 % of the time on.
 constexpr microseconds pause(1000);
 constexpr uint32_t rounds = 160'000;
@@ -46,7 +46,7 @@ void ClockKeeper::wake() {
   changed_.notify_all();
 }
 
-bool ClockKeeper::isStopped(microseconds within) {
+bool ClockKeeper::isStopped(Clock::duration within) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, within, [&] { return stopping_; });
 }
@@ -59,7 +59,7 @@ void ClockKeeper::sleepUntilWork(uint64_t seen) {
 }
 
 void ClockKeeper::run() {
-  if (isStopped(beforeFirst)) return;
+  if (isStopped(made_ + clocksOfNewDevices - Clock::now())) return;
   uint64_t seen = works_.load();
   Clock::time_point last = Clock::now();
   while (!isStopped(pause)) {

@@ -4,7 +4,8 @@
 // and raises them again only after a while of steady work: a kernel of 50 us then takes 280. Natively a CUDA context
 // keeps the clocks up for as long as it lives; nothing of Vulkan's does. So while the program gives the device work now
 // and then, a thread has one warp spin for half of the time in which nothing else runs (docs/runtime.md, "Clocks").
-// It begins a second after the first work, which programs that end soon do not reach, and pauses 5 s after the last.
+// A new device's clocks are up for its first 3 s, so it begins 2 s after the device was made: it costs each launch that
+// is waited for some 2 us, which programs that end soon are spared. It pauses 5 s after the last work.
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,8 @@ namespace mulciber::vk {
 class ClockKeeper {
  public:
   // `queue`: of the family that kernels run on, and used for nothing else.
-  ClockKeeper(Device& device, std::unique_ptr<Queue> queue) : device_(device), queue_(std::move(queue)) {}
+  ClockKeeper(Device& device, std::unique_ptr<Queue> queue)
+      : device_(device), queue_(std::move(queue)), made_(std::chrono::steady_clock::now()) {}
   ~ClockKeeper();
   ClockKeeper(const ClockKeeper&) = delete;
   ClockKeeper& operator=(const ClockKeeper&) = delete;
@@ -39,13 +41,14 @@ class ClockKeeper {
  private:
   void wake();
   void run();
-  bool isStopped(std::chrono::microseconds within);
+  bool isStopped(std::chrono::steady_clock::duration within);
   void sleepUntilWork(uint64_t seen);
   bool isBusy();
   Status spin();
 
   Device& device_;
   const std::unique_ptr<Queue> queue_;
+  const std::chrono::steady_clock::time_point made_;
   std::unique_ptr<Pipeline> pipeline_;
   std::atomic<uint64_t> works_{0}, spins_{0};
   std::atomic<bool> isAsleep_{true};
