@@ -20,6 +20,31 @@ TEST_F(Fft, OfSmallLengths) {
   for (const int length : {17, 26, 60, 77}) expectRight({.type = CUFFT_Z2Z, .lengths = {length}, .batch = 70});
 }
 
+// A block has many of them, and copies their elements through shared memory. Not all blocks are full.
+TEST_F(Fft, OfManySmallLengths) {
+  const cufftType types[] = {CUFFT_C2C, CUFFT_Z2Z, CUFFT_R2C, CUFFT_C2R};
+  for (int length = 2; length <= 16; ++length) {
+    const cufftType type = types[length % 4];
+    expectRight({.type = type,
+                 .lengths = {length},
+                 .batch = 131 + 12 * length,
+                 .isInverse = type == CUFFT_C2R,
+                 .isInPlace = length % 3 == 0});
+  }
+  // By two, three, seven and six threads.
+  expectRight({.lengths = {22}, .batch = 101});
+  expectRight({.lengths = {39}, .batch = 101});
+  expectRight({.type = CUFFT_R2C, .lengths = {84}, .batch = 101});
+  expectRight({.type = CUFFT_C2R, .lengths = {84}, .batch = 101, .isInverse = true});
+  expectRight({.type = CUFFT_R2C, .lengths = {48}, .batch = 13});
+  // Two axes; elements that are not neighbours on one side or on both; transforms that are neighbours on one.
+  expectRight({.lengths = {13, 6, 11}, .batch = 3});
+  const FftLayout rows{{0}, 1, 12}, apart{{0}, 3, 50}, columns{{0}, 90, 1};
+  for (const auto& [in, out] :
+       {std::pair(rows, apart), std::pair(apart, apart), std::pair(rows, columns), std::pair(columns, rows)})
+    expectRight({.lengths = {12}, .batch = 90, .input = in, .output = out});
+}
+
 TEST_F(Fft, OfPowersOfTwo) {
   for (const int length : {32, 256, 1024, 4096, 1 << 13, 1 << 20})
     expectRight({.lengths = {length}, .isInverse = length == 256});

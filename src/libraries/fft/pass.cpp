@@ -11,6 +11,8 @@ namespace mulciber::fft {
 namespace {
 
 constexpr int64_t threadsWanted = 256;
+constexpr int64_t sectorBytes = 32;  // what memory is read and written by
+constexpr int64_t mostLanes = 16;
 
 bool isPowerOfTwo(int64_t number) { return std::has_single_bit(static_cast<uint64_t>(number)); }
 
@@ -20,6 +22,17 @@ int64_t gapOf(const std::vector<int>& radices) {
   const int first = radices.front();
   if (first == 16 || std::ranges::all_of(radices, isPowerOfTwo)) return 16;
   return first % 4 == 0 ? first : 0;
+}
+
+// The threads that copy a transform's elements between global and shared memory, if those that transform it are too
+// few.
+int64_t lanesFor(const Pass& pass, int64_t threads, bool isLoad) {
+  const bool isReal = isLoad ? pass.load == Load::Real : pass.store == Store::Real;
+  const int64_t bytes = (pass.isDouble ? 8 : 4) * (isReal ? 1 : 2);
+  const bool isDirect = pass.length == 1 || pass.count() == 1 || threads * bytes >= sectorBytes ||
+                        takesTransforms(pass, isLoad) || (!isLoad && pass.behind.order > 1);
+  if (isDirect) return 0;
+  return std::min(mostLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(pass.length))));
 }
 
 // From one transform to the next in shared memory, so that neighbouring threads find their elements in banks of their
@@ -43,6 +56,7 @@ PassWriter::PassWriter(const Pass& pass, const KernelShape& shape)
 void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const Transform& source) {
   const int radix = radices_[number];
   const bool isFirst = number == 0, isLast = number + 1 == radices_.size();
+  const bool isFromShared = !isFirst || shape_.loadLanes > 0, isToShared = !isLast || shape_.storeLanes > 0;
   const int64_t butterflies = pass_.length / radix;
   const int64_t turns = (butterflies + shape_.threadsPerTransform - 1) / shape_.threadsPerTransform;
   std::vector<Butterfly> all(turns);
@@ -54,16 +68,20 @@ void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const 
       butterfly.isThere = isBelow(butterfly.number, butterflies, "");
       out_.line("min.u32 {0}, {0}, {1}", butterfly.number, butterflies - 1);
     }
-    if (isFirst) {
-      const Spot spot = spotFor(source, butterfly.number, /*isLoad=*/true);
-      for (int i = 0; i < radix; ++i) butterfly.values.push_back(load(spot, i * butterflies));
-    } else {
+    if (isFirst && isFromShared) {
+      // Before the first stage gaps do not add up.
+      for (int i = 0; i < radix; ++i)
+        butterfly.values.push_back(loadShared(sharedSpot(thread, plus(butterfly.number, i * butterflies)), 0));
+    } else if (isFromShared) {
       const std::string spot = sharedSpot(thread, butterfly.number);
       for (int i = 0; i < radix; ++i) butterfly.values.push_back(loadShared(spot, i * butterflies));
+    } else {
+      const Spot spot = spotFor(source, butterfly.number, /*isLoad=*/true);
+      for (int i = 0; i < radix; ++i) butterfly.values.push_back(load(spot, i * butterflies));
     }
   }
-  if (!isFirst && !isLast) out_.line("bar.sync 0");  // all have read before any writes
-  std::vector<std::string> columns;                  // number % done
+  if (isFromShared && isToShared) out_.line("bar.sync 0");  // all have read before any writes
+  std::vector<std::string> columns;                         // number % done
   for (int64_t turn = 0; turn < turns; ++turn) {
     if (isLast) {
       columns.push_back(all[turn].number);
@@ -77,22 +95,18 @@ void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const 
   if (!isFirst) twiddle(all, number, columns);
   for (Butterfly& butterfly : all) butterfly.values = out_.transform(butterfly.values, pass_.isInverse);
 
-  // A butterfly's first result is element number / done * done * radix + column.
-  if (isLast) {
+  if (!isToShared) {
     const Transform target = transformFor(thread, /*isLoad=*/false);
     if (pass_.behind.order > 1) twiddleBehind(all, done, target);
     for (const Butterfly& butterfly : all) {
-      std::string isStored = target.isThere.empty() ? butterfly.isThere : target.isThere;
-      if (!butterfly.isThere.empty() && !target.isThere.empty()) {
-        isStored = out_.predicate();
-        out_.line("and.pred {}, {}, {}", isStored, target.isThere, butterfly.isThere);
-      }
+      const std::string isThere = both(target.isThere, butterfly.isThere);
       const Spot spot = spotFor(target, butterfly.number, /*isLoad=*/false);
-      for (int i = 0; i < radix; ++i) store(spot, i * done, isStored, butterfly.values[i]);
+      for (int i = 0; i < radix; ++i) store(spot, i * done, isThere, butterfly.values[i]);
     }
     return;
   }
   for (int64_t turn = 0; turn < turns; ++turn) {
+    // Its first result is element number / done * done * radix + column.
     const std::string first = out_.word();
     out_.line("sub.u32 {}, {}, {}", first, all[turn].number, columns[turn]);
     out_.line("mad.lo.u32 {0}, {0}, {1}, {2}", first, radix, columns[turn]);
@@ -140,22 +154,30 @@ void PassWriter::twiddleBehind(std::vector<Butterfly>& all, int64_t done, const 
 }
 
 std::string PassWriter::text(const std::string& name) {
-  const Thread first = threadFor(/*isLoad=*/true);
+  const Thread loader = threadFor(/*isLoad=*/true), storer = threadFor(/*isLoad=*/false);
   // A transform that is one stage stays with its threads.
-  const Thread last = radices_.size() > 1 ? threadFor(/*isLoad=*/false) : first;
-  const Transform source = transformFor(first, /*isLoad=*/true);
+  const bool staysWithLoader = radices_.size() == 1 && shape_.loadLanes == 0;
+  Transform source;
+  if (shape_.loadLanes > 0) {
+    copy(/*isLoad=*/true);
+    out_.line("bar.sync 0");
+  } else {
+    source = transformFor(loader, /*isLoad=*/true);
+  }
   int64_t done = 1;
   for (size_t i = 0; i < radices_.size(); ++i) {
-    stage(i, done, i + 1 == radices_.size() ? last : first, source);
+    const bool isLast = i + 1 == radices_.size();
+    stage(i, done, isLast && !staysWithLoader ? storer : loader, source);
     done *= radices_[i];
   }
+  if (shape_.storeLanes > 0) copy(/*isLoad=*/false);
   std::string shared;
   if (shape_.sharedBytes > 0) shared = fmt::format("  .shared .align 16 .b8 exchanged[{}];\n", shape_.sharedBytes);
   std::string head = fmt::format(
       ".visible .entry {}(.param .u64 input, .param .u64 output, .param .u64 tables)\n"
       "  .maxntid {}, 1, 1\n{{\n{}"
       "  .reg .b64 %input, %output, %tables;\n  .reg .b32 %thread, %block, %shared;\n",
-      name, shape_.threadsPerTransform * shape_.transformsPerBlock, shared);
+      name, shape_.threads(), shared);
   const char* start =
       "  ld.param.u64 %input, [input];\n  ld.param.u64 %output, [output];\n  ld.param.u64 %tables, [tables];\n"
       "  cvta.to.global.u64 %input, %input;\n  cvta.to.global.u64 %output, %output;\n"
@@ -175,14 +197,18 @@ KernelShape shapeOf(const Pass& pass, int64_t shared) {
   KernelShape shape{};
   shape.gap = gapOf(factors);
   shape.threadsPerTransform = pass.length / factors.front();
-  const int64_t bytes = factors.size() > 1 ? (pass.isDouble ? 16 : 8) : 0;
+  shape.loadLanes = lanesFor(pass, shape.threadsPerTransform, /*isLoad=*/true);
+  shape.storeLanes = lanesFor(pass, shape.threadsPerTransform, /*isLoad=*/false);
+  const int64_t lanes = std::max<int64_t>({1, shape.loadLanes, shape.storeLanes});
+  const int64_t bytes = factors.size() > 1 || lanes > 1 ? (pass.isDouble ? 16 : 8) : 0;
   int64_t& transforms = shape.transformsPerBlock;
   transforms = std::min(std::max<int64_t>(1, threadsWanted / shape.threadsPerTransform), pass.count());
+  transforms = std::max<int64_t>(1, transforms / lanes) * lanes;  // whole transforms for the threads that copy
   while (true) {
     shape.sharedDistance = sharedDistance(pass, shape);
     shape.sharedBytes = shape.sharedDistance * transforms * bytes;
-    if (shape.sharedBytes <= shared || transforms == 1) break;
-    --transforms;
+    if (shape.sharedBytes <= shared || transforms <= lanes) break;
+    transforms -= lanes;
   }
   shape.blocks = (pass.count() + transforms - 1) / transforms;
   return shape;

@@ -63,6 +63,10 @@ struct KernelShape {
   int64_t gap;             // behind so many elements in shared memory; 0: none
   int64_t sharedDistance;  // from one transform to the next in shared memory, in elements
   int64_t sharedBytes;
+  // Threads of those of the block that copy one transform's elements from or to global memory; 0: the stages load and
+  // store themselves.
+  int64_t loadLanes, storeLanes;
+  int64_t threads() const { return threadsPerTransform * transformsPerBlock; }
 };
 
 // What so many elements take in shared memory.

@@ -52,12 +52,12 @@ PassWriter::Spot PassWriter::spotFor(const Transform& transform, const std::stri
           index(number, isLoad ? element.inIndex : element.outIndex, transform.index)};
 }
 
-Complex PassWriter::load(const Spot& spot, int64_t more) {
+Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& given) {
   const bool isReal = pass_.load == Load::Real, isHalf = pass_.load == Load::Half;
   const bool isLimited = pass_.inLimit != INT64_MAX;
   const std::string place =
       isHalf || isLimited || pass_.loadFactors != noTable ? plus(spot.index, more * pass_.element.inIndex) : "";
-  const std::string isThere = isLimited ? isBelow(place, pass_.inLimit, "") : "";
+  const std::string isThere = isLimited ? isBelow(place, pass_.inLimit, given) : given;
   std::string from = operand(spot.address, more * pass_.element.in * bytesOf(true));
   std::string isMirrored;
   if (isHalf) {
@@ -136,6 +136,37 @@ void PassWriter::storeShared(const std::string& spot, int64_t more, const std::s
             value.im);
 }
 
+// Between global and shared memory, where a transform has too few threads for whole pieces of memory: as many more take
+// neighbouring elements.
+void PassWriter::copy(bool isLoad) {
+  const int64_t lanes = isLoad ? shape_.loadLanes : shape_.storeLanes;
+  const int64_t atOnce = shape_.threads() / lanes;
+  const Thread first{out_.word(), out_.word()};
+  out_.line("div.u32 {}, %thread, {}", first.transform, lanes);
+  out_.line("rem.u32 {}, %thread, {}", first.place, lanes);
+  for (int64_t done = 0; done < shape_.transformsPerBlock; done += atOnce) {
+    Thread thread = first;
+    std::string isOwn;
+    if (done > 0) thread.transform = plus(first.transform, done);
+    if (done + atOnce > shape_.transformsPerBlock) {
+      isOwn = isBelow(thread.transform, shape_.transformsPerBlock, "");
+      const std::string last = out_.word();
+      out_.line("min.u32 {}, {}, {}", last, thread.transform, shape_.transformsPerBlock - 1);
+      thread.transform = last;
+    }
+    const Transform transform = transformFor(thread, isLoad);
+    const Spot spot = spotFor(transform, thread.place, isLoad);
+    if (!isLoad) isOwn = both(isOwn, transform.isThere);
+    for (int64_t more = 0; more < pass_.length; more += lanes) {
+      const bool isWhole = more + lanes <= pass_.length;
+      const std::string isThere = isWhole ? isOwn : isBelow(thread.place, pass_.length - more, isOwn);
+      const std::string shared = sharedSpot(thread, plus(thread.place, more));
+      if (isLoad) storeShared(shared, 0, isThere, load(spot, more, isThere));
+      else store(spot, more, isThere, loadShared(shared, 0));
+    }
+  }
+}
+
 Complex PassWriter::table(int64_t offset, const std::string& number) {
   const std::string from = operand(multiplyAdd(number, complexBytes(), "%tables"), offset * complexBytes());
   const Complex value = out_.complex();
@@ -197,6 +228,14 @@ std::string PassWriter::operand(const std::string& address, int64_t more) {
   if (more <= INT32_MAX) return fmt::format("{}+{}", address, more);
   const std::string result = out_.wide();
   out_.line("add.u64 {}, {}, {}", result, address, more);
+  return result;
+}
+
+// Of two predicates that may be missing.
+std::string PassWriter::both(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return a + b;
+  const std::string result = out_.predicate();
+  out_.line("and.pred {}, {}, {}", result, a, b);
   return result;
 }
 

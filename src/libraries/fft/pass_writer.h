@@ -44,8 +44,8 @@ class PassWriter {
   Thread threadFor(bool isLoad);
   Transform transformFor(const Thread& thread, bool isLoad);
   Spot spotFor(const Transform& transform, const std::string& number, bool isLoad);
-  Complex load(const Spot& spot, int64_t more);
-  void store(const Spot& spot, int64_t more, const std::string& isThere, Complex value);
+  Complex load(const Spot& spot, int64_t more, const std::string& given = "");
+  void store(const Spot& spot, int64_t more, const std::string& given, Complex value);
 
   std::string sharedSpot(const Thread& thread, const std::string& number);
   std::string sharedOperand(const std::string& spot, int64_t more) const;
@@ -61,8 +61,10 @@ class PassWriter {
   std::string plus(const std::string& number, int64_t more);
   std::string operand(const std::string& address, int64_t more);
   std::string isBelow(const std::string& number, int64_t limit, const std::string& predicate);
+  std::string both(const std::string& a, const std::string& b);
   static std::string guarded(const std::string& predicate) { return predicate.empty() ? "" : "@" + predicate + " "; }
 
+  void copy(bool isLoad);
   void stage(size_t number, int64_t done, const Thread& thread, const Transform& source);
   void twiddle(std::vector<Butterfly>& all, size_t number, const std::vector<std::string>& columns);
   void twiddleBehind(std::vector<Butterfly>& all, int64_t done, const Transform& target);

@@ -57,7 +57,7 @@ cufftResult Transform::prepare(const Problem& problem) {
   for (size_t i = 0; i < plan.passes.size(); ++i) {
     const Pass& pass = plan.passes[i];
     Kernel kernel{nullptr, pass.from, pass.to, static_cast<unsigned>(shapes[i].blocks),
-                  static_cast<unsigned>(shapes[i].threadsPerTransform * shapes[i].transformsPerBlock)};
+                  static_cast<unsigned>(shapes[i].threads())};
     if (cuModuleGetFunction(&kernel.function, module_, fmt::format("pass{}", i).c_str()) != CUDA_SUCCESS)
       return CUFFT_INTERNAL_ERROR;
     kernels_.push_back(kernel);
