@@ -58,6 +58,19 @@ TEST_F(Fft, OfLengthsOfSeveralPasses) {
   expectRight({.type = CUFFT_Z2D, .lengths = {3 * 4096}, .batch = 2, .isInverse = true});
 }
 
+// Their transforms lie between each other, and so do not fit in a block whole.
+TEST_F(Fft, OfLongColumns) {
+  expectRight({.lengths = {4096, 6}, .batch = 2});
+  expectRight({.type = CUFFT_Z2Z, .lengths = {2, 1536, 3}, .isInverse = true, .isInPlace = true});
+  expectRight({.type = CUFFT_R2C, .lengths = {1100, 9}, .batch = 2, .isInPlace = true});
+  expectRight({.type = CUFFT_C2R, .lengths = {1100, 8}, .batch = 3, .isInverse = true});
+  expectRight({.lengths = {1031, 5}});
+  const FftLayout rows{{0}, 1, 2500}, columns{{0}, 7, 1}, gaps{{0}, 9, 1};
+  for (const auto& [in, out] : {std::pair(columns, gaps), std::pair(rows, columns), std::pair(columns, rows)})
+    expectRight({.lengths = {2500}, .batch = 7, .input = in, .output = out});
+  expectRight({.type = CUFFT_R2C, .lengths = {2500}, .batch = 7, .input = columns, .output = gaps});
+}
+
 TEST_F(Fft, OfPrimes) {
   expectRight({.type = CUFFT_Z2Z, .lengths = {1009}, .batch = 2});
   expectRight({.type = CUFFT_R2C, .lengths = {10007}});

@@ -203,12 +203,17 @@ KernelShape shapeOf(const Pass& pass, int64_t shared) {
   const int64_t bytes = factors.size() > 1 || lanes > 1 ? (pass.isDouble ? 16 : 8) : 0;
   int64_t& transforms = shape.transformsPerBlock;
   transforms = std::min(std::max<int64_t>(1, threadsWanted / shape.threadsPerTransform), pass.count());
-  transforms = std::max<int64_t>(1, transforms / lanes) * lanes;  // whole transforms for the threads that copy
+  // Whole transforms for the threads that copy, and whole pieces of memory of neighbouring transforms.
+  int64_t step = lanes;
+  const int64_t inSector = sectorBytes / (pass.isDouble ? 16 : 8);
+  if (takesTransforms(pass, true) || takesTransforms(pass, false))
+    step = std::max(step, std::min(inSector, pass.count()));
+  transforms = std::max<int64_t>(1, transforms / step) * step;
   while (true) {
     shape.sharedDistance = sharedDistance(pass, shape);
     shape.sharedBytes = shape.sharedDistance * transforms * bytes;
-    if (shape.sharedBytes <= shared || transforms <= lanes) break;
-    transforms -= lanes;
+    if (shape.sharedBytes <= shared || transforms == lanes) break;
+    transforms = std::max(lanes, transforms - step);
   }
   shape.blocks = (pass.count() + transforms - 1) / transforms;
   return shape;

@@ -21,9 +21,11 @@ PassWriter::Transform PassWriter::transformFor(const Thread& thread, bool isLoad
   Transform result;
   std::string number = out_.word();
   out_.line("mad.lo.u32 {}, %block, {}, {}", number, shape_.transformsPerBlock, thread.transform);
+  result.number = number;
   if (pass_.count() % shape_.transformsPerBlock != 0) {
     result.isThere = isBelow(number, pass_.count(), "");
-    out_.line("min.u32 {0}, {0}, {1}", number, pass_.count() - 1);
+    number = out_.word();
+    out_.line("min.u32 {}, {}, {}", number, result.number, pass_.count() - 1);
   }
   result.address = isLoad ? "%input" : "%output";
   result.index = out_.word(), result.phase = out_.word();
@@ -144,19 +146,25 @@ void PassWriter::copy(bool isLoad) {
   const Thread first{out_.word(), out_.word()};
   out_.line("div.u32 {}, %thread, {}", first.transform, lanes);
   out_.line("rem.u32 {}, %thread, {}", first.place, lanes);
+  // Where a block's transforms lie along one dimension, one is as far from the next as any other.
+  const Dimension& nearest = pass_.dimensions.front();
+  const bool isEven = pass_.dimensions.size() == 1 || nearest.size % shape_.transformsPerBlock == 0;
+  const Transform start = isEven ? transformFor(first, isLoad) : Transform();
+  const Spot startSpot = isEven ? spotFor(start, first.place, isLoad) : Spot();
   for (int64_t done = 0; done < shape_.transformsPerBlock; done += atOnce) {
-    Thread thread = first;
+    const Thread thread{plus(first.transform, done), first.place};
     std::string isOwn;
-    if (done > 0) thread.transform = plus(first.transform, done);
-    if (done + atOnce > shape_.transformsPerBlock) {
-      isOwn = isBelow(thread.transform, shape_.transformsPerBlock, "");
-      const std::string last = out_.word();
-      out_.line("min.u32 {}, {}, {}", last, thread.transform, shape_.transformsPerBlock - 1);
-      thread.transform = last;
+    if (done + atOnce > shape_.transformsPerBlock) isOwn = isBelow(thread.transform, shape_.transformsPerBlock, "");
+    Spot spot;
+    if (isEven) {
+      spot.address = further(startSpot.address, done * (isLoad ? nearest.in : nearest.out) * bytesOf(isLoad));
+      spot.index = plus(startSpot.index, done * (isLoad ? nearest.inIndex : nearest.outIndex));
+      if (!start.isThere.empty()) isOwn = isBelow(plus(start.number, done), pass_.count(), isOwn);
+    } else {
+      const Transform transform = transformFor(thread, isLoad);
+      spot = spotFor(transform, thread.place, isLoad);
+      isOwn = both(isOwn, transform.isThere);
     }
-    const Transform transform = transformFor(thread, isLoad);
-    const Spot spot = spotFor(transform, thread.place, isLoad);
-    if (!isLoad) isOwn = both(isOwn, transform.isThere);
     for (int64_t more = 0; more < pass_.length; more += lanes) {
       const bool isWhole = more + lanes <= pass_.length;
       const std::string isThere = isWhole ? isOwn : isBelow(thread.place, pass_.length - more, isOwn);
@@ -225,7 +233,11 @@ std::string PassWriter::plus(const std::string& number, int64_t more) {
 
 // Of a load or store that many bytes further on.
 std::string PassWriter::operand(const std::string& address, int64_t more) {
-  if (more <= INT32_MAX) return fmt::format("{}+{}", address, more);
+  return more <= INT32_MAX ? fmt::format("{}+{}", address, more) : further(address, more);
+}
+
+std::string PassWriter::further(const std::string& address, int64_t more) {
+  if (more == 0) return address;
   const std::string result = out_.wide();
   out_.line("add.u64 {}, {}, {}", result, address, more);
   return result;

@@ -24,7 +24,7 @@ class PassWriter {
   // What holds of a whole transform: its address, and what it adds to indices.
   struct Transform {
     std::string isThere;  // empty where all are
-    std::string address, index, phase;
+    std::string number, address, index, phase;
   };
   // Where an element is. Others lie at distances that are constants.
   struct Spot {
@@ -60,6 +60,7 @@ class PassWriter {
   std::string index(const std::string& number, int64_t factor, const std::string& base);
   std::string plus(const std::string& number, int64_t more);
   std::string operand(const std::string& address, int64_t more);
+  std::string further(const std::string& address, int64_t more);
   std::string isBelow(const std::string& number, int64_t limit, const std::string& predicate);
   std::string both(const std::string& a, const std::string& b);
   static std::string guarded(const std::string& predicate) { return predicate.empty() ? "" : "@" + predicate + " "; }

@@ -1,6 +1,7 @@
 #include "libraries/fft/plan.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "libraries/fft/factors.h"
 #include "libraries/fft/tables.h"
@@ -9,7 +10,7 @@ namespace mulciber::fft {
 
 namespace {
 
-// Of which each pass has many at once, so that threads beside each other find elements beside each other.
+// Of which a pass has some at once in a block, so that threads beside each other find elements beside each other.
 constexpr int64_t mostOfSeveral = 1024;
 
 // Roots of higher orders are products of two tables.
@@ -41,6 +42,7 @@ class Planner {
   void addAxis(const Axis& axis);
   void addSmooth(const Axis& axis, int64_t length, const Pass& first, const Pass& last, bool isInverse, Place work);
   void addConvolution(const Axis& axis);
+  std::vector<int64_t> factorsOf(const Axis& axis, int64_t length) const;
   Roots rootsOf(int64_t order, bool isInverse);
   Axis axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const;
   int64_t mostAtOnce() const {
@@ -61,15 +63,33 @@ int64_t product(const std::vector<Dimension>& dimensions) {
   return count;
 }
 
-// The same transforms, one after the other without gaps on one side.
-std::vector<Dimension> inWork(std::vector<Dimension> outer, int64_t length, bool isIn, bool isOut) {
-  int64_t stride = length;
-  for (Dimension& dimension : outer) {
-    if (isIn) dimension.in = stride;
-    if (isOut) dimension.out = stride;
-    stride *= dimension.size;
-  }
-  return outer;
+// Whether transforms of an axis are nearer to each other than its elements.
+bool isColumn(const Axis& axis, const Dimension& other) {
+  return other.size > 1 && (other.in < axis.from.stride || other.out < axis.to.stride);
+}
+
+// Where elements and transforms of an axis lie between its passes: without gaps, and whatever was near stays near.
+struct WorkLayout {
+  int64_t stride = 1;          // along the axis
+  std::vector<int64_t> outer;  // of the other dimensions
+};
+
+WorkLayout workLayout(const Axis& axis, int64_t length) {
+  WorkLayout layout;
+  layout.outer.resize(axis.outer.size());
+  std::vector<size_t> order(axis.outer.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return axis.outer[i].in; });
+  int64_t all = length;
+  for (const bool columns : {true, false})
+    for (const size_t i : order) {
+      if (isColumn(axis, axis.outer[i]) != columns) continue;
+      int64_t& stride = columns ? layout.stride : all;
+      layout.outer[i] = stride;
+      stride *= axis.outer[i].size;
+      if (columns) all *= axis.outer[i].size;
+    }
+  return layout;
 }
 
 Roots Planner::rootsOf(int64_t order, bool isInverse) {
@@ -85,14 +105,21 @@ Roots Planner::rootsOf(int64_t order, bool isInverse) {
   return roots;
 }
 
+// The lengths of the passes that an axis takes.
+std::vector<int64_t> Planner::factorsOf(const Axis& axis, int64_t length) const {
+  const int64_t atOnce = mostAtOnce(), several = std::min(atOnce, mostOfSeveral);
+  const bool isOfColumns = std::ranges::any_of(axis.outer, [&](const Dimension& d) { return isColumn(axis, d); });
+  if (length <= (isOfColumns ? several : atOnce)) return {length};
+  return split(length, several);
+}
+
 // The transforms of a pass. `first` has what holds of the loads of the first pass, `last` what holds of the stores of
 // the last. Of the passes of one transform all but the last leave elements where they found them; the last puts them in
 // order.
 void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, const Pass& last, bool isInverse,
                         Place work) {
-  const int64_t atOnce = mostAtOnce();
-  std::vector<int64_t> factors =
-      length <= atOnce ? std::vector<int64_t>{length} : split(length, std::min(atOnce, mostOfSeveral));
+  std::vector<int64_t> factors = factorsOf(axis, length);
+  const WorkLayout layout = workLayout(axis, length);
   // Two passes read all before they write.
   const bool isCopied = first.from == Place::Input && last.to == Place::Output && needsCopy(problem_);
   if (isCopied && factors.size() == 1) factors.push_back(1);
@@ -112,8 +139,8 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     pass.to = isLast ? last.to : work;
     if (isLast) pass.store = last.store, pass.storeFactors = last.storeFactors, pass.outLimit = last.outLimit;
     rest /= factors[i];
-    const int64_t in = isFirst && !isFromWork ? axis.from.stride : 1;
-    const int64_t out = isLast && !isToWork ? axis.to.stride : 1;
+    const int64_t in = isFirst && !isFromWork ? axis.from.stride : layout.stride;
+    const int64_t out = isLast && !isToWork ? axis.to.stride : layout.stride;
     pass.axisIn = in;
     if (rest > 1) {
       pass.dimensions.push_back({rest, in, out, 1, 0, 1});
@@ -124,12 +151,17 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     int64_t place = length, index = 1;
     for (size_t before = 0; before < i; ++before) {
       place /= factors[before];
-      pass.dimensions.push_back({factors[before], place, isLast ? index * out : place, 0, index, 0});
+      pass.dimensions.push_back(
+          {factors[before], place * layout.stride, isLast ? index * out : place * layout.stride, 0, index, 0});
       index *= factors[before];
     }
     pass.element = {factors[i], rest * in, isLast ? done * out : rest * out, rest, done, 0};
-    const std::vector<Dimension> outer = inWork(axis.outer, length, !isFirst || isFromWork, !isLast || isToWork);
-    pass.dimensions.insert(pass.dimensions.end(), outer.begin(), outer.end());
+    for (size_t other = 0; other < axis.outer.size(); ++other) {
+      Dimension dimension = axis.outer[other];
+      if (!isFirst || isFromWork) dimension.in = layout.outer[other];
+      if (!isLast || isToWork) dimension.out = layout.outer[other];
+      pass.dimensions.push_back(dimension);
+    }
     // What lies beside each other goes to threads beside each other.
     std::erase_if(pass.dimensions, [](const Dimension& d) { return d.size == 1; });
     std::ranges::stable_sort(pass.dimensions, {}, [](const Dimension& d) { return std::min(d.in, d.out); });
@@ -152,8 +184,7 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
 // smooth length do.
 void Planner::addConvolution(const Axis& axis) {
   const int64_t length = convolutionLength(axis.length);
-  const bool isLong = length > mostAtOnce();
-  const Place between = isLong ? Place::OtherWork : Place::Work;
+  const Place between = factorsOf(axis, length).size() > 1 ? Place::OtherWork : Place::Work;
   Pass first, last;
   first.from = axis.from.place;
   first.load = axis.load;
