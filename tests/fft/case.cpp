@@ -73,16 +73,16 @@ void forEach(const FftCase& given, const Side& side,
   }
 }
 
-// Numbers on the device, of the case's precision.
+// Numbers on the device, of the case's precision, so many behind the start of their memory.
 class Array {
  public:
-  Array(const std::vector<double>& values, bool isDouble) : isDouble_(isDouble), count_(values.size()) {
-    if (cuMemAlloc(&address, count_ * bytes()) != CUDA_SUCCESS) address = 0;
+  Array(const std::vector<double>& values, bool isDouble, int shift) : isDouble_(isDouble), count_(values.size()) {
+    if (cuMemAlloc(&memory_, (count_ + shift) * bytes()) != CUDA_SUCCESS) return;
+    address = memory_ + shift * bytes();
     const std::vector<float> narrow(values.begin(), values.end());
-    if (address)
-      cuMemcpyHtoD(address, isDouble ? static_cast<const void*>(values.data()) : narrow.data(), count_ * bytes());
+    cuMemcpyHtoD(address, isDouble ? static_cast<const void*>(values.data()) : narrow.data(), count_ * bytes());
   }
-  ~Array() { cuMemFree(address); }
+  ~Array() { cuMemFree(memory_); }
   std::vector<double> values() const {
     std::vector<double> wide(count_);
     std::vector<float> narrow(isDouble_ ? 0 : count_);
@@ -94,6 +94,7 @@ class Array {
 
  private:
   size_t bytes() const { return isDouble_ ? 8 : 4; }
+  CUdeviceptr memory_ = 0;
   bool isDouble_;
   size_t count_;
 };
@@ -195,16 +196,16 @@ std::string FftCase::text() const {
       for (const int length : layout->embed) result += fmt::format(" {}", length);
       result += fmt::format(" stride {} distance {}", layout->stride, layout->distance);
     }
-  return result + fmt::format(", seed {}", seed);
+  return result + fmt::format(", shift {}, seed {}", shift, seed);
 }
 
 std::string problemOf(const FftCase& given) {
   const Side in = sideOf(given, true), out = sideOf(given, false);
   const int64_t size = given.isInPlace ? std::max(in.size, out.size) : in.size;
   const std::vector<double> input = randomInput(given, in, size);
-  const Array source(input, given.isDouble());
+  const Array source(input, given.isDouble(), in.isReal ? given.shift : 0);
   const std::vector<double> nothing(given.isInPlace ? 1 : out.size, untouched);
-  const Array target(nothing, given.isDouble());
+  const Array target(nothing, given.isDouble(), out.isReal ? given.shift : 0);
   const Array& result = given.isInPlace ? source : target;
   if (!source.address || !target.address) return "no memory";
 
@@ -267,6 +268,7 @@ FftCase randomCase(uint32_t seed) {
   const bool isComplex = !result.fromReal() && !result.toReal();
   result.isInverse = isComplex ? below(2) == 1 : result.toReal();
   result.isInPlace = below(3) == 0;
+  result.shift = isComplex || result.isInPlace ? 0 : below(2);
   if (below(2) == 0) return result;
   const auto layout = [&](bool isHalf) {
     FftLayout made;

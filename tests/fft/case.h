@@ -22,6 +22,7 @@ struct FftCase {
   int batch = 1;
   bool isInverse = false, isInPlace = false;
   std::optional<FftLayout> input = {}, output = {};  // both or none
+  int shift = 0;  // of the array of real numbers from where complex ones could be, in numbers
   uint32_t seed = 1;
 
   bool isDouble() const { return (type & 0x40) != 0; }

@@ -71,6 +71,32 @@ TEST_F(Fft, OfLongColumns) {
   expectRight({.type = CUFFT_R2C, .lengths = {2500}, .batch = 7, .input = columns, .output = gaps});
 }
 
+// Real transforms of even lengths are complex ones of their pairs.
+TEST_F(Fft, OfPairs) {
+  const auto expectBoth = [](FftCase given, const FftLayout* real = nullptr, const FftLayout* complex = nullptr) {
+    const bool isDouble = given.type == CUFFT_D2Z;
+    if (real) given.input = *real, given.output = *complex;
+    expectRight(given);
+    given.type = isDouble ? CUFFT_Z2D : CUFFT_C2R;
+    given.isInverse = true;
+    std::swap(given.input, given.output);
+    expectRight(given);
+  };
+  for (const int length : {4, 26, 1000})
+    expectBoth({.type = CUFFT_R2C, .lengths = {length}, .batch = 37, .isInPlace = length % 3 == 1});
+  // One pass of 4,096; two; those of a convolution.
+  for (const int length : {8192, 3 * 8192, 2 * 509})
+    expectBoth({.type = CUFFT_R2C, .lengths = {length}, .batch = 2, .isInPlace = length == 3 * 8192});
+  expectBoth({.type = CUFFT_D2Z, .lengths = {4098}, .batch = 2});
+  expectBoth({.type = CUFFT_D2Z, .lengths = {6, 5, 22}, .batch = 2, .isInPlace = true});
+  expectBoth({.type = CUFFT_R2C, .lengths = {3, 300}, .batch = 2, .shift = 1});
+  const FftLayout odd{{0}, 1, 97}, apart{{0}, 3, 300}, columns{{0}, 5, 1}, half{{0}, 1, 50};
+  expectBoth({.type = CUFFT_R2C, .lengths = {96}, .batch = 5}, &odd, &half);
+  expectBoth({.type = CUFFT_R2C, .lengths = {96}, .batch = 5}, &apart, &half);
+  expectBoth({.type = CUFFT_R2C, .lengths = {96}, .batch = 5}, &columns, &columns);
+  expectBoth({.type = CUFFT_R2C, .lengths = {96}, .batch = 5}, &odd, &columns);
+}
+
 TEST_F(Fft, OfPrimes) {
   expectRight({.type = CUFFT_Z2Z, .lengths = {1009}, .batch = 2});
   expectRight({.type = CUFFT_R2C, .lengths = {10007}});

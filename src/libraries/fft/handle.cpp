@@ -99,7 +99,16 @@ cufftResult Handle::runLocked(bool isInverse, CUdeviceptr input, CUdeviceptr out
   if (input == 0 || output == 0) return CUFFT_INVALID_VALUE;
   const auto& transforms = transforms_[isInverse];
   const bool isInPlace = input == output && transforms[1];
-  return transforms[isInPlace]->run(input, output, work_, stream_);
+  if (transforms[isInPlace]->takes(input, output)) return transforms[isInPlace]->run(input, output, work_, stream_);
+  std::unique_ptr<Transform>& unaligned = unaligned_[isInPlace];
+  if (!unaligned) {
+    Problem problem = problemOf(request_, isInverse, isInPlace);
+    problem.isAligned = false;
+    auto made = std::make_unique<Transform>();
+    if (const cufftResult result = made->prepare(problem); result != CUFFT_SUCCESS) return result;
+    unaligned = std::move(made);
+  }
+  return unaligned->run(input, output, work_, stream_);
 }
 
 cufftResult Handle::setWork(CUdeviceptr work) {

@@ -53,6 +53,8 @@ class Handle {
   Request request_;
   // Forward and inverse; of two arrays, and of one if that is another transform.
   std::unique_ptr<Transform> transforms_[2][2];
+  // Of real arrays that start where complex ones could not; made when the first comes, which is seldom.
+  std::unique_ptr<Transform> unaligned_[2];
   size_t workBytes_ = 0;
   CUdeviceptr ownWork_ = 0, work_ = 0;
   CUstream stream_ = nullptr;

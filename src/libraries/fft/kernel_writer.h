@@ -37,6 +37,8 @@ class KernelWriter {
   Complex subtract(const Complex& a, const Complex& b) {
     return {binary("sub", a.re, b.re), binary("sub", a.im, b.im)};
   }
+  Complex conjugate(const Complex& a) { return {a.re, negative(a.im)}; }
+  Complex halve(const Complex& a) { return {binary("mul", a.re, number(0.5)), binary("mul", a.im, number(0.5))}; }
   Complex multiply(const Complex& a, const Complex& b);
   // By the root of unity of that order to that power.
   Complex turn(const Complex& value, int power, int order, bool isInverse);

@@ -66,7 +66,7 @@ void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const 
     // Threads that have none do another's again, and keep the result to themselves.
     if ((turn + 1) * shape_.threadsPerTransform > butterflies) {
       butterfly.isThere = isBelow(butterfly.number, butterflies, "");
-      out_.line("min.u32 {0}, {0}, {1}", butterfly.number, butterflies - 1);
+      butterfly.number = atMost(butterfly.number, butterflies - 1);
     }
     if (isFirst && isFromShared) {
       // Before the first stage gaps do not add up.
@@ -153,8 +153,9 @@ void PassWriter::twiddleBehind(std::vector<Butterfly>& all, int64_t done, const 
   }
 }
 
-std::string PassWriter::text(const std::string& name) {
-  const Thread loader = threadFor(/*isLoad=*/true), storer = threadFor(/*isLoad=*/false);
+void PassWriter::transform() {
+  const Thread loader = threadFor(/*isLoad=*/true, shape_.threadsPerTransform);
+  const Thread storer = threadFor(/*isLoad=*/false, shape_.threadsPerTransform);
   // A transform that is one stage stays with its threads.
   const bool staysWithLoader = radices_.size() == 1 && shape_.loadLanes == 0;
   Transform source;
@@ -171,6 +172,11 @@ std::string PassWriter::text(const std::string& name) {
     done *= radices_[i];
   }
   if (shape_.storeLanes > 0) copy(/*isLoad=*/false);
+}
+
+std::string PassWriter::text(const std::string& name) {
+  if (pass_.unpacksOnly) unpackOnly();
+  else transform();
   std::string shared;
   if (shape_.sharedBytes > 0) shared = fmt::format("  .shared .align 16 .b8 exchanged[{}];\n", shape_.sharedBytes);
   std::string head = fmt::format(
@@ -184,6 +190,13 @@ std::string PassWriter::text(const std::string& name) {
       "  cvta.to.global.u64 %tables, %tables;\n  mov.u32 %thread, %tid.x;\n  mov.u32 %block, %ctaid.x;\n";
   const char* address = shape_.sharedBytes > 0 ? "  mov.u32 %shared, exchanged;\n" : "";
   return head + out_.registers() + start + address + out_.instructions() + "  ret;\n}\n";
+}
+
+// Whether each pair is at a multiple of its size.
+bool Pass::hasAlignedPairs(bool isLoad) const {
+  const bool isOfPairs = isLoad ? load == Load::Pairs && pairIn == 1 : store == Store::Pairs && pairOut == 1;
+  return isOfPairs && isAligned &&
+         std::ranges::all_of(dimensions, [=](const Dimension& d) { return (isLoad ? d.in : d.out) % 2 == 0; });
 }
 
 bool takesTransforms(const Pass& pass, bool isLoad) {
@@ -200,7 +213,9 @@ KernelShape shapeOf(const Pass& pass, int64_t shared) {
   shape.loadLanes = lanesFor(pass, shape.threadsPerTransform, /*isLoad=*/true);
   shape.storeLanes = lanesFor(pass, shape.threadsPerTransform, /*isLoad=*/false);
   const int64_t lanes = std::max<int64_t>({1, shape.loadLanes, shape.storeLanes});
-  const int64_t bytes = factors.size() > 1 || lanes > 1 ? (pass.isDouble ? 16 : 8) : 0;
+  const bool isUnpacking = pass.store == Store::Packed && !pass.unpacksOnly;
+  if (isUnpacking && shape.storeLanes == 0) shape.storeLanes = shape.threadsPerTransform;
+  const int64_t bytes = factors.size() > 1 || lanes > 1 || isUnpacking ? (pass.isDouble ? 16 : 8) : 0;
   int64_t& transforms = shape.transformsPerBlock;
   transforms = std::min(std::max<int64_t>(1, threadsWanted / shape.threadsPerTransform), pass.count());
   // Whole transforms for the threads that copy, and whole pieces of memory of neighbouring transforms.

@@ -7,8 +7,22 @@
 
 namespace mulciber::fft {
 
-enum class Load { Complex, Real, Half };   // Half: what a real transform leaves out is the conjugate of what it has
-enum class Store { Complex, Real, Half };  // Half: what follows from the rest is left out
+// A real transform of even length is a complex one of half that length, of pairs of real numbers. What the transform of
+// the pairs gives, and what the real one gives or takes ("packed"), are made of each other: unpack.cpp.
+enum class Load {
+  Complex,
+  Real,
+  Half,   // what a real transform leaves out is the conjugate of what it has
+  Pairs,  // of real numbers
+  Packed
+};
+enum class Store {
+  Complex,
+  Real,
+  Half,  // what follows from the rest is left out
+  Pairs,
+  Packed
+};
 enum class Place { Input, Output, Middle, Work, OtherWork };
 
 constexpr int64_t noTable = -1;
@@ -37,15 +51,26 @@ struct Pass {
   Store store = Store::Complex;
   Dimension element{};  // along the transform; its size is the length
   std::vector<Dimension> dimensions;
-  int64_t axisLength = 1;        // of the transform that the program sees
-  int64_t axisIn = 0;            // from one element of that axis to the next
+  int64_t axisLength = 1;           // of the transform that the program sees, or of its pairs
+  int64_t axisIn = 0;               // from one element of that axis to the next
+  int64_t pairIn = 1, pairOut = 1;  // between the numbers of a pair
+  bool isAligned = true;            // pairs without gaps, as complex numbers are
+  bool unpacksOnly =
+      false;  // what other passes have left where it belongs; its transforms are elements up to the middle
   int64_t inLimit = INT64_MAX;   // elements of higher indices are zero
   int64_t outLimit = INT64_MAX;  // and are not stored
   // Tables of complex numbers, as offsets in elements.
   int64_t loadFactors = noTable, storeFactors = noTable;  // by index
   // Of each stage but the first, by column: its root to the powers of 1, 2, 4 and 8 where these are below its radix.
   std::vector<std::vector<int64_t>> stageRoots;
-  Roots behind;  // the transform its element k of phase p is multiplied by the root to the power of k * p
+  Roots packing;  // of the order of the real transform
+  Roots behind;   // the transform its element k of phase p is multiplied by the root to the power of k * p
+
+  // Whether addresses of that side are counted in real numbers.
+  bool hasReals(bool isLoad) const {
+    return isLoad ? load == Load::Real || load == Load::Pairs : store == Store::Real || store == Store::Pairs;
+  }
+  bool hasAlignedPairs(bool isLoad) const;
 
   int64_t count() const {
     int64_t product = 1;

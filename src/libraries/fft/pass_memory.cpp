@@ -6,10 +6,11 @@
 
 namespace mulciber::fft {
 
-PassWriter::Thread PassWriter::threadFor(bool isLoad) {
+// `lanes`: threads that each transform has.
+PassWriter::Thread PassWriter::threadFor(bool isLoad, int64_t lanes) {
   Thread thread{out_.word(), out_.word()};
   const bool takes = takesTransforms(pass_, isLoad);
-  const int64_t count = takes ? shape_.transformsPerBlock : shape_.threadsPerTransform;
+  const int64_t count = takes ? shape_.transformsPerBlock : lanes;
   const std::string& low = takes ? thread.transform : thread.place;
   const std::string& high = takes ? thread.place : thread.transform;
   out_.line("rem.u32 {}, %thread, {}", low, count);
@@ -24,8 +25,7 @@ PassWriter::Transform PassWriter::transformFor(const Thread& thread, bool isLoad
   result.number = number;
   if (pass_.count() % shape_.transformsPerBlock != 0) {
     result.isThere = isBelow(number, pass_.count(), "");
-    number = out_.word();
-    out_.line("min.u32 {}, {}, {}", number, result.number, pass_.count() - 1);
+    number = atMost(number, pass_.count() - 1);
   }
   result.address = isLoad ? "%input" : "%output";
   result.index = out_.word(), result.phase = out_.word();
@@ -50,43 +50,81 @@ PassWriter::Transform PassWriter::transformFor(const Thread& thread, bool isLoad
 
 PassWriter::Spot PassWriter::spotFor(const Transform& transform, const std::string& number, bool isLoad) {
   const Dimension& element = pass_.element;
-  return {multiplyAdd(number, (isLoad ? element.in : element.out) * bytesOf(isLoad), transform.address),
-          index(number, isLoad ? element.inIndex : element.outIndex, transform.index)};
+  Spot spot{multiplyAdd(number, (isLoad ? element.in : element.out) * bytesOf(isLoad), transform.address),
+            index(number, isLoad ? element.inIndex : element.outIndex, transform.index),
+            {}};
+  if (isPacked(isLoad)) spot.mirror = mirrorOf(spot, isLoad ? pass_.axisIn : element.out);
+  return spot;
+}
+
+// From element k of a transform's to the one as far from its end.
+std::string PassWriter::mirrorOf(const Spot& spot, int64_t stride) {
+  const std::string distance = out_.word(), wide = out_.wide(), there = out_.wide();
+  out_.line("sub.u32 {}, {}, {}", distance, pass_.axisLength, spot.index);
+  out_.line("sub.s32 {0}, {0}, {1}", distance, spot.index);
+  out_.line("cvt.s64.s32 {}, {}", wide, distance);
+  out_.line("mad.lo.s64 {}, {}, {}, {}", there, wide, stride * complexBytes(), spot.address);
+  return there;
+}
+
+Complex PassWriter::loadComplex(const std::string& from, const std::string& isThere) {
+  const Complex value = zero(isThere);
+  out_.line("{}ld.global.v2.{} {{{}, {}}}, [{}]", guarded(isThere), out_.type(), value.re, value.im, from);
+  return value;
+}
+
+void PassWriter::storeComplex(const std::string& to, const std::string& isThere, const Complex& value) {
+  out_.line("{}st.global.v2.{} [{}], {{{}, {}}}", guarded(isThere), out_.type(), to, value.re, value.im);
+}
+
+// Registers for what is loaded if it is there.
+Complex PassWriter::zero(const std::string& isThere) {
+  const Complex value = out_.complex();
+  if (isThere.empty()) return value;
+  out_.line("mov.{} {}, {}", out_.type(), value.re, out_.number(0));
+  out_.line("mov.{} {}, {}", out_.type(), value.im, out_.number(0));
+  return value;
 }
 
 Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& given) {
-  const bool isReal = pass_.load == Load::Real, isHalf = pass_.load == Load::Half;
   const bool isLimited = pass_.inLimit != INT64_MAX;
-  const std::string place =
-      isHalf || isLimited || pass_.loadFactors != noTable ? plus(spot.index, more * pass_.element.inIndex) : "";
+  const std::string place = plus(spot.index, more * pass_.element.inIndex);
   const std::string isThere = isLimited ? isBelow(place, pass_.inLimit, given) : given;
-  std::string from = operand(spot.address, more * pass_.element.in * bytesOf(true));
-  std::string isMirrored;
-  if (isHalf) {
-    isMirrored = out_.predicate();
-    out_.line("setp.gt.u32 {}, {}, {}", isMirrored, place, pass_.axisLength / 2);
-    // From an element to the one as far from the end: its conjugate.
-    const std::string distance = out_.word(), wide = out_.wide(), there = out_.wide();
-    out_.line("sub.u32 {}, {}, {}", distance, pass_.axisLength, place);
-    out_.line("sub.s32 {0}, {0}, {1}", distance, place);
-    out_.line("selp.b32 {0}, {0}, 0, {1}", distance, isMirrored);
-    out_.line("cvt.s64.s32 {}, {}", wide, distance);
-    out_.line("mad.lo.s64 {}, {}, {}, {}", there, wide, pass_.axisIn * bytesOf(true), spot.address);
-    from = operand(there, more * pass_.element.in * bytesOf(true));
+  const int64_t offset = more * pass_.element.in * bytesOf(true);
+  const std::string from = operand(spot.address, offset);
+  Complex value;
+  switch (pass_.load) {
+    case Load::Complex: value = loadComplex(from, isThere); break;
+    case Load::Real:
+      value = zero(isThere);
+      if (isThere.empty()) out_.line("mov.{} {}, {}", out_.type(), value.im, out_.number(0));
+      out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.re, from);
+      break;
+    case Load::Half: {
+      const std::string isMirrored = out_.predicate(), there = out_.wide();
+      out_.line("setp.gt.u32 {}, {}, {}", isMirrored, place, pass_.axisLength / 2);
+      const std::string here = further(spot.address, offset);
+      out_.line("selp.b64 {}, {}, {}, {}", there, mirrorOf({here, place, {}}, pass_.axisIn), here, isMirrored);
+      value = loadComplex(there, isThere);
+      out_.line("@{} neg.{} {}, {}", isMirrored, out_.type(), value.im, value.im);
+      break;
+    }
+    case Load::Pairs:
+      if (pass_.hasAlignedPairs(/*isLoad=*/true)) {
+        value = loadComplex(from, isThere);
+      } else {
+        value = zero(isThere);
+        const std::string second = operand(spot.address, offset + pass_.pairIn * out_.realBytes());
+        out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.re, from);
+        out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.im, second);
+      }
+      break;
+    case Load::Packed: value = loadPacked(spot, more, isThere, place); break;
   }
-  const Complex value = out_.complex();
-  if (!isThere.empty() || isReal) {
-    out_.line("mov.{} {}, {}", out_.type(), value.re, out_.number(0));
-    out_.line("mov.{} {}, {}", out_.type(), value.im, out_.number(0));
-  }
-  if (isReal) out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.re, from);
-  else out_.line("{}ld.global.v2.{} {{{}, {}}}, [{}]", guarded(isThere), out_.type(), value.re, value.im, from);
-  if (isHalf) out_.line("@{} neg.{} {}, {}", isMirrored, out_.type(), value.im, value.im);
   if (pass_.loadFactors == noTable) return value;
   // No factor is beyond the table, and what it would multiply is zero there.
-  const std::string inTable = out_.word();
-  out_.line("min.u32 {}, {}, {}", inTable, place, std::min(pass_.inLimit, pass_.axisLength) - 1);
-  return out_.multiply(value, table(pass_.loadFactors, inTable));
+  const int64_t last = std::min(pass_.inLimit, pass_.axisLength) - 1;
+  return out_.multiply(value, table(pass_.loadFactors, atMost(place, last)));
 }
 
 void PassWriter::store(const Spot& spot, int64_t more, const std::string& given, Complex value) {
@@ -97,17 +135,18 @@ void PassWriter::store(const Spot& spot, int64_t more, const std::string& given,
     const std::string place = plus(spot.index, more * pass_.element.outIndex);
     if (limit != INT64_MAX) isThere = isBelow(place, limit, given);
     if (pass_.storeFactors != noTable) {
-      std::string inTable = place;
-      if (limit != INT64_MAX) {
-        inTable = out_.word();
-        out_.line("min.u32 {}, {}, {}", inTable, place, limit - 1);
-      }
+      const std::string inTable = limit != INT64_MAX ? atMost(place, limit - 1) : place;
       value = out_.multiply(value, table(pass_.storeFactors, inTable));
     }
   }
-  const std::string to = operand(spot.address, more * pass_.element.out * bytesOf(false));
-  if (pass_.store == Store::Real) out_.line("{}st.global.{} [{}], {}", guarded(isThere), out_.type(), to, value.re);
-  else out_.line("{}st.global.v2.{} [{}], {{{}, {}}}", guarded(isThere), out_.type(), to, value.re, value.im);
+  const int64_t offset = more * pass_.element.out * bytesOf(false);
+  const std::string to = operand(spot.address, offset);
+  if (!pass_.hasReals(/*isLoad=*/false) || pass_.hasAlignedPairs(/*isLoad=*/false))
+    return storeComplex(to, isThere, value);
+  out_.line("{}st.global.{} [{}], {}", guarded(isThere), out_.type(), to, value.re);
+  if (pass_.store == Store::Real) return;
+  const std::string second = operand(spot.address, offset + pass_.pairOut * out_.realBytes());
+  out_.line("{}st.global.{} [{}], {}", guarded(isThere), out_.type(), second, value.im);
 }
 
 // Where an element is in shared memory.
@@ -138,39 +177,46 @@ void PassWriter::storeShared(const std::string& spot, int64_t more, const std::s
             value.im);
 }
 
-// Between global and shared memory, where a transform has too few threads for whole pieces of memory: as many more take
-// neighbouring elements.
+// Between global and shared memory, where a transform has too few threads for whole pieces of memory, and as many more
+// take neighbouring elements; or where elements are stored in pairs from both ends.
 void PassWriter::copy(bool isLoad) {
-  const int64_t lanes = isLoad ? shape_.loadLanes : shape_.storeLanes;
-  const int64_t atOnce = shape_.threads() / lanes;
-  const Thread first{out_.word(), out_.word()};
-  out_.line("div.u32 {}, %thread, {}", first.transform, lanes);
-  out_.line("rem.u32 {}, %thread, {}", first.place, lanes);
+  const bool isUnpacking = !isLoad && pass_.store == Store::Packed;
+  const int64_t lanes = isLoad ? shape_.loadLanes : shape_.storeLanes, atOnce = shape_.threads() / lanes;
+  const int64_t count = isUnpacking ? pass_.axisLength / 2 + 1 : pass_.length;
+  const Thread first = threadFor(isLoad, lanes);
   // Where a block's transforms lie along one dimension, one is as far from the next as any other.
-  const Dimension& nearest = pass_.dimensions.front();
-  const bool isEven = pass_.dimensions.size() == 1 || nearest.size % shape_.transformsPerBlock == 0;
+  const Dimension nearest = pass_.dimensions.empty() ? Dimension{1, 0, 0} : pass_.dimensions.front();
+  const int64_t indexStep = isLoad ? nearest.inIndex : nearest.outIndex;
+  const int64_t step = (isLoad ? nearest.in : nearest.out) * bytesOf(isLoad);
+  const bool isEven = (pass_.dimensions.size() < 2 || nearest.size % shape_.transformsPerBlock == 0) && indexStep == 0;
   const Transform start = isEven ? transformFor(first, isLoad) : Transform();
   const Spot startSpot = isEven ? spotFor(start, first.place, isLoad) : Spot();
   for (int64_t done = 0; done < shape_.transformsPerBlock; done += atOnce) {
-    const Thread thread{plus(first.transform, done), first.place};
+    Thread thread{plus(first.transform, done), first.place};
     std::string isOwn;
-    if (done + atOnce > shape_.transformsPerBlock) isOwn = isBelow(thread.transform, shape_.transformsPerBlock, "");
-    Spot spot;
+    if (done + atOnce > shape_.transformsPerBlock) {
+      isOwn = isBelow(thread.transform, shape_.transformsPerBlock, "");
+      thread.transform = atMost(thread.transform, shape_.transformsPerBlock - 1);
+    }
+    Spot spot = startSpot;
     if (isEven) {
-      spot.address = further(startSpot.address, done * (isLoad ? nearest.in : nearest.out) * bytesOf(isLoad));
-      spot.index = plus(startSpot.index, done * (isLoad ? nearest.inIndex : nearest.outIndex));
+      spot.address = further(spot.address, done * step);
+      if (isPacked(isLoad)) spot.mirror = further(spot.mirror, done * step);
       if (!start.isThere.empty()) isOwn = isBelow(plus(start.number, done), pass_.count(), isOwn);
     } else {
       const Transform transform = transformFor(thread, isLoad);
       spot = spotFor(transform, thread.place, isLoad);
       isOwn = both(isOwn, transform.isThere);
     }
-    for (int64_t more = 0; more < pass_.length; more += lanes) {
-      const bool isWhole = more + lanes <= pass_.length;
-      const std::string isThere = isWhole ? isOwn : isBelow(thread.place, pass_.length - more, isOwn);
-      const std::string shared = sharedSpot(thread, plus(thread.place, more));
-      if (isLoad) storeShared(shared, 0, isThere, load(spot, more, isThere));
-      else store(spot, more, isThere, loadShared(shared, 0));
+    for (int64_t more = 0; more < count; more += lanes) {
+      std::string place = plus(thread.place, more), isThere = isOwn;
+      if (more + lanes > count) {
+        isThere = isBelow(place, count, isOwn);
+        place = atMost(place, count - 1);
+      }
+      if (isUnpacking) storeUnpacked({thread.transform, place}, spot, more, isThere);
+      else if (isLoad) storeShared(sharedSpot(thread, place), 0, isThere, load(spot, more, isThere));
+      else store(spot, more, isThere, loadShared(sharedSpot(thread, place), 0));
     }
   }
 }
@@ -248,6 +294,12 @@ std::string PassWriter::both(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty()) return a + b;
   const std::string result = out_.predicate();
   out_.line("and.pred {}, {}, {}", result, a, b);
+  return result;
+}
+
+std::string PassWriter::atMost(const std::string& number, int64_t most) {
+  const std::string result = out_.word();
+  out_.line("min.u32 {}, {}, {}", result, number, most);
   return result;
 }
 

@@ -1,8 +1,10 @@
-// Writes the kernel of a pass. Of its own: pass.cpp has the stages, pass_memory.cpp what they load and store.
+// Writes the kernel of a pass: pass.cpp has the stages, pass_memory.cpp what they load and store, and unpack.cpp what
+// real transforms do besides.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libraries/fft/kernel_writer.h"
@@ -26,9 +28,9 @@ class PassWriter {
     std::string isThere;  // empty where all are
     std::string number, address, index, phase;
   };
-  // Where an element is. Others lie at distances that are constants.
+  // Where an element is, and the one as far from the end of packed ones. Others lie at distances that are constants.
   struct Spot {
-    std::string address, index;
+    std::string address, index, mirror;
   };
   struct Butterfly {
     std::string number, isThere;
@@ -36,16 +38,24 @@ class PassWriter {
   };
 
   int64_t complexBytes() const { return 2 * out_.realBytes(); }
-  int64_t bytesOf(bool isLoad) const {
-    const bool isReal = isLoad ? pass_.load == Load::Real : pass_.store == Store::Real;
-    return isReal ? out_.realBytes() : complexBytes();
-  }
+  // What addresses are counted in.
+  int64_t bytesOf(bool isLoad) const { return pass_.hasReals(isLoad) ? out_.realBytes() : complexBytes(); }
+  bool isPacked(bool isLoad) const { return isLoad ? pass_.load == Load::Packed : pass_.store == Store::Packed; }
 
-  Thread threadFor(bool isLoad);
+  Thread threadFor(bool isLoad, int64_t lanes);
   Transform transformFor(const Thread& thread, bool isLoad);
   Spot spotFor(const Transform& transform, const std::string& number, bool isLoad);
   Complex load(const Spot& spot, int64_t more, const std::string& given = "");
   void store(const Spot& spot, int64_t more, const std::string& given, Complex value);
+
+  std::string mirrorOf(const Spot& spot, int64_t stride);
+  Complex zero(const std::string& isThere);
+  Complex loadComplex(const std::string& operand, const std::string& isThere);
+  void storeComplex(const std::string& operand, const std::string& isThere, const Complex& value);
+  Complex loadPacked(const Spot& spot, int64_t more, const std::string& isThere, const std::string& place);
+  std::pair<Complex, Complex> unpacked(const Complex& value, const Complex& mirrored, const std::string& place);
+  void storeUnpacked(const Thread& thread, const Spot& spot, int64_t more, const std::string& isThere);
+  void unpackOnly();
 
   std::string sharedSpot(const Thread& thread, const std::string& number);
   std::string sharedOperand(const std::string& spot, int64_t more) const;
@@ -61,11 +71,13 @@ class PassWriter {
   std::string plus(const std::string& number, int64_t more);
   std::string operand(const std::string& address, int64_t more);
   std::string further(const std::string& address, int64_t more);
+  std::string atMost(const std::string& number, int64_t most);
   std::string isBelow(const std::string& number, int64_t limit, const std::string& predicate);
   std::string both(const std::string& a, const std::string& b);
   static std::string guarded(const std::string& predicate) { return predicate.empty() ? "" : "@" + predicate + " "; }
 
   void copy(bool isLoad);
+  void transform();
   void stage(size_t number, int64_t done, const Thread& thread, const Transform& source);
   void twiddle(std::vector<Butterfly>& all, size_t number, const std::vector<std::string>& columns);
   void twiddleBehind(std::vector<Butterfly>& all, int64_t done, const Transform& target);

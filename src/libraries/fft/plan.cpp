@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "libraries/fft/factors.h"
 #include "libraries/fft/tables.h"
@@ -29,6 +30,7 @@ struct Axis {
   Store store;
   End from, to;
   std::vector<Dimension> outer;  // the other axes, and the batch
+  int64_t pairIn = 1, pairOut = 1;
 };
 
 class Planner {
@@ -42,6 +44,9 @@ class Planner {
   void addAxis(const Axis& axis);
   void addSmooth(const Axis& axis, int64_t length, const Pass& first, const Pass& last, bool isInverse, Place work);
   void addConvolution(const Axis& axis);
+  void addFromReal(Axis axis);
+  void addToReal(Axis axis);
+  void addUnpacking(const Axis& axis);
   std::vector<int64_t> factorsOf(const Axis& axis, int64_t length) const;
   Roots rootsOf(int64_t order, bool isInverse);
   Axis axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const;
@@ -92,6 +97,12 @@ WorkLayout workLayout(const Axis& axis, int64_t length) {
   return layout;
 }
 
+// What lies beside each other goes to threads beside each other.
+void arrange(Pass& pass) {
+  std::erase_if(pass.dimensions, [](const Dimension& d) { return d.size == 1; });
+  std::ranges::stable_sort(pass.dimensions, {}, [](const Dimension& d) { return std::min(d.in, d.out); });
+}
+
 Roots Planner::rootsOf(int64_t order, bool isInverse) {
   Roots roots{order};
   if (order <= mostInOneTable) {
@@ -134,10 +145,17 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     pass.length = factors[i];
     pass.isInverse = isInverse;
     pass.isDouble = problem_.isDouble;
+    pass.isAligned = problem_.isAligned;
     pass.axisLength = axis.length;
     pass.from = isFirst ? first.from : work;
     pass.to = isLast ? last.to : work;
-    if (isLast) pass.store = last.store, pass.storeFactors = last.storeFactors, pass.outLimit = last.outLimit;
+    if (isFirst) pass.pairIn = axis.pairIn;
+    if (isLast) {
+      pass.pairOut = axis.pairOut;
+      pass.store = last.store, pass.storeFactors = last.storeFactors, pass.outLimit = last.outLimit;
+    }
+    if (pass.load == Load::Packed || pass.store == Store::Packed)
+      pass.packing = rootsOf(2 * axis.length, problem_.isInverse);
     rest /= factors[i];
     const int64_t in = isFirst && !isFromWork ? axis.from.stride : layout.stride;
     const int64_t out = isLast && !isToWork ? axis.to.stride : layout.stride;
@@ -162,9 +180,7 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
       if (!isLast || isToWork) dimension.out = layout.outer[other];
       pass.dimensions.push_back(dimension);
     }
-    // What lies beside each other goes to threads beside each other.
-    std::erase_if(pass.dimensions, [](const Dimension& d) { return d.size == 1; });
-    std::ranges::stable_sort(pass.dimensions, {}, [](const Dimension& d) { return std::min(d.in, d.out); });
+    arrange(pass);
     int64_t staged = 1;
     for (const int radix : radices(pass.length)) {
       staged *= radix;
@@ -212,6 +228,22 @@ void Planner::addAxis(const Axis& axis) {
   addSmooth(axis, axis.length, first, last, axis.isInverse, Place::Work);
 }
 
+// Makes a transform of real numbers of what the passes before left, which is that of their pairs.
+void Planner::addUnpacking(const Axis& axis) {
+  Pass pass;
+  pass.isDouble = problem_.isDouble;
+  pass.from = pass.to = axis.to.place;
+  pass.store = Store::Packed;
+  pass.unpacksOnly = true;
+  pass.axisLength = axis.length;
+  pass.packing = rootsOf(2 * axis.length, problem_.isInverse);
+  pass.element = {1, axis.to.stride, axis.to.stride};
+  pass.dimensions.push_back({axis.length / 2 + 1, axis.to.stride, axis.to.stride, 1, 1});
+  for (const Dimension& other : axis.outer) pass.dimensions.push_back({other.size, other.out, other.out});
+  arrange(pass);
+  plan_.passes.push_back(std::move(pass));
+}
+
 Axis Planner::axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const {
   const bool isComplex = problem_.kind == Kind::ComplexToComplex;
   const size_t rank = problem_.lengths.size();
@@ -232,6 +264,31 @@ Axis Planner::axisOf(size_t axis, Place from, const Layout& in, Place to, const 
   return result;
 }
 
+// Of even lengths the pairs are transformed.
+void Planner::addFromReal(Axis axis) {
+  axis.load = Load::Real;
+  axis.store = Store::Half;
+  if (axis.length % 2 != 0 || axis.length < 4) return addAxis(axis);
+  axis.length /= 2;
+  axis.load = Load::Pairs;
+  axis.pairIn = std::exchange(axis.from.stride, 2 * axis.from.stride);
+  const bool isOnePass = isSmooth(axis.length) && factorsOf(axis, axis.length).size() == 1 && !needsCopy(problem_);
+  axis.store = isOnePass ? Store::Packed : Store::Complex;
+  addAxis(axis);
+  if (!isOnePass) addUnpacking(axis);
+}
+
+void Planner::addToReal(Axis axis) {
+  axis.load = Load::Half;
+  axis.store = Store::Real;
+  if (axis.length % 2 != 0 || axis.length < 4) return addAxis(axis);
+  axis.length /= 2;
+  axis.load = Load::Packed;
+  axis.store = Store::Pairs;
+  axis.pairOut = std::exchange(axis.to.stride, 2 * axis.to.stride);
+  addAxis(axis);
+}
+
 Plan Planner::make() {
   const size_t rank = problem_.lengths.size();
   const size_t inner = rank - 1;
@@ -246,14 +303,11 @@ Plan Planner::make() {
       in = middle;
       plan_.middle = middle.distance * problem_.batch;
     }
-    Axis last = axisOf(inner, from, in, Place::Output, problem_.output);
-    last.load = Load::Half;
-    last.store = Store::Real;
-    addAxis(last);
+    addToReal(axisOf(inner, from, in, Place::Output, problem_.output));
   } else {
-    Axis first = axisOf(inner, Place::Input, problem_.input, Place::Output, problem_.output);
-    if (problem_.kind == Kind::RealToComplex) first.load = Load::Real, first.store = Store::Half;
-    addAxis(first);
+    const Axis first = axisOf(inner, Place::Input, problem_.input, Place::Output, problem_.output);
+    if (problem_.kind == Kind::RealToComplex) addFromReal(first);
+    else addAxis(first);
     for (size_t axis = inner; axis-- > 0;)
       addAxis(axisOf(axis, Place::Output, problem_.output, Place::Output, problem_.output));
   }

@@ -19,6 +19,7 @@ struct Problem {
   bool isDouble = false;
   bool isInverse = false;
   bool isInPlace = false;        // both sides are one array
+  bool isAligned = true;         // real arrays start where complex ones could
   std::vector<int64_t> lengths;  // the last axis is the innermost
   int64_t batch = 1;
   Layout input, output;

@@ -64,6 +64,10 @@ cufftResult Transform::prepare(const Problem& problem) {
   }
 
   const size_t complexBytes = problem.isDouble ? 16 : 8;
+  for (const Pass& pass : plan.passes) {
+    if (pass.hasAlignedPairs(/*isLoad=*/true)) inputAlignment_ = complexBytes;
+    if (pass.hasAlignedPairs(/*isLoad=*/false)) outputAlignment_ = complexBytes;
+  }
   if (!plan.tables.empty()) {
     const std::vector<float> narrow = problem.isDouble ? std::vector<float>() : narrowed(plan.tables);
     const void* const values = problem.isDouble ? static_cast<const void*>(plan.tables.data()) : narrow.data();

@@ -19,6 +19,10 @@ class Transform {
 
   cufftResult prepare(const Problem& problem);
   size_t workBytes() const { return workBytes_; }
+  // Whether arrays of pairs of real numbers start where its kernels need them.
+  bool takes(CUdeviceptr input, CUdeviceptr output) const {
+    return input % inputAlignment_ == 0 && output % outputAlignment_ == 0;
+  }
   cufftResult run(CUdeviceptr input, CUdeviceptr output, CUdeviceptr work, CUstream stream) const;
 
  private:
@@ -32,6 +36,7 @@ class Transform {
   CUdeviceptr tables_ = 0;
   std::vector<Kernel> kernels_;
   size_t workBytes_ = 0, otherWork_ = 0, middle_ = 0;
+  size_t inputAlignment_ = 1, outputAlignment_ = 1;
 };
 
 }  // namespace mulciber::fft
