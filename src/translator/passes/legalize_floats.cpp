@@ -533,7 +533,12 @@ class Rewriter {
     ir::Block* join = function_.addBlock();
     b_.branch(guess.isRare, slow, join);
     b_.setBlock(slow);
-    b_.write(variable, guess.isWrong ? unlessRare({guess.result, guess.isWrong()}, exact) : exact());
+    if (guess.closer) {
+      const RoundedArithmetic::Closer closer = guess.closer();
+      b_.write(variable, unlessRare({closer.result, closer.isRare}, exact));
+    } else {
+      b_.write(variable, exact());
+    }
     b_.branch(join);
     b_.setBlock(join);
     return b_.read(variable);

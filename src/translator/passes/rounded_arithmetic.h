@@ -27,10 +27,13 @@ class RoundedArithmetic {
   Value convert(ir::Type to, Value x, ir::Rounding rounding);                     // float to float
   Value fromInteger(ir::Type to, Value x, bool isSigned, ir::Rounding rounding);  // to f32 or f64
 
-  // A guess is right unless `isRare`; null is never. Where the rare ones are many, `isWrong` looks closer at them.
+  // A guess is right unless `isRare`; null is never. Where the rare ones are many, a closer guess is made of them.
+  struct Closer {
+    Value result, isRare;
+  };
   struct Guess {
     Value result, isRare;
-    std::function<Value()> isWrong = nullptr;
+    std::function<Closer()> closer = nullptr;
   };
   struct Operand {
     Value value;
@@ -100,6 +103,7 @@ class RoundedArithmetic {
   Value lostBySum(Value sum, Value x, Value y);
   Value estimatedReciprocal(Value y);
   Value refinedReciprocal(Value estimate, Value y);
+  Closer quotientOfZero(Value x, Value y);
   static std::optional<float> knownReciprocal(const Operand& y);
   Value reciprocalByRoot(Value y);
   Value longerRoot(Value x);

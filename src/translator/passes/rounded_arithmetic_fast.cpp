@@ -89,9 +89,18 @@ RoundedArithmetic::Guess RoundedArithmetic::quickQuotient(const Operand& dividen
                                                  : refinedReciprocal(estimatedReciprocal(y), y);
   Value q = b.binary(Op::FMul, x, reciprocal);
   for (int i = 0; i < (once ? 1 : 2); ++i) q = b.emit(Op::Fma, F32, {remainder(x, q, y), reciprocal, q});
-  if (once) return {q, isBeyond({dividend, divisor}, 0x1p-62f, 0x1p61f)};
+  auto zero = [=, this] { return quotientOfZero(x, y); };
+  if (once) return {q, isBeyond({dividend, divisor}, 0x1p-62f, 0x1p61f), zero};
   Value inRange = isBetween(b.unary(Op::FAbs, x), 0x1p-60f, 0x1p60f);
-  return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y)))};
+  return {q, b.bitNot(b.bitAnd(inRange, isEasyDivisor(y))), zero};
+}
+
+// Which programs divide often: masked numbers, and differences of what is equal.
+RoundedArithmetic::Closer RoundedArithmetic::quotientOfZero(Value x, Value y) {
+  Value sign = b.bitAnd(b.bitXor(bits(x), bits(y)), b.i32(0x8000'0000));
+  Value isZero = b.compare(Op::IEq, b.shl(bits(x), b.i32(1)), b.i32(0));
+  Value isDivisor = b.compare(Op::FLt, b.f32(0), b.unary(Op::FAbs, y));  // no zero and no NaN
+  return {b.bitcast(F32, sign), b.bitNot(b.bitAnd(isZero, isDivisor))};
 }
 
 // As above: the root's remainder, times half the reciprocal of the root, corrects it. The remainder is not denormal.
@@ -101,7 +110,8 @@ RoundedArithmetic::Guess RoundedArithmetic::quickRoot(Value x) {
   Value root = b.binary(Op::FMul, x, inverse), half = b.binary(Op::FMul, inverse, b.f32(0.5f));
   const uint32_t low = std::bit_cast<uint32_t>(0x1p-78f), width = static_cast<uint32_t>(infinity(F32)) - low;
   Value isRare = b.compare(Op::ULe, b.i32(width), b.sub(bits(x), b.i32(low)));  // zero, infinity, and below zero too
-  return {b.emit(Op::Fma, F32, {remainder(x, root, root), half, root}), isRare};
+  auto zero = [=, this] { return Closer{x, b.compare(Op::INe, b.shl(bits(x), b.i32(1)), b.i32(0))}; };
+  return {b.emit(Op::Fma, F32, {remainder(x, root, root), half, root}), isRare, zero};
 }
 
 // Where one step is not enough, root and half its reciprocal are refined side by side before. Small numbers are raised
@@ -162,11 +172,12 @@ RoundedArithmetic::Guess RoundedArithmetic::quickSum(Rounding rounding, Value x,
   Value result = sum(rounding, x, y);
   if (!flushes) return {result, nullptr};
   Value nearest = b.binary(Op::FAdd, x, y);
-  auto isWrong = [=, this] {
+  auto closer = [=, this] {
     Value isNone = b.compare(Op::FNe, nearest, b.f32(0));
-    return rounding == Rounding::Down ? b.bitOr(isNone, b.compare(Op::FNe, x, b.unary(Op::FNeg, y))) : isNone;
+    if (rounding == Rounding::Down) isNone = b.bitOr(isNone, b.compare(Op::FNe, x, b.unary(Op::FNeg, y)));
+    return Closer{result, isNone};
   };
-  return {result, b.compare(Op::FLt, b.unary(Op::FAbs, nearest), b.f32(0x1p-76f)), isWrong};
+  return {result, b.compare(Op::FLt, b.unary(Op::FAbs, nearest), b.f32(0x1p-76f)), closer};
 }
 
 // The remainder of a product is at least 2^-48 of it: no denormal if the product is at least 2^-77. Where a denormal
@@ -175,8 +186,11 @@ RoundedArithmetic::Guess RoundedArithmetic::quickProduct(Rounding rounding, Valu
   Value product = b.binary(Op::FMul, x, y);
   Value remainder = b.emit(Op::Fma, F32, {x, y, b.unary(Op::FNeg, product)});
   Value least = b.binary(Op::FAdd, b.unary(Op::FAbs, remainder), b.f32(0x1p-77f));
-  return {step(product, remainder, rounding), b.compare(Op::FLe, b.unary(Op::FAbs, product), least),
-          [this, x, y] { return b.bitAnd(b.compare(Op::FNe, x, b.f32(0)), b.compare(Op::FNe, y, b.f32(0))); }};
+  Value result = step(product, remainder, rounding);
+  auto closer = [=, this] {
+    return Closer{result, b.bitAnd(b.compare(Op::FNe, x, b.f32(0)), b.compare(Op::FNe, y, b.f32(0)))};
+  };
+  return {result, b.compare(Op::FLe, b.unary(Op::FAbs, product), least), closer};
 }
 
 // With z - sum = difference + lost, without an error, the remainder is (x * y + difference) + lost, and of the right
@@ -190,7 +204,8 @@ RoundedArithmetic::Guess RoundedArithmetic::quickFma(Rounding rounding, Value x,
   Value lost = lostBySum(difference, z, b.unary(Op::FNeg, sum));
   Value remainder = b.binary(Op::FAdd, b.emit(Op::Fma, type, {x, y, difference}), lost);
   Value isSmall = b.compare(Op::FLt, magnitude(sum), least);
-  auto isWrong = [=, this] {
+  Value result = step(sum, remainder, rounding);
+  auto closer = [=, this] {
     // A zero factor leaves the addend, unless it was flushed; of two zeros the sign depends on the rounding.
     Value isAddend = b.bitOr(b.compare(Op::FEq, x, zero), b.compare(Op::FEq, y, zero));
     isAddend = b.bitAnd(isAddend, b.compare(Op::FEq, sum, z));
@@ -201,9 +216,9 @@ RoundedArithmetic::Guess RoundedArithmetic::quickFma(Rounding rounding, Value x,
     isExact = b.bitAnd(isExact, b.compare(Op::FLe, least, product));
     isExact = b.bitAnd(isExact, b.compare(Op::FLt, product, like(x, infinity(type))));
     for (Value factor : {x, y}) isExact = b.bitAnd(isExact, b.compare(Op::FLe, smallest, magnitude(factor)));
-    return b.bitNot(b.bitOr(isAddend, isExact));
+    return Closer{result, b.bitNot(b.bitOr(isAddend, isExact))};
   };
-  return {step(sum, remainder, rounding), b.bitOr(isSmall, b.compare(Op::FEqU, remainder, zero)), isWrong};
+  return {result, b.bitOr(isSmall, b.compare(Op::FEqU, remainder, zero)), closer};
 }
 
 // With operands 2^24, 2^24 and 2^48 times as large nothing is denormal, and a sum from 2^-126 on is this sum's. A
@@ -232,12 +247,13 @@ RoundedArithmetic::Guess RoundedArithmetic::quickBfloatFma(Value x, Value y, Val
   Value isMiddle = b.compare(Op::IEq, b.bitAnd(bits(sum), b.i32(0xFFFF)), b.i32(0x8000));
   Value belowZero = b.sub(b.shl(bits(sum), b.i32(1)), b.i32(1));  // a zero is now the largest, next to infinities, NaNs
   Value isEnd = b.compare(Op::ULe, b.i32(2 * static_cast<uint32_t>(infinity(F32)) - 1), belowZero);
-  auto isWrong = [=, this] {
+  auto closer = [=, this] {
     Value isExact = b.compare(Op::FLe, b.f32(0x1p-100f), b.unary(Op::FAbs, product));
     for (Value factor : {x, y}) isExact = b.bitOr(isExact, b.compare(Op::FEq, factor, b.f32(0)));
-    return b.bitNot(b.bitAnd(isExact, b.compare(Op::FEq, lostBySum(sum, product, z), b.f32(0))));
+    isExact = b.bitAnd(isExact, b.compare(Op::FEq, lostBySum(sum, product, z), b.f32(0)));
+    return Closer{sum, b.bitNot(isExact)};
   };
-  return {sum, b.bitOr(isMiddle, isEnd), isWrong};
+  return {sum, b.bitOr(isMiddle, isEnd), closer};
 }
 
 }  // namespace mulciber::passes
