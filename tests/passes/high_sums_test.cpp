@@ -5,8 +5,9 @@
 namespace mulciber {
 namespace {
 
-bool isHidden(const std::string& text) {
-  return test::runPass(text, passes::hideHighSums).find("GridDimY") != std::string::npos;
+bool isHidden(const std::string& text, bool hasOneThread = false) {
+  const auto hide = [=](ir::Function& function) { return passes::hideHighSums(function, hasOneThread); };
+  return test::runPass(text, hide).find("GridDimY") != std::string::npos;
 }
 
 // A kernel whose loop makes %9 in each turn or in some, of the loaded %1 and of %5, which the loop carries.
@@ -57,6 +58,7 @@ TEST(HighSums, OfOnePartAreHiddenWithoutALoopToo) {
            second + "\n  %7 = add i32 %6, %1\n  store %0, %7 [global align 4]\n  ret\n}\n";
   };
   EXPECT_TRUE(isHidden(kernel("mulhi.u i32 %1, %2")));
+  EXPECT_FALSE(isHidden(kernel("mulhi.u i32 %1, %2"), /*hasOneThread=*/true));  // it has no lanes apart
   EXPECT_FALSE(isHidden(kernel("mulhi.s i32 %1, %2")));
 }
 

@@ -34,8 +34,9 @@ bool isHighPart(const Instruction& i) {
 
 class Sums {
  public:
-  explicit Sums(ir::Function& function)
-      : tree_(function),
+  Sums(ir::Function& function, bool hasOneThread)
+      : hasOneThread_(hasOneThread),
+        tree_(function),
         loops_(function, tree_),
         homes_(function.instructionIdBound()),
         staysIn_(function.instructionIdBound()),
@@ -63,7 +64,7 @@ class Sums {
       for (Instruction* i : block->instructions) {
         if (!isSum(*i)) continue;
         for (Instruction*& part : i->operands)
-          if (isHighPart(*part) && (sums_[leaders_[part]].size() > 1 || isTheSame(*part, loops_.around(block))))
+          if (isHighPart(*part) && (isOfLanesApart(part) || isTheSame(*part, loops_.around(block))))
             part = hidden_.hide(part);
       }
     return hidden_.apply();
@@ -72,6 +73,7 @@ class Sums {
  private:
   static bool isSum(const Instruction& i) { return i.op == Op::Add && (i.type == ir::I32 || i.type == ir::I64); }
 
+  bool isOfLanesApart(const Instruction* part) { return !hasOneThread_ && sums_[leaders_[part]].size() > 1; }
   // Whether each turn of a loop has the same value.
   bool isTheSame(const Instruction& i, const Block* loop) const {
     if (!loop) return false;
@@ -84,6 +86,7 @@ class Sums {
     return stays ? loop : nullptr;
   }
 
+  const bool hasOneThread_;
   const ir::DominatorTree tree_;
   const StructuredLoops loops_;
   std::vector<const Block*> homes_;    // by id
@@ -95,10 +98,12 @@ class Sums {
 
 }  // namespace
 
-bool hideHighSums(ir::Function& function) { return Sums(function).run(); }
+bool hideHighSums(ir::Function& function, bool hasOneThread) { return Sums(function, hasOneThread).run(); }
 
 bool HighSums::run(ir::Function& function, PassContext& context) {
-  return context.profile.losesHighSums && hideHighSums(function);
+  const uint32_t* block = context.program.requiredBlock;
+  const bool hasOneThread = context.program.maxThreads == 1 || block[0] * block[1] * block[2] == 1;
+  return context.profile.losesHighSums && hideHighSums(function, hasOneThread);
 }
 
 }  // namespace mulciber::passes
