@@ -98,6 +98,11 @@ TEST_F(Fft, OfPairs) {
 }
 
 TEST_F(Fft, OfPrimes) {
+  // Convolutions of 36, 48, 72, 80, 96, 144, 192, 288, 320, each in one kernel.
+  for (const int length : {17, 23, 34, 37, 47, 71, 89, 131, 151})
+    expectRight({.type = length % 4 == 3 ? CUFFT_D2Z : CUFFT_C2C, .lengths = {length}, .batch = 21});
+  expectRight({.type = CUFFT_C2R, .lengths = {2, 67}, .batch = 3, .isInverse = true});
+  expectRight({.lengths = {67, 3}, .isInPlace = true});
   expectRight({.type = CUFFT_Z2Z, .lengths = {1009}, .batch = 2});
   expectRight({.type = CUFFT_R2C, .lengths = {10007}});
   expectRight({.type = CUFFT_C2R, .lengths = {100003}, .isInverse = true, .isInPlace = true});

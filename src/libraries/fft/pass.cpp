@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "libraries/fft/factors.h"
 #include "libraries/fft/pass_writer.h"
 
 namespace mulciber::fft {
@@ -14,13 +13,11 @@ constexpr int64_t threadsWanted = 256;
 constexpr int64_t sectorBytes = 32;  // what memory is read and written by
 constexpr int64_t mostLanes = 16;
 
-bool isPowerOfTwo(int64_t number) { return std::has_single_bit(static_cast<uint64_t>(number)); }
-
 // Threads write elements as far apart as the first radix is great, and then multiples of that: those by four and more
 // need gaps, or they would meet in a few banks. Those of its own length, or of 16 among powers of two, add up.
-int64_t gapOf(const std::vector<int>& radices) {
-  const int first = radices.front();
-  if (first == 16 || std::ranges::all_of(radices, isPowerOfTwo)) return 16;
+int64_t gapOf(const Pass& pass) {
+  const int first = pass.stages.front().radix;
+  if (first == 16 || isOfPowersOfTwo(pass)) return 16;
   return first % 4 == 0 ? first : 0;
 }
 
@@ -49,13 +46,10 @@ int64_t sharedDistance(const Pass& pass, const KernelShape& shape) {
 
 }  // namespace
 
-PassWriter::PassWriter(const Pass& pass, const KernelShape& shape)
-    : pass_(pass), shape_(shape), radices_(radices(pass.length)), out_(pass.isDouble) {}
-
-// Stockham's algorithm: `done` is the product of the radices before this one.
-void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const Transform& source) {
-  const int radix = radices_[number];
-  const bool isFirst = number == 0, isLast = number + 1 == radices_.size();
+void PassWriter::stage(size_t number, const Thread& thread, const Transform& source) {
+  const Stage& stage = pass_.stages[number];
+  const int radix = stage.radix;
+  const bool isFirst = number == 0, isLast = number + 1 == pass_.stages.size();
   const bool isFromShared = !isFirst || shape_.loadLanes > 0, isToShared = !isLast || shape_.storeLanes > 0;
   const int64_t butterflies = pass_.length / radix;
   const int64_t turns = (butterflies + shape_.threadsPerTransform - 1) / shape_.threadsPerTransform;
@@ -68,13 +62,9 @@ void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const 
       butterfly.isThere = isBelow(butterfly.number, butterflies, "");
       butterfly.number = atMost(butterfly.number, butterflies - 1);
     }
-    if (isFirst && isFromShared) {
-      // Before the first stage gaps do not add up.
-      for (int i = 0; i < radix; ++i)
-        butterfly.values.push_back(loadShared(sharedSpot(thread, plus(butterfly.number, i * butterflies)), 0));
-    } else if (isFromShared) {
-      const std::string spot = sharedSpot(thread, butterfly.number);
-      for (int i = 0; i < radix; ++i) butterfly.values.push_back(loadShared(spot, i * butterflies));
+    if (isFromShared) {
+      for (const std::string& operand : sharedOperands(thread, butterfly.number, stage, /*isLoad=*/true))
+        butterfly.values.push_back(loadShared(operand));
     } else {
       const Spot spot = spotFor(source, butterfly.number, /*isLoad=*/true);
       for (int i = 0; i < radix; ++i) butterfly.values.push_back(load(spot, i * butterflies));
@@ -83,48 +73,69 @@ void PassWriter::stage(size_t number, int64_t done, const Thread& thread, const 
   if (isFromShared && isToShared) out_.line("bar.sync 0");  // all have read before any writes
   std::vector<std::string> columns;                         // number % done
   for (int64_t turn = 0; turn < turns; ++turn) {
-    if (isLast) {
+    if (stage.done == butterflies) {
       columns.push_back(all[turn].number);
-    } else if (turn > 0 && turn * shape_.threadsPerTransform % done == 0) {
+    } else if (turn > 0 && turn * shape_.threadsPerTransform % stage.done == 0) {
       columns.push_back(columns.front());
     } else {
       columns.push_back(out_.word());
-      out_.line("rem.u32 {}, {}, {}", columns.back(), all[turn].number, done);
+      out_.line("rem.u32 {}, {}, {}", columns.back(), all[turn].number, stage.done);
     }
   }
-  if (!isFirst) twiddle(all, number, columns);
-  for (Butterfly& butterfly : all) butterfly.values = out_.transform(butterfly.values, pass_.isInverse);
+  if (stage.done > 1) twiddle(all, stage, columns);
+  for (Butterfly& butterfly : all) butterfly.values = out_.transform(butterfly.values, stage.isInverse);
 
   if (!isToShared) {
     const Transform target = transformFor(thread, /*isLoad=*/false);
-    if (pass_.behind.order > 1) twiddleBehind(all, done, target);
+    if (pass_.behind.order > 1) twiddleBehind(all, stage, target);
     for (const Butterfly& butterfly : all) {
       const std::string isThere = both(target.isThere, butterfly.isThere);
       const Spot spot = spotFor(target, butterfly.number, /*isLoad=*/false);
-      for (int i = 0; i < radix; ++i) store(spot, i * done, isThere, butterfly.values[i]);
+      for (int i = 0; i < radix; ++i) store(spot, i * stage.done, isThere, butterfly.values[i]);
     }
     return;
   }
+  Stage written = stage;
+  if (stage.turnsRound) {
+    turnRound(all, stage);
+    written.done = 1;
+  }
   for (int64_t turn = 0; turn < turns; ++turn) {
+    const Butterfly& butterfly = all[turn];
     // Its first result is element number / done * done * radix + column.
     const std::string first = out_.word();
-    out_.line("sub.u32 {}, {}, {}", first, all[turn].number, columns[turn]);
-    out_.line("mad.lo.u32 {0}, {0}, {1}, {2}", first, radix, columns[turn]);
-    const std::string spot = sharedSpot(thread, first);
-    for (int i = 0; i < radix; ++i) storeShared(spot, i * done, all[turn].isThere, all[turn].values[i]);
+    if (stage.turnsRound) {
+      out_.line("mul.lo.u32 {}, {}, {}", first, butterfly.number, radix);
+    } else {
+      out_.line("sub.u32 {}, {}, {}", first, butterfly.number, columns[turn]);
+      out_.line("mad.lo.u32 {0}, {0}, {1}, {2}", first, radix, columns[turn]);
+    }
+    const std::vector<std::string> operands = sharedOperands(thread, first, written, /*isLoad=*/false);
+    for (int i = 0; i < radix; ++i) storeShared(operands[i], butterfly.isThere, butterfly.values[i]);
   }
   out_.line("bar.sync 0");  // all have written before any reads
 }
 
+// From a convolution's first transform to its second, which is of the other direction.
+void PassWriter::turnRound(std::vector<Butterfly>& all, const Stage& stage) {
+  for (Butterfly& butterfly : all) {
+    for (int i = 0; i < stage.radix; ++i) {
+      const Complex factor = table(pass_.middleFactors + i * stage.done, butterfly.number);
+      butterfly.values[i] = out_.multiply(butterfly.values[i], factor);
+    }
+    butterfly.values = out_.transform(butterfly.values, !stage.isInverse);
+  }
+}
+
 // In front of a stage element i of a butterfly is multiplied by the root of order done * radix to the power of
-// column * i, where `done` is as above.
-void PassWriter::twiddle(std::vector<Butterfly>& all, size_t number, const std::vector<std::string>& columns) {
-  const int radix = radices_[number];
+// column * i.
+void PassWriter::twiddle(std::vector<Butterfly>& all, const Stage& stage, const std::vector<std::string>& columns) {
+  const int radix = stage.radix;
   std::vector<Complex> factors;
   for (size_t turn = 0; turn < all.size(); ++turn) {
     if (turn == 0 || columns[turn] != columns.front()) {
       std::vector<Complex> roots;
-      for (const int64_t offset : pass_.stageRoots[number - 1]) roots.push_back(table(offset, columns[turn]));
+      for (const int64_t offset : stage.roots) roots.push_back(table(offset, columns[turn]));
       factors = powers(roots, radix, std::nullopt);
     }
     for (int i = 1; i < radix; ++i) all[turn].values[i] = out_.multiply(all[turn].values[i], factors[i]);
@@ -132,18 +143,18 @@ void PassWriter::twiddle(std::vector<Butterfly>& all, size_t number, const std::
 }
 
 // Element first + i * done is multiplied by a root to the power of phase * first + i * (phase * done).
-void PassWriter::twiddleBehind(std::vector<Butterfly>& all, int64_t done, const Transform& target) {
-  const int radix = radices_.back();
+void PassWriter::twiddleBehind(std::vector<Butterfly>& all, const Stage& stage, const Transform& target) {
+  const int radix = stage.radix;
   const auto rootOf = [&](const std::string& number, int64_t factor) {
     const std::string power = out_.word();
     out_.line("mul.lo.u32 {}, {}, {}", power, number, factor);
     return root(pass_.behind, power);
   };
   std::vector<Complex> roots;
-  for (int i = 1; i < radix; i *= 2) roots.push_back(rootOf(target.phase, i * done));
+  for (int i = 1; i < radix; i *= 2) roots.push_back(rootOf(target.phase, i * stage.done));
   for (Butterfly& butterfly : all) {
     std::optional<Complex> start;
-    if (done > 1) {
+    if (stage.done > 1) {
       const std::string power = out_.word();
       out_.line("mul.lo.u32 {}, {}, {}", power, target.phase, butterfly.number);
       start = root(pass_.behind, power);
@@ -157,7 +168,7 @@ void PassWriter::transform() {
   const Thread loader = threadFor(/*isLoad=*/true, shape_.threadsPerTransform);
   const Thread storer = threadFor(/*isLoad=*/false, shape_.threadsPerTransform);
   // A transform that is one stage stays with its threads.
-  const bool staysWithLoader = radices_.size() == 1 && shape_.loadLanes == 0;
+  const bool staysWithLoader = pass_.stages.size() == 1 && shape_.loadLanes == 0;
   Transform source;
   if (shape_.loadLanes > 0) {
     copy(/*isLoad=*/true);
@@ -165,11 +176,9 @@ void PassWriter::transform() {
   } else {
     source = transformFor(loader, /*isLoad=*/true);
   }
-  int64_t done = 1;
-  for (size_t i = 0; i < radices_.size(); ++i) {
-    const bool isLast = i + 1 == radices_.size();
-    stage(i, done, isLast && !staysWithLoader ? storer : loader, source);
-    done *= radices_[i];
+  for (size_t i = 0; i < pass_.stages.size(); ++i) {
+    const bool isLast = i + 1 == pass_.stages.size();
+    stage(i, isLast && !staysWithLoader ? storer : loader, source);
   }
   if (shape_.storeLanes > 0) copy(/*isLoad=*/false);
 }
@@ -199,6 +208,8 @@ bool Pass::hasAlignedPairs(bool isLoad) const {
          std::ranges::all_of(dimensions, [=](const Dimension& d) { return (isLoad ? d.in : d.out) % 2 == 0; });
 }
 
+bool isOfPowersOfTwo(const Pass& pass) { return std::has_single_bit(static_cast<uint64_t>(pass.length)); }
+
 bool takesTransforms(const Pass& pass, bool isLoad) {
   if (pass.dimensions.empty()) return false;
   const Dimension& nearest = pass.dimensions.front();
@@ -206,16 +217,15 @@ bool takesTransforms(const Pass& pass, bool isLoad) {
 }
 
 KernelShape shapeOf(const Pass& pass, int64_t shared) {
-  const std::vector<int> factors = radices(pass.length);
   KernelShape shape{};
-  shape.gap = gapOf(factors);
-  shape.threadsPerTransform = pass.length / factors.front();
+  shape.gap = gapOf(pass);
+  shape.threadsPerTransform = pass.length / pass.stages.front().radix;
   shape.loadLanes = lanesFor(pass, shape.threadsPerTransform, /*isLoad=*/true);
   shape.storeLanes = lanesFor(pass, shape.threadsPerTransform, /*isLoad=*/false);
   const int64_t lanes = std::max<int64_t>({1, shape.loadLanes, shape.storeLanes});
   const bool isUnpacking = pass.store == Store::Packed && !pass.unpacksOnly;
   if (isUnpacking && shape.storeLanes == 0) shape.storeLanes = shape.threadsPerTransform;
-  const int64_t bytes = factors.size() > 1 || lanes > 1 || isUnpacking ? (pass.isDouble ? 16 : 8) : 0;
+  const int64_t bytes = pass.stages.size() > 1 || lanes > 1 || isUnpacking ? (pass.isDouble ? 16 : 8) : 0;
   int64_t& transforms = shape.transformsPerBlock;
   transforms = std::min(std::max<int64_t>(1, threadsWanted / shape.threadsPerTransform), pass.count());
   // Whole transforms for the threads that copy, and whole pieces of memory of neighbouring transforms.

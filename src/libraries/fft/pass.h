@@ -43,9 +43,21 @@ struct Roots {
   int64_t upper = noTable, lower = noTable;
 };
 
+// Stockham's algorithm: `done` is the product of the radices before this one.
+struct Stage {
+  int radix = 1;
+  int64_t done = 1;
+  bool isInverse = false;
+  // Of all but the first, by column: its root to the powers of 1, 2, 4 and 8 where these are below its radix.
+  std::vector<int64_t> roots;
+  // Of a convolution: the last stage of its first transform, which has what the first stage of the other needs. So that
+  // goes through the radices the other way round.
+  bool turnsRound = false;
+};
+
 struct Pass {
   int64_t length = 1;
-  bool isInverse = false, isDouble = false;
+  bool isDouble = false;
   Place from = Place::Input, to = Place::Output;
   Load load = Load::Complex;
   Store store = Store::Complex;
@@ -61,8 +73,8 @@ struct Pass {
   int64_t outLimit = INT64_MAX;  // and are not stored
   // Tables of complex numbers, as offsets in elements.
   int64_t loadFactors = noTable, storeFactors = noTable;  // by index
-  // Of each stage but the first, by column: its root to the powers of 1, 2, 4 and 8 where these are below its radix.
-  std::vector<std::vector<int64_t>> stageRoots;
+  int64_t middleFactors = noTable;                        // of a convolution
+  std::vector<Stage> stages;
   Roots packing;  // of the order of the real transform
   Roots behind;   // the transform its element k of phase p is multiplied by the root to the power of k * p
 
@@ -82,6 +94,8 @@ struct Pass {
 // Whether threads beside each other take elements of transforms beside each other, and not those of one transform:
 // whichever lie beside each other in memory.
 bool takesTransforms(const Pass& pass, bool isLoad);
+
+bool isOfPowersOfTwo(const Pass& pass);
 
 struct KernelShape {
   int64_t threadsPerTransform, transformsPerBlock, blocks;

@@ -68,7 +68,7 @@ std::string PassWriter::mirrorOf(const Spot& spot, int64_t stride) {
 }
 
 Complex PassWriter::loadComplex(const std::string& from, const std::string& isThere) {
-  const Complex value = zero(isThere);
+  const Complex value = isThere.empty() ? out_.complex() : zero();
   out_.line("{}ld.global.v2.{} {{{}, {}}}, [{}]", guarded(isThere), out_.type(), value.re, value.im, from);
   return value;
 }
@@ -77,16 +77,15 @@ void PassWriter::storeComplex(const std::string& to, const std::string& isThere,
   out_.line("{}st.global.v2.{} [{}], {{{}, {}}}", guarded(isThere), out_.type(), to, value.re, value.im);
 }
 
-// Registers for what is loaded if it is there.
-Complex PassWriter::zero(const std::string& isThere) {
+Complex PassWriter::zero() {
   const Complex value = out_.complex();
-  if (isThere.empty()) return value;
   out_.line("mov.{} {}, {}", out_.type(), value.re, out_.number(0));
   out_.line("mov.{} {}, {}", out_.type(), value.im, out_.number(0));
   return value;
 }
 
 Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& given) {
+  if (more * pass_.element.inIndex >= pass_.inLimit) return zero();
   const bool isLimited = pass_.inLimit != INT64_MAX;
   const std::string place = plus(spot.index, more * pass_.element.inIndex);
   const std::string isThere = isLimited ? isBelow(place, pass_.inLimit, given) : given;
@@ -96,8 +95,7 @@ Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& give
   switch (pass_.load) {
     case Load::Complex: value = loadComplex(from, isThere); break;
     case Load::Real:
-      value = zero(isThere);
-      if (isThere.empty()) out_.line("mov.{} {}, {}", out_.type(), value.im, out_.number(0));
+      value = zero();
       out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.re, from);
       break;
     case Load::Half: {
@@ -113,7 +111,7 @@ Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& give
       if (pass_.hasAlignedPairs(/*isLoad=*/true)) {
         value = loadComplex(from, isThere);
       } else {
-        value = zero(isThere);
+        value = zero();
         const std::string second = operand(spot.address, offset + pass_.pairIn * out_.realBytes());
         out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.re, from);
         out_.line("{}ld.global.{} {}, [{}]", guarded(isThere), out_.type(), value.im, second);
@@ -131,6 +129,7 @@ void PassWriter::store(const Spot& spot, int64_t more, const std::string& given,
   std::string isThere = given;
   const bool isHalf = pass_.store == Store::Half;
   const int64_t limit = std::min(pass_.outLimit, isHalf ? pass_.axisLength / 2 + 1 : INT64_MAX);
+  if (more * pass_.element.outIndex >= limit) return;
   if (limit != INT64_MAX || pass_.storeFactors != noTable) {
     const std::string place = plus(spot.index, more * pass_.element.outIndex);
     if (limit != INT64_MAX) isThere = isBelow(place, limit, given);
@@ -161,20 +160,31 @@ std::string PassWriter::sharedSpot(const Thread& thread, const std::string& numb
   return index(place, complexBytes(), "%shared");
 }
 
-// Of an element further on. Gaps are chosen so that they add up.
-std::string PassWriter::sharedOperand(const std::string& spot, int64_t more) const {
-  return fmt::format("{}+{}", spot, withGaps(more, shape_.gap) * complexBytes());
+// Of a butterfly's elements, from this one on. Where the gaps between them add up, they are at constant distances.
+std::vector<std::string> PassWriter::sharedOperands(const Thread& thread, const std::string& number, const Stage& stage,
+                                                    bool isLoad) {
+  const int64_t stride = isLoad ? pass_.length / stage.radix : stage.done, gap = shape_.gap;
+  const bool addsUp =
+      gap == 0 || stride % gap == 0 || isOfPowersOfTwo(pass_) || (!isLoad && stage.done == 1 && gap % stage.radix == 0);
+  std::vector<std::string> operands;
+  if (addsUp) {
+    const std::string first = sharedSpot(thread, number);
+    for (int i = 0; i < stage.radix; ++i)
+      operands.push_back(fmt::format("{}+{}", first, withGaps(i * stride, gap) * complexBytes()));
+  } else {
+    for (int i = 0; i < stage.radix; ++i) operands.push_back(sharedSpot(thread, plus(number, i * stride)));
+  }
+  return operands;
 }
 
-Complex PassWriter::loadShared(const std::string& spot, int64_t more) {
+Complex PassWriter::loadShared(const std::string& operand) {
   const Complex value = out_.complex();
-  out_.line("ld.shared.v2.{} {{{}, {}}}, [{}]", out_.type(), value.re, value.im, sharedOperand(spot, more));
+  out_.line("ld.shared.v2.{} {{{}, {}}}, [{}]", out_.type(), value.re, value.im, operand);
   return value;
 }
 
-void PassWriter::storeShared(const std::string& spot, int64_t more, const std::string& isThere, const Complex& value) {
-  out_.line("{}st.shared.v2.{} [{}], {{{}, {}}}", guarded(isThere), out_.type(), sharedOperand(spot, more), value.re,
-            value.im);
+void PassWriter::storeShared(const std::string& operand, const std::string& isThere, const Complex& value) {
+  out_.line("{}st.shared.v2.{} [{}], {{{}, {}}}", guarded(isThere), out_.type(), operand, value.re, value.im);
 }
 
 // Between global and shared memory, where a transform has too few threads for whole pieces of memory, and as many more
@@ -215,8 +225,8 @@ void PassWriter::copy(bool isLoad) {
         place = atMost(place, count - 1);
       }
       if (isUnpacking) storeUnpacked({thread.transform, place}, spot, more, isThere);
-      else if (isLoad) storeShared(sharedSpot(thread, place), 0, isThere, load(spot, more, isThere));
-      else store(spot, more, isThere, loadShared(sharedSpot(thread, place), 0));
+      else if (isLoad) storeShared(sharedSpot(thread, place), isThere, load(spot, more, isThere));
+      else store(spot, more, isThere, loadShared(sharedSpot(thread, place)));
     }
   }
 }

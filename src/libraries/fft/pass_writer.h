@@ -14,7 +14,7 @@ namespace mulciber::fft {
 
 class PassWriter {
  public:
-  PassWriter(const Pass& pass, const KernelShape& shape);
+  PassWriter(const Pass& pass, const KernelShape& shape) : pass_(pass), shape_(shape), out_(pass.isDouble) {}
 
   std::string text(const std::string& name);
 
@@ -49,7 +49,7 @@ class PassWriter {
   void store(const Spot& spot, int64_t more, const std::string& given, Complex value);
 
   std::string mirrorOf(const Spot& spot, int64_t stride);
-  Complex zero(const std::string& isThere);
+  Complex zero();
   Complex loadComplex(const std::string& operand, const std::string& isThere);
   void storeComplex(const std::string& operand, const std::string& isThere, const Complex& value);
   Complex loadPacked(const Spot& spot, int64_t more, const std::string& isThere, const std::string& place);
@@ -58,9 +58,10 @@ class PassWriter {
   void unpackOnly();
 
   std::string sharedSpot(const Thread& thread, const std::string& number);
-  std::string sharedOperand(const std::string& spot, int64_t more) const;
-  Complex loadShared(const std::string& spot, int64_t more);
-  void storeShared(const std::string& spot, int64_t more, const std::string& isThere, const Complex& value);
+  std::vector<std::string> sharedOperands(const Thread& thread, const std::string& number, const Stage& stage,
+                                          bool isLoad);
+  Complex loadShared(const std::string& operand);
+  void storeShared(const std::string& operand, const std::string& isThere, const Complex& value);
 
   Complex table(int64_t offset, const std::string& number);
   Complex root(const Roots& roots, const std::string& power);
@@ -78,13 +79,13 @@ class PassWriter {
 
   void copy(bool isLoad);
   void transform();
-  void stage(size_t number, int64_t done, const Thread& thread, const Transform& source);
-  void twiddle(std::vector<Butterfly>& all, size_t number, const std::vector<std::string>& columns);
-  void twiddleBehind(std::vector<Butterfly>& all, int64_t done, const Transform& target);
+  void stage(size_t number, const Thread& thread, const Transform& source);
+  void turnRound(std::vector<Butterfly>& all, const Stage& stage);
+  void twiddle(std::vector<Butterfly>& all, const Stage& stage, const std::vector<std::string>& columns);
+  void twiddleBehind(std::vector<Butterfly>& all, const Stage& stage, const Transform& target);
 
   const Pass& pass_;
   const KernelShape& shape_;
-  const std::vector<int> radices_;
   KernelWriter out_;
 };
 

@@ -49,6 +49,7 @@ class Planner {
   void addUnpacking(const Axis& axis);
   std::vector<int64_t> factorsOf(const Axis& axis, int64_t length) const;
   Roots rootsOf(int64_t order, bool isInverse);
+  std::vector<Stage> stagesOf(int64_t length, bool isInverse, bool isConvolution);
   Axis axisOf(size_t axis, Place from, const Layout& in, Place to, const Layout& out) const;
   int64_t mostAtOnce() const {
     int64_t most = 1;
@@ -116,6 +117,24 @@ Roots Planner::rootsOf(int64_t order, bool isInverse) {
   return roots;
 }
 
+std::vector<Stage> Planner::stagesOf(int64_t length, bool isInverse, bool isConvolution) {
+  std::vector<Stage> stages;
+  int64_t done = 1;
+  const auto add = [&](int radix, bool isBack) {
+    Stage& stage = stages.emplace_back(Stage{radix, done, isInverse != isBack, {}, false});
+    for (int power = 1; power < radix && done > 1; power *= 2)
+      stage.roots.push_back(tables_.roots(done * radix, power, done, stage.isInverse));
+    done *= radix;
+  };
+  const std::vector<int> factors = radices(length);
+  for (const int radix : factors) add(radix, /*isBack=*/false);
+  if (!isConvolution) return stages;
+  stages.back().turnsRound = true;
+  done = factors.back();
+  for (size_t i = factors.size() - 1; i-- > 0;) add(factors[i], /*isBack=*/true);
+  return stages;
+}
+
 // The lengths of the passes that an axis takes.
 std::vector<int64_t> Planner::factorsOf(const Axis& axis, int64_t length) const {
   const int64_t atOnce = mostAtOnce(), several = std::min(atOnce, mostOfSeveral);
@@ -143,7 +162,6 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
     Pass pass;
     if (isFirst) pass = first;
     pass.length = factors[i];
-    pass.isInverse = isInverse;
     pass.isDouble = problem_.isDouble;
     pass.isAligned = problem_.isAligned;
     pass.axisLength = axis.length;
@@ -181,14 +199,7 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
       pass.dimensions.push_back(dimension);
     }
     arrange(pass);
-    int64_t staged = 1;
-    for (const int radix : radices(pass.length)) {
-      staged *= radix;
-      if (staged == radix) continue;
-      std::vector<int64_t>& roots = pass.stageRoots.emplace_back();
-      for (int power = 1; power < radix; power *= 2)
-        roots.push_back(tables_.roots(staged, power, staged / radix, isInverse));
-    }
+    pass.stages = stagesOf(pass.length, isInverse, pass.middleFactors != noTable);
     done *= factors[i];
     if (pass.to == Place::Work) plan_.work = std::max(plan_.work, product(axis.outer) * length);
     if (pass.to == Place::OtherWork) plan_.otherWork = std::max(plan_.otherWork, product(axis.outer) * length);
@@ -200,22 +211,27 @@ void Planner::addSmooth(const Axis& axis, int64_t length, const Pass& first, con
 // smooth length do.
 void Planner::addConvolution(const Axis& axis) {
   const int64_t length = convolutionLength(axis.length);
-  const Place between = factorsOf(axis, length).size() > 1 ? Place::OtherWork : Place::Work;
+  const bool isShort = factorsOf(axis, length).size() == 1;
   Pass first, last;
   first.from = axis.from.place;
   first.load = axis.load;
   first.inLimit = axis.length;
   first.loadFactors = tables_.chirp(axis.length);
-  last.to = between;
-  last.storeFactors = tables_.chirpTransform(axis.length, length);
-  addSmooth(axis, length, first, last, /*isInverse=*/false, Place::Work);
-  first = last = Pass();
-  first.from = between;
   last.to = axis.to.place;
   last.store = axis.store;
   last.outLimit = axis.length;
   last.storeFactors = tables_.chirp(axis.length);
-  addSmooth(axis, length, first, last, /*isInverse=*/true, between);
+  const int64_t factors = tables_.chirpTransform(axis.length, length);
+  if (isShort && !needsCopy(problem_)) {
+    first.middleFactors = factors;
+    return addSmooth(axis, length, first, last, /*isInverse=*/false, Place::Work);
+  }
+  Pass middle;
+  middle.to = middle.from = isShort ? Place::Work : Place::OtherWork;
+  middle.storeFactors = factors;
+  addSmooth(axis, length, first, middle, /*isInverse=*/false, Place::Work);
+  middle.storeFactors = noTable;
+  addSmooth(axis, length, middle, last, /*isInverse=*/true, middle.from);
 }
 
 void Planner::addAxis(const Axis& axis) {
@@ -235,6 +251,7 @@ void Planner::addUnpacking(const Axis& axis) {
   pass.from = pass.to = axis.to.place;
   pass.store = Store::Packed;
   pass.unpacksOnly = true;
+  pass.stages.resize(1);
   pass.axisLength = axis.length;
   pass.packing = rootsOf(2 * axis.length, problem_.isInverse);
   pass.element = {1, axis.to.stride, axis.to.stride};

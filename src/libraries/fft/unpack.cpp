@@ -42,8 +42,8 @@ void PassWriter::storeUnpacked(const Thread& thread, const Spot& spot, int64_t m
     out_.line("setp.eq.u32 {}, {}, 0", isFirst, thread.place);
     out_.line("selp.b32 {0}, 0, {0}, {1}", from, isFirst);
   }
-  const Complex value = loadShared(sharedSpot(thread, thread.place), 0);
-  const Complex mirrored = loadShared(sharedSpot(thread, from), 0);
+  const Complex value = loadShared(sharedSpot(thread, thread.place));
+  const Complex mirrored = loadShared(sharedSpot(thread, from));
   const auto [low, high] = unpacked(value, mirrored, thread.place);
   const int64_t offset = more * pass_.element.out * complexBytes();
   storeComplex(operand(spot.address, offset), isThere, low);
