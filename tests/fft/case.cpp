@@ -73,7 +73,7 @@ void forEach(const FftCase& given, const Side& side,
   }
 }
 
-// Numbers on the device, of the case's precision, so many behind the start of their memory.
+// Numbers on the device, of the case's precision. The shift is from the start of their memory, in numbers.
 class Array {
  public:
   Array(const std::vector<double>& values, bool isDouble, int shift) : isDouble_(isDouble), count_(values.size()) {

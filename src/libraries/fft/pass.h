@@ -99,7 +99,7 @@ bool isOfPowersOfTwo(const Pass& pass);
 
 struct KernelShape {
   int64_t threadsPerTransform, transformsPerBlock, blocks;
-  int64_t gap;             // behind so many elements in shared memory; 0: none
+  int64_t gap;             // elements from one gap in shared memory to the next; 0: none
   int64_t sharedDistance;  // from one transform to the next in shared memory, in elements
   int64_t sharedBytes;
   // Threads of those of the block that copy one transform's elements from or to global memory; 0: the stages load and
@@ -108,7 +108,7 @@ struct KernelShape {
   int64_t threads() const { return threadsPerTransform * transformsPerBlock; }
 };
 
-// What so many elements take in shared memory.
+// What elements take in shared memory.
 constexpr int64_t withGaps(int64_t elements, int64_t gap) { return elements + (gap > 0 ? elements / gap : 0); }
 
 KernelShape shapeOf(const Pass& pass, int64_t shared);

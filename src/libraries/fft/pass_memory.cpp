@@ -52,8 +52,10 @@ PassWriter::Spot PassWriter::spotFor(const Transform& transform, const std::stri
   const Dimension& element = pass_.element;
   Spot spot{multiplyAdd(number, (isLoad ? element.in : element.out) * bytesOf(isLoad), transform.address),
             index(number, isLoad ? element.inIndex : element.outIndex, transform.index),
+            {},
             {}};
   if (isPacked(isLoad)) spot.mirror = mirrorOf(spot, isLoad ? pass_.axisIn : element.out);
+  if (isLoad && isPacked(isLoad)) spot.root = root(pass_.packing, atMost(spot.index, pass_.axisLength - 1));
   return spot;
 }
 
@@ -102,7 +104,7 @@ Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& give
       const std::string isMirrored = out_.predicate(), there = out_.wide();
       out_.line("setp.gt.u32 {}, {}, {}", isMirrored, place, pass_.axisLength / 2);
       const std::string here = further(spot.address, offset);
-      out_.line("selp.b64 {}, {}, {}, {}", there, mirrorOf({here, place, {}}, pass_.axisIn), here, isMirrored);
+      out_.line("selp.b64 {}, {}, {}, {}", there, mirrorOf({here, place, {}, {}}, pass_.axisIn), here, isMirrored);
       value = loadComplex(there, isThere);
       out_.line("@{} neg.{} {}, {}", isMirrored, out_.type(), value.im, value.im);
       break;

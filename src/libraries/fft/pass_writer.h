@@ -31,6 +31,7 @@ class PassWriter {
   // Where an element is, and the one as far from the end of packed ones. Others lie at distances that are constants.
   struct Spot {
     std::string address, index, mirror;
+    Complex root;  // of a packed one that is loaded
   };
   struct Butterfly {
     std::string number, isThere;
@@ -53,6 +54,7 @@ class PassWriter {
   Complex loadComplex(const std::string& operand, const std::string& isThere);
   void storeComplex(const std::string& operand, const std::string& isThere, const Complex& value);
   Complex loadPacked(const Spot& spot, int64_t more, const std::string& isThere, const std::string& place);
+  Complex packingRoot(const Spot& spot, int64_t more, const std::string& place);
   std::pair<Complex, Complex> unpacked(const Complex& value, const Complex& mirrored, const std::string& place);
   void storeUnpacked(const Thread& thread, const Spot& spot, int64_t more, const std::string& isThere);
   void unpackOnly();

@@ -2,9 +2,25 @@
 //   2 X[k] = s - i w^k d  with  s = Z[k] + conj Z[M - k],  d = Z[k] - conj Z[M - k],  w the root of order N.
 // X[M - k] is the conjugate of what the other sign gives. The other way round, with w of the inverse transform,
 //   Z[k] = s + i w^k d  with  s = X[k] + conj X[M - k],  d = X[k] - conj X[M - k].
+#include <numeric>
+
 #include "libraries/fft/pass_writer.h"
 
 namespace mulciber::fft {
+
+namespace {
+
+constexpr int64_t mostTurns = 1024;  // whose parts KernelWriter::turn can tell
+
+}  // namespace
+
+// Elements at constant distances from one another have roots at constant angles.
+Complex PassWriter::packingRoot(const Spot& spot, int64_t more, const std::string& place) {
+  const int64_t power = more * pass_.element.inIndex, order = pass_.packing.order, common = std::gcd(power, order);
+  if (order / common > mostTurns) return root(pass_.packing, atMost(place, pass_.axisLength - 1));
+  const auto part = [=](int64_t number) { return static_cast<int>(number / common); };
+  return out_.turn(spot.root, part(power), part(order), /*isInverse=*/true);
+}
 
 // `place`: the number k of the element.
 Complex PassWriter::loadPacked(const Spot& spot, int64_t more, const std::string& isThere, const std::string& place) {
@@ -18,9 +34,8 @@ Complex PassWriter::loadPacked(const Spot& spot, int64_t more, const std::string
     for (const std::string& part : {value.im, mirrored.im})
       out_.line("@{} mov.{} {}, {}", isFirst, out_.type(), part, out_.number(0));
   }
-  const std::string power = atMost(place, pass_.axisLength - 1);
   const Complex other = out_.conjugate(mirrored);
-  const Complex turned = out_.multiply(out_.subtract(value, other), root(pass_.packing, power));
+  const Complex turned = out_.multiply(out_.subtract(value, other), packingRoot(spot, more, place));
   return out_.add(out_.add(value, other), out_.turn(turned, 1, 4, /*isInverse=*/true));
 }
 
