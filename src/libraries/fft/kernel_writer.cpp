@@ -17,7 +17,9 @@ std::string KernelWriter::binary(const char* operation, const std::string& a, co
   return result;
 }
 
-std::string KernelWriter::fused(const std::string& a, const std::string& b, const std::string& c) {
+// Devices' own f32 fma may flush denormals. Keeping these would cost a kernel many times what it saves here.
+std::string KernelWriter::multiplyAdd(const std::string& a, const std::string& b, const std::string& c) {
+  if (!isDouble_) return binary("add", binary("mul", a, b), c);
   const std::string result = real();
   line("fma.rn.{} {}, {}, {}, {}", type(), result, a, b, c);
   return result;
@@ -30,8 +32,10 @@ std::string KernelWriter::negative(const std::string& a) {
 }
 
 Complex KernelWriter::multiply(const Complex& a, const Complex& b) {
-  const std::string product = negative(binary("mul", a.im, b.im));
-  return {fused(a.re, b.re, product), fused(a.re, b.im, binary("mul", a.im, b.re))};
+  const std::string product = binary("mul", a.im, b.im);
+  if (!isDouble_)
+    return {binary("sub", binary("mul", a.re, b.re), product), multiplyAdd(a.re, b.im, binary("mul", a.im, b.re))};
+  return {multiplyAdd(a.re, b.re, negative(product)), multiplyAdd(a.re, b.im, binary("mul", a.im, b.re))};
 }
 
 Complex KernelWriter::turn(const Complex& value, int power, int order, bool isInverse) {
@@ -54,8 +58,8 @@ Complex KernelWriter::turn(const Complex& value, int power, int order, bool isIn
     }
   }
   const std::string cosine = number(std::cos(angle)), sine = number(std::sin(angle)), minus = number(-std::sin(angle));
-  return {fused(value.re, cosine, binary("mul", value.im, minus)),
-          fused(value.re, sine, binary("mul", value.im, cosine))};
+  return {multiplyAdd(value.re, cosine, binary("mul", value.im, minus)),
+          multiplyAdd(value.re, sine, binary("mul", value.im, cosine))};
 }
 
 // Pairs of elements as far from both ends share their products.
@@ -76,9 +80,9 @@ std::vector<Complex> KernelWriter::transformPrime(const std::vector<Complex>& va
     for (int i = 1; i <= half; ++i) {
       const double angle = 2 * std::numbers::pi * (k * i % length) / length;
       const std::string cosine = number(std::cos(angle)), sine = number(std::sin(angle));
-      even = {fused(sums[i - 1].re, cosine, even.re), fused(sums[i - 1].im, cosine, even.im)};
+      even = {multiplyAdd(sums[i - 1].re, cosine, even.re), multiplyAdd(sums[i - 1].im, cosine, even.im)};
       if (i == 1) odd = {binary("mul", differences[0].re, sine), binary("mul", differences[0].im, sine)};
-      else odd = {fused(differences[i - 1].re, sine, odd.re), fused(differences[i - 1].im, sine, odd.im)};
+      else odd = {multiplyAdd(differences[i - 1].re, sine, odd.re), multiplyAdd(differences[i - 1].im, sine, odd.im)};
     }
     // Forward, an element is even - i * odd.
     const Complex minus{binary("add", even.re, odd.im), binary("sub", even.im, odd.re)};

@@ -49,7 +49,7 @@ class KernelWriter {
 
  private:
   std::string binary(const char* operation, const std::string& a, const std::string& b);
-  std::string fused(const std::string& a, const std::string& b, const std::string& c);
+  std::string multiplyAdd(const std::string& a, const std::string& b, const std::string& c);
   std::string negative(const std::string& a);
   std::vector<Complex> transformPrime(const std::vector<Complex>& values, bool isInverse);
 
