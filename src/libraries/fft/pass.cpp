@@ -66,7 +66,7 @@ void PassWriter::stage(size_t number, const Thread& thread, const Transform& sou
       for (const std::string& operand : sharedOperands(thread, butterfly.number, stage, /*isLoad=*/true))
         butterfly.values.push_back(loadShared(operand));
     } else {
-      const Spot spot = spotFor(source, butterfly.number, /*isLoad=*/true);
+      const Spot spot = spotFor(source, butterfly.number, butterflies, /*isLoad=*/true);
       for (int i = 0; i < radix; ++i) butterfly.values.push_back(load(spot, i * butterflies));
     }
   }
@@ -90,7 +90,7 @@ void PassWriter::stage(size_t number, const Thread& thread, const Transform& sou
     if (pass_.behind.order > 1) twiddleBehind(all, stage, target);
     for (const Butterfly& butterfly : all) {
       const std::string isThere = both(target.isThere, butterfly.isThere);
-      const Spot spot = spotFor(target, butterfly.number, /*isLoad=*/false);
+      const Spot spot = spotFor(target, butterfly.number, butterflies, /*isLoad=*/false);
       for (int i = 0; i < radix; ++i) store(spot, i * stage.done, isThere, butterfly.values[i]);
     }
     return;

@@ -48,14 +48,19 @@ PassWriter::Transform PassWriter::transformFor(const Thread& thread, bool isLoad
   return result;
 }
 
-PassWriter::Spot PassWriter::spotFor(const Transform& transform, const std::string& number, bool isLoad) {
+// `numbers`: of which the number is one, from 0 on.
+PassWriter::Spot PassWriter::spotFor(const Transform& transform, const std::string& number, int64_t numbers,
+                                     bool isLoad) {
   const Dimension& element = pass_.element;
-  Spot spot{multiplyAdd(number, (isLoad ? element.in : element.out) * bytesOf(isLoad), transform.address),
-            index(number, isLoad ? element.inIndex : element.outIndex, transform.index),
-            {},
-            {}};
-  if (isPacked(isLoad)) spot.mirror = mirrorOf(spot, isLoad ? pass_.axisIn : element.out);
-  if (isLoad && isPacked(isLoad)) spot.root = root(pass_.packing, atMost(spot.index, pass_.axisLength - 1));
+  const int64_t stride = isLoad ? element.in : element.out, indexStep = isLoad ? element.inIndex : element.outIndex;
+  Spot spot;
+  spot.address = multiplyAdd(number, stride * bytesOf(isLoad), transform.address);
+  spot.index = index(number, indexStep, transform.index);
+  spot.most = (numbers - 1) * indexStep;
+  for (const Dimension& dimension : pass_.dimensions)
+    spot.most += (dimension.size - 1) * (isLoad ? dimension.inIndex : dimension.outIndex);
+  if (isPacked(isLoad)) spot.mirror = mirrorOf(spot, isLoad ? pass_.axisIn : stride);
+  if (isPacked(isLoad) && isLoad) spot.root = root(pass_.packing, atMost(spot.index, pass_.axisLength - 1));
   return spot;
 }
 
@@ -88,7 +93,7 @@ Complex PassWriter::zero() {
 
 Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& given) {
   if (more * pass_.element.inIndex >= pass_.inLimit) return zero();
-  const bool isLimited = pass_.inLimit != INT64_MAX;
+  const bool isLimited = spot.most + more * pass_.element.inIndex >= pass_.inLimit;
   const std::string place = plus(spot.index, more * pass_.element.inIndex);
   const std::string isThere = isLimited ? isBelow(place, pass_.inLimit, given) : given;
   const int64_t offset = more * pass_.element.in * bytesOf(true);
@@ -103,8 +108,10 @@ Complex PassWriter::load(const Spot& spot, int64_t more, const std::string& give
     case Load::Half: {
       const std::string isMirrored = out_.predicate(), there = out_.wide();
       out_.line("setp.gt.u32 {}, {}, {}", isMirrored, place, pass_.axisLength / 2);
-      const std::string here = further(spot.address, offset);
-      out_.line("selp.b64 {}, {}, {}, {}", there, mirrorOf({here, place, {}, {}}, pass_.axisIn), here, isMirrored);
+      Spot here = spot;
+      here.address = further(spot.address, offset);
+      here.index = place;
+      out_.line("selp.b64 {}, {}, {}, {}", there, mirrorOf(here, pass_.axisIn), here.address, isMirrored);
       value = loadComplex(there, isThere);
       out_.line("@{} neg.{} {}, {}", isMirrored, out_.type(), value.im, value.im);
       break;
@@ -132,9 +139,10 @@ void PassWriter::store(const Spot& spot, int64_t more, const std::string& given,
   const bool isHalf = pass_.store == Store::Half;
   const int64_t limit = std::min(pass_.outLimit, isHalf ? pass_.axisLength / 2 + 1 : INT64_MAX);
   if (more * pass_.element.outIndex >= limit) return;
-  if (limit != INT64_MAX || pass_.storeFactors != noTable) {
+  const bool isLimited = spot.most + more * pass_.element.outIndex >= limit;
+  if (isLimited || pass_.storeFactors != noTable) {
     const std::string place = plus(spot.index, more * pass_.element.outIndex);
-    if (limit != INT64_MAX) isThere = isBelow(place, limit, given);
+    if (isLimited) isThere = isBelow(place, limit, given);
     if (pass_.storeFactors != noTable) {
       const std::string inTable = limit != INT64_MAX ? atMost(place, limit - 1) : place;
       value = out_.multiply(value, table(pass_.storeFactors, inTable));
@@ -202,7 +210,7 @@ void PassWriter::copy(bool isLoad) {
   const int64_t step = (isLoad ? nearest.in : nearest.out) * bytesOf(isLoad);
   const bool isEven = (pass_.dimensions.size() < 2 || nearest.size % shape_.transformsPerBlock == 0) && indexStep == 0;
   const Transform start = isEven ? transformFor(first, isLoad) : Transform();
-  const Spot startSpot = isEven ? spotFor(start, first.place, isLoad) : Spot();
+  const Spot startSpot = isEven ? spotFor(start, first.place, lanes, isLoad) : Spot();
   for (int64_t done = 0; done < shape_.transformsPerBlock; done += atOnce) {
     Thread thread{plus(first.transform, done), first.place};
     std::string isOwn;
@@ -217,7 +225,7 @@ void PassWriter::copy(bool isLoad) {
       if (!start.isThere.empty()) isOwn = isBelow(plus(start.number, done), pass_.count(), isOwn);
     } else {
       const Transform transform = transformFor(thread, isLoad);
-      spot = spotFor(transform, thread.place, isLoad);
+      spot = spotFor(transform, thread.place, lanes, isLoad);
       isOwn = both(isOwn, transform.isThere);
     }
     for (int64_t more = 0; more < count; more += lanes) {

@@ -31,7 +31,8 @@ class PassWriter {
   // Where an element is, and the one as far from the end of packed ones. Others lie at distances that are constants.
   struct Spot {
     std::string address, index, mirror;
-    Complex root;  // of a packed one that is loaded
+    Complex root;      // of a packed one that is loaded
+    int64_t most = 0;  // that the index may be
   };
   struct Butterfly {
     std::string number, isThere;
@@ -45,7 +46,7 @@ class PassWriter {
 
   Thread threadFor(bool isLoad, int64_t lanes);
   Transform transformFor(const Thread& thread, bool isLoad);
-  Spot spotFor(const Transform& transform, const std::string& number, bool isLoad);
+  Spot spotFor(const Transform& transform, const std::string& number, int64_t numbers, bool isLoad);
   Complex load(const Spot& spot, int64_t more, const std::string& given = "");
   void store(const Spot& spot, int64_t more, const std::string& given, Complex value);
 

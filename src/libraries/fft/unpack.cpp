@@ -68,7 +68,7 @@ void PassWriter::storeUnpacked(const Thread& thread, const Spot& spot, int64_t m
 // In memory: a thread has an element, and the one as far from the end.
 void PassWriter::unpackOnly() {
   const Transform transform = transformFor({"%thread", "0"}, /*isLoad=*/false);
-  const Spot spot = spotFor(transform, "0", /*isLoad=*/false);
+  const Spot spot = spotFor(transform, "0", 1, /*isLoad=*/false);
   const std::string isFirst = out_.predicate(), from = out_.wide();
   out_.line("setp.eq.u32 {}, {}, 0", isFirst, spot.index);
   out_.line("selp.b64 {}, {}, {}, {}", from, spot.address, spot.mirror, isFirst);
