@@ -299,13 +299,14 @@ std::string PassWriter::plus(const std::string& number, int64_t more) {
 
 // Of a load or store that many bytes further on.
 std::string PassWriter::operand(const std::string& address, int64_t more) {
-  return more <= INT32_MAX ? fmt::format("{}+{}", address, more) : further(address, more);
+  const bool isNear = more >= INT32_MIN && more <= INT32_MAX;
+  return isNear ? fmt::format("{}+{}", address, more) : further(address, more);
 }
 
 std::string PassWriter::further(const std::string& address, int64_t more) {
   if (more == 0) return address;
   const std::string result = out_.wide();
-  out_.line("add.u64 {}, {}, {}", result, address, more);
+  out_.line("add.s64 {}, {}, {}", result, address, more);
   return result;
 }
 
