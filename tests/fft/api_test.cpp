@@ -165,25 +165,28 @@ TEST_F(FftApi, GoesIntoGraphs) {
 
 // Which has kernels of its own, made when they are first needed.
 TEST_F(FftApi, GoesIntoGraphsFromUnalignedNumbers) {
-  cufftHandle plan = 0;
-  CUstream stream = nullptr;
-  CUgraph graph = nullptr;
-  CUgraphExec executable = nullptr;
-  ASSERT_EQ(cufftPlan1d(&plan, 8, CUFFT_R2C, 1), CUFFT_SUCCESS);
-  ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-  ASSERT_EQ(cufftSetStream(plan, reinterpret_cast<cudaStream_t>(stream)), CUFFT_SUCCESS);
-  ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
-  EXPECT_EQ(cufftExecR2C(plan, reinterpret_cast<cufftReal*>(memory + 4100), complex()), CUFFT_SUCCESS);
-  ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-  EXPECT_EQ(first(), 1);
-  ASSERT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
-  EXPECT_EQ(first(), 8);
-  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
-  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
-  EXPECT_EQ(cufftDestroy(plan), CUFFT_SUCCESS);
+  for (const unsigned flags : {CU_STREAM_NON_BLOCKING, CU_STREAM_DEFAULT}) {
+    cufftHandle plan = 0;
+    CUstream stream = nullptr;
+    CUgraph graph = nullptr;
+    CUgraphExec executable = nullptr;
+    ASSERT_EQ(cuMemsetD32(memory, 0x3F800000, bytes / 4), CUDA_SUCCESS);
+    ASSERT_EQ(cufftPlan1d(&plan, 8, CUFFT_R2C, 1), CUFFT_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&stream, flags), CUDA_SUCCESS);
+    ASSERT_EQ(cufftSetStream(plan, reinterpret_cast<cudaStream_t>(stream)), CUFFT_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    EXPECT_EQ(cufftExecR2C(plan, reinterpret_cast<cufftReal*>(memory + 4100), complex()), CUFFT_SUCCESS);
+    ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    EXPECT_EQ(first(), 1);
+    ASSERT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(first(), 8);
+    EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+    EXPECT_EQ(cufftDestroy(plan), CUFFT_SUCCESS);
+  }
 }
 
 }  // namespace

@@ -43,6 +43,22 @@ TEST_F(Fft, OfManySmallLengths) {
   for (const auto& [in, out] :
        {std::pair(rows, apart), std::pair(apart, apart), std::pair(rows, columns), std::pair(columns, rows)})
     expectRight({.lengths = {12}, .batch = 90, .input = in, .output = out});
+  // Fewer transforms than a block's threads copy at once, in rows on one side and in columns on the other.
+  for (const int batch : {1, 2, 3, 4, 5, 7})
+    for (const int length : {2, 3, 4}) {
+      const FftLayout row{{0}, 1, length}, column{{0}, batch, 1};
+      expectRight({.lengths = {length}, .batch = batch, .input = column, .output = row});
+      expectRight({.lengths = {length}, .batch = batch, .input = row, .output = column});
+      const int half = length / 2 + 1;
+      const FftLayout halfRow{{0}, 1, half};
+      expectRight({.type = CUFFT_R2C, .lengths = {length}, .batch = batch, .input = column, .output = halfRow});
+      expectRight({.type = CUFFT_C2R,
+                   .lengths = {length},
+                   .batch = batch,
+                   .isInverse = true,
+                   .input = halfRow,
+                   .output = column});
+    }
 }
 
 TEST_F(Fft, OfPowersOfTwo) {

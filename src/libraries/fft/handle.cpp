@@ -105,12 +105,7 @@ cufftResult Handle::runLocked(bool isInverse, CUdeviceptr input, CUdeviceptr out
     Problem problem = problemOf(request_, isInverse, isInPlace);
     problem.isAligned = false;
     auto made = std::make_unique<Transform>();
-    // Also while a stream is captured: none of what prepares it is part of that.
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    cuThreadExchangeStreamCaptureMode(&mode);
-    const cufftResult result = made->prepare(problem);
-    cuThreadExchangeStreamCaptureMode(&mode);
-    if (result != CUFFT_SUCCESS) return result;
+    if (const cufftResult result = made->prepare(problem); result != CUFFT_SUCCESS) return result;
     unaligned = std::move(made);
   }
   return unaligned->run(input, output, work_, stream_);

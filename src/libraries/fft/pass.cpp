@@ -216,7 +216,7 @@ bool takesTransforms(const Pass& pass, bool isLoad) {
   return isLoad ? nearest.in < pass.element.in : nearest.out < pass.element.out;
 }
 
-KernelShape shapeOf(const Pass& pass, int64_t shared) {
+KernelShape shapeOf(const Pass& pass, const BlockLimits& limits) {
   KernelShape shape{};
   shape.gap = gapOf(pass);
   shape.threadsPerTransform = pass.length / pass.stages.front().radix;
@@ -232,12 +232,13 @@ KernelShape shapeOf(const Pass& pass, int64_t shared) {
   int64_t step = lanes;
   const int64_t inSector = sectorBytes / (pass.isDouble ? 16 : 8);
   if (takesTransforms(pass, true) || takesTransforms(pass, false))
-    step = std::max(step, std::min(inSector, pass.count()));
+    step = (std::max(step, std::min(inSector, pass.count())) + lanes - 1) / lanes * lanes;
   transforms = std::max<int64_t>(1, transforms / step) * step;
   while (true) {
     shape.sharedDistance = sharedDistance(pass, shape);
     shape.sharedBytes = shape.sharedDistance * transforms * bytes;
-    if (shape.sharedBytes <= shared || transforms == lanes) break;
+    const bool fits = shape.sharedBytes <= limits.shared && shape.threads() <= limits.threads;
+    if (fits || transforms == lanes) break;
     transforms = std::max(lanes, transforms - step);
   }
   shape.blocks = (pass.count() + transforms - 1) / transforms;

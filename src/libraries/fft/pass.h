@@ -67,8 +67,8 @@ struct Pass {
   int64_t axisIn = 0;               // from one element of that axis to the next
   int64_t pairIn = 1, pairOut = 1;  // between the numbers of a pair
   bool isAligned = true;            // pairs without gaps, as complex numbers are
-  bool unpacksOnly =
-      false;  // what other passes have left where it belongs; its transforms are elements up to the middle
+  // What other passes have left where it belongs; its transforms are elements up to the middle.
+  bool unpacksOnly = false;
   int64_t inLimit = INT64_MAX;   // elements of higher indices are zero
   int64_t outLimit = INT64_MAX;  // and are not stored
   // Tables of complex numbers, as offsets in elements.
@@ -111,7 +111,13 @@ struct KernelShape {
 // What elements take in shared memory.
 constexpr int64_t withGaps(int64_t elements, int64_t gap) { return elements + (gap > 0 ? elements / gap : 0); }
 
-KernelShape shapeOf(const Pass& pass, int64_t shared);
+// What a block of the device may have.
+struct BlockLimits {
+  int64_t shared, threads;
+};
+
+// With more threads than the device allows if one transform takes as many.
+KernelShape shapeOf(const Pass& pass, const BlockLimits& limits);
 
 // A kernel in PTX: parameters are the addresses of input, output and tables.
 std::string textOf(const Pass& pass, const KernelShape& shape, const std::string& name);

@@ -18,6 +18,29 @@ cufftResult resultOf(CUresult error, cufftResult otherwise) {
   return error == CUDA_ERROR_OUT_OF_MEMORY ? CUFFT_ALLOC_FAILED : otherwise;
 }
 
+// None of what a transform is made by is part of what this thread's streams capture.
+class Uncaptured {
+ public:
+  Uncaptured() { cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~Uncaptured() { cuThreadExchangeStreamCaptureMode(&mode_); }
+  Uncaptured(const Uncaptured&) = delete;
+  Uncaptured& operator=(const Uncaptured&) = delete;
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+// In a stream of its own: the default one may be busy, or not be used while another is captured, and streams that do
+// not wait for it would not wait for the copy.
+CUresult upload(CUdeviceptr to, const void* from, size_t bytes) {
+  CUstream stream = nullptr;
+  if (const CUresult error = cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); error != CUDA_SUCCESS) return error;
+  CUresult result = cuMemcpyHtoDAsync(to, from, bytes, stream);
+  if (const CUresult error = cuStreamSynchronize(stream); result == CUDA_SUCCESS) result = error;
+  cuStreamDestroy(stream);
+  return result;
+}
+
 std::vector<float> narrowed(const std::vector<std::complex<double>>& values) {
   std::vector<float> result;
   for (const std::complex<double>& value : values) {
@@ -37,10 +60,12 @@ Transform::~Transform() {
 cufftResult Transform::prepare(const Problem& problem) {
   for (const int64_t length : problem.lengths)
     if (!isSmooth(length) && convolutionLength(length) > mostCounted) return CUFFT_INVALID_SIZE;
+  const Uncaptured uncaptured;
   CUdevice device = 0;
-  int shared = 0;
+  int shared = 0, threads = 0;
   if (cuCtxGetDevice(&device) != CUDA_SUCCESS ||
-      cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device) != CUDA_SUCCESS)
+      cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device) != CUDA_SUCCESS ||
+      cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device) != CUDA_SUCCESS)
     return CUFFT_SETUP_FAILED;
   shared = std::min(shared, mostShared);
   const Plan plan = makePlan(problem, shared);
@@ -48,7 +73,8 @@ cufftResult Transform::prepare(const Problem& problem) {
   std::string text = ".version 7.0\n.target sm_70\n.address_size 64\n\n";
   std::vector<KernelShape> shapes;
   for (size_t i = 0; i < plan.passes.size(); ++i) {
-    shapes.push_back(shapeOf(plan.passes[i], shared));
+    shapes.push_back(shapeOf(plan.passes[i], {shared, threads}));
+    if (shapes.back().threads() > threads) return CUFFT_NOT_SUPPORTED;
     if (shapes.back().blocks > mostBlocks || plan.passes[i].count() > mostCounted) return CUFFT_INVALID_SIZE;
     text += textOf(plan.passes[i], shapes.back(), fmt::format("pass{}", i));
   }
@@ -74,7 +100,7 @@ cufftResult Transform::prepare(const Problem& problem) {
     const size_t bytes = plan.tables.size() * complexBytes;
     if (const CUresult error = cuMemAlloc(&tables_, bytes); error != CUDA_SUCCESS)
       return resultOf(error, CUFFT_INTERNAL_ERROR);
-    if (cuMemcpyHtoD(tables_, values, bytes) != CUDA_SUCCESS) return CUFFT_INTERNAL_ERROR;
+    if (upload(tables_, values, bytes) != CUDA_SUCCESS) return CUFFT_INTERNAL_ERROR;
   }
   otherWork_ = plan.work * complexBytes;
   middle_ = otherWork_ + plan.otherWork * complexBytes;
