@@ -99,7 +99,8 @@ RoundedArithmetic::Guess RoundedArithmetic::quickQuotient(const Operand& dividen
 RoundedArithmetic::Closer RoundedArithmetic::quotientOfZero(Value x, Value y) {
   Value sign = b.bitAnd(b.bitXor(bits(x), bits(y)), b.i32(0x8000'0000));
   Value isZero = b.compare(Op::IEq, b.shl(bits(x), b.i32(1)), b.i32(0));
-  Value isDivisor = b.compare(Op::FLt, b.f32(0), b.unary(Op::FAbs, y));  // no zero and no NaN
+  // No zero and no NaN, and no denormal, which may have to count as a zero.
+  Value isDivisor = b.compare(Op::FLe, b.f32(0x1p-126f), b.unary(Op::FAbs, y));
   return {b.bitcast(F32, sign), b.bitNot(b.bitAnd(isZero, isDivisor))};
 }
 
