@@ -75,7 +75,8 @@ class Hiding {
            i.operands[1]->type.bits >= 16;
   }
   void visitPrivateStore(Instruction*& value) {
-    if (value->isConstant() && isZeroBesideOne(*value, stored_)) hide(value);
+    // What hides the number where it is loaded must not take this away.
+    if (value->isConstant() && isZeroBesideOne(*value, stored_)) value = hidden_.hide(value, ++choices_);
   }
   static bool isZeroBesideOne(const Instruction& zero, const std::unordered_set<uint64_t>& others) {
     const ir::Type number = ir::floatType(zero.type.bits);
