@@ -76,7 +76,7 @@ struct Pass {
   int64_t middleFactors = noTable;                        // of a convolution
   std::vector<Stage> stages;
   Roots packing;  // of the order of the real transform
-  Roots behind;   // the transform its element k of phase p is multiplied by the root to the power of k * p
+  Roots behind;   // the pass multiplies the result k of phase p by the root to the power of k * p
 
   // Whether addresses of that side are counted in real numbers.
   bool hasReals(bool isLoad) const {

@@ -18,7 +18,8 @@ cufftResult resultOf(CUresult error, cufftResult otherwise) {
   return error == CUDA_ERROR_OUT_OF_MEMORY ? CUFFT_ALLOC_FAILED : otherwise;
 }
 
-// None of what a transform is made by is part of what this thread's streams capture.
+// While it lives, this thread may make a transform although one of its streams is captured: nothing of that is
+// captured.
 class Uncaptured {
  public:
   Uncaptured() { cuThreadExchangeStreamCaptureMode(&mode_); }
