@@ -50,21 +50,25 @@ Complex elementAt(const Shape& shape, const std::vector<uint8_t>& array, size_t 
   return {numberAt(shape, array, 2 * place), numberAt(shape, array, 2 * place + 1)};
 }
 
-Complex root(int64_t power, int length) {
-  return std::polar(1.0, 2 * std::numbers::pi * double(power % length) / length);
+// The sums below are of long doubles: thousands of f64 numbers, one added to the other, are as far off as a transform.
+using LongComplex = std::complex<long double>;
+
+LongComplex root(int64_t power, int length) {
+  using Real = long double;
+  return std::polar(Real(1), 2 * std::numbers::pi_v<Real> * Real(power % length) / Real(length));
 }
 
 Complex expectedElement(const Shape& shape, const std::vector<uint8_t>& input, int transform, int k, bool isInverse) {
-  Complex sum = 0;
+  LongComplex sum = 0;
   for (int n = 0; n < shape.length; ++n) {
     const bool isLeftOut = shape.toReal() && n >= shape.half();
     const int place = isLeftOut ? shape.length - n : n;
-    Complex x = elementAt(shape, input, size_t(transform) * shape.inputs() + place, shape.fromReal());
+    LongComplex x = elementAt(shape, input, size_t(transform) * shape.inputs() + place, shape.fromReal());
     if (isLeftOut) x = std::conj(x);
     const int64_t power = int64_t(n) * k;
     sum += x * (isInverse || shape.toReal() ? root(power, shape.length) : std::conj(root(power, shape.length)));
   }
-  return shape.toReal() ? sum.real() : sum;
+  return shape.toReal() ? Complex(double(sum.real())) : Complex(sum);
 }
 
 // What a program knows of one of its handles.
