@@ -151,6 +151,31 @@ TEST_F(RegisteredProgram, LaunchesBothWays) {  // HOST-19
   EXPECT_GE(attributes.maxThreadsPerBlock, 32);
 }
 
+TEST_F(RegisteredProgram, IsAFunctionOfTheDriverInGraphs) {
+  cudaGraph_t graph = nullptr;
+  cudaStream_t stream = nullptr;
+  float* data = nullptr;
+  float factor = 1;
+  int n = 0;
+  void* arguments[] = {&data, &factor, &n};
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernel(static_cast<const void*>(&stub), dim3(1), dim3(32), arguments, 0, stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  cudaGraphNode_t node = nullptr;
+  size_t nodes = 1;
+  ASSERT_EQ(cudaGraphGetNodes(graph, &node, &nodes), cudaSuccess);
+  CUDA_KERNEL_NODE_PARAMS params{};
+  ASSERT_EQ(cuGraphKernelNodeGetParams(node, &params), CUDA_SUCCESS);
+  const char* name = nullptr;
+  ASSERT_NE(static_cast<const void*>(params.func), static_cast<const void*>(&stub));
+  EXPECT_EQ(cuFuncGetName(&name, params.func), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "scale");
+  EXPECT_EQ(cuGraphKernelNodeSetParams(node, &params), CUDA_SUCCESS);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 TEST_F(RegisteredProgram, MisuseIsNamed) {  // MEM-08
   float* data = nullptr;
   float factor = 1;

@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include "runtime/api/common/library.h"
 #include "runtime/core/graph.h"
 
 namespace mulciber::api {
@@ -18,7 +19,9 @@ core::Error readAny(CUgraphNodeParams& given, core::NodeParameters& out);
 template <class Parameters>
 void writeKernel(core::GraphNode& node, const core::KernelNode& kernel, Parameters& out) {
   out = {};
-  out.func = static_cast<CUfunction>(const_cast<void*>(kernel.handle));
+  // Kernels of the runtime API are named by an address of the program's own.
+  const void* const handle = Kernel::ofLive(kernel.handle) ? kernel.handle : kernel.function;
+  out.func = static_cast<CUfunction>(const_cast<void*>(handle));
   out.gridDimX = kernel.launch.grid[0];
   out.gridDimY = kernel.launch.grid[1];
   out.gridDimZ = kernel.launch.grid[2];
