@@ -1,6 +1,8 @@
 // Several devices in one process. two_devices.py runs these with a CPU driver that the loader finds twice.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "api_test.h"
@@ -93,6 +95,34 @@ TEST_F(TwoDevices, EachRunsKernelsOfItsOwn) {  // CS-020, CS-021
     EXPECT_EQ(cuStreamDestroy(streams[i]), CUDA_SUCCESS);
     EXPECT_EQ(cuMemFree(data[i]), CUDA_SUCCESS);
   }
+}
+
+// It has no node of either device, and still runs once at a time.
+TEST_F(TwoDevices, AGraphOfHostFunctionsRunsOnBoth) {
+  constexpr size_t count = 8 << 20;
+  std::atomic<int> calls{0};
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+  const cudaHostNodeParams host{[](void* data) { ++*static_cast<std::atomic<int>*>(data); }, &calls};
+  cudaGraphNode_t node = nullptr;
+  ASSERT_EQ(cudaGraphAddHostNode(&node, graph, nullptr, 0, &host), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  cudaStream_t streams[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    int* const memory = allocate(i, count);
+    ASSERT_EQ(cudaStreamCreate(&streams[i]), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, streams[i]), cudaSuccess);
+    ASSERT_EQ(cudaMemsetAsync(memory, i, count * sizeof(int), streams[i]), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, streams[i]), cudaSuccess);
+    while (calls < 2 * i + 1) std::this_thread::yield();
+    EXPECT_EQ(cudaFreeAsync(memory, streams[i]), cudaSuccess);
+  }
+  for (const cudaStream_t stream : streams) EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(calls, 4);
+  for (const cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
 TEST_F(TwoDevices, AResetLeavesTheOtherAlone) {  // HOST-03

@@ -128,6 +128,73 @@ TEST_F(GraphTest, HasBarriersAlongItsEdges) {
   EXPECT_EQ(mulciberGetGraph(engine->context, executable, &recorded), MULCIBER_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(GraphTest, ComesAfterABarrierOfAnUnorderedRecording) {
+  const MulciberGraph graph =
+      capture([&](MulciberStream captured) { EXPECT_OK(mulciberFill(captured, data, 5, 4, count)); });
+  const auto barriers = [&](bool asks) {
+    Calls::get().clear();
+    run(MULCIBER_RECORDING_UNORDERED, [&](MulciberRecording recording) {
+      EXPECT_OK(mulciberRecordFill(recording, data, 4, 4, count));
+      if (asks) {
+        EXPECT_OK(mulciberRecordBarrier(recording));
+      }
+      EXPECT_OK(mulciberRecordGraph(recording, graph));
+    });
+    return Calls::get().of("vkCmdPipelineBarrier2");
+  };
+  EXPECT_EQ(barriers(true), barriers(false) + 1);
+}
+
+// A node that the host would take part in does nothing while it is disabled, and still orders others.
+TEST_F(GraphTest, ComesThroughADisabledCopyInOrder) {
+  const Current current(engine->context);
+  const auto handle = static_cast<CUcontext>(mulciberGetCudaContext(engine->context));
+  CUgraph graph = nullptr;
+  ASSERT_EQ(CUDA(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+  const auto addFill =
+      find<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_MEMSET_NODE_PARAMS*, CUcontext)>(
+          "cuGraphAddMemsetNode");
+  const auto addCopy =
+      find<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_MEMCPY3D*, CUcontext)>(
+          "cuGraphAddMemcpyNode");
+  const std::vector<int> pageable(count);
+  CUgraphNode nodes[3] = {};
+  CUDA_MEMSET_NODE_PARAMS fill{data, 0, 5, 4, count, 1};
+  ASSERT_EQ(addFill(&nodes[0], graph, nullptr, 0, &fill, handle), CUDA_SUCCESS);
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = pageable.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = data;
+  copy.WidthInBytes = count * sizeof(int);
+  copy.Height = copy.Depth = 1;
+  ASSERT_EQ(addCopy(&nodes[1], graph, &nodes[0], 1, &copy, handle), CUDA_SUCCESS);
+  fill.value = 6;
+  ASSERT_EQ(addFill(&nodes[2], graph, &nodes[1], 1, &fill, handle), CUDA_SUCCESS);
+  CUgraphExec executable = nullptr;
+  ASSERT_EQ(
+      find<CUresult(CUgraphExec*, CUgraph, unsigned long long)>("cuGraphInstantiateWithFlags")(&executable, graph, 0),
+      CUDA_SUCCESS);
+  ASSERT_EQ(find<CUresult(CUgraphExec, CUgraphNode, unsigned)>("cuGraphNodeSetEnabled")(executable, nodes[1], 0),
+            CUDA_SUCCESS);
+  MulciberGraph recorded = nullptr;
+  ASSERT_OK(mulciberGetGraph(engine->context, executable, &recorded));
+  const auto barriersOf = [&](MulciberGraph one) {
+    Calls::get().clear();
+    run(0, [&](MulciberRecording recording) { EXPECT_OK(mulciberRecordGraph(recording, one)); });
+    EXPECT_EQ(Calls::get().of("vkCmdDispatch"), 2);
+    return Calls::get().of("vkCmdPipelineBarrier2");
+  };
+  const int barriers = barriersOf(recorded);
+  EXPECT_EQ(read(data), std::vector<int>(count, 6));
+  EXPECT_EQ(barriers, barriersOf(capture([&](MulciberStream captured) {
+              EXPECT_OK(mulciberFill(captured, data, 5, 4, count));
+              EXPECT_OK(mulciberFill(captured, data, 6, 4, count));
+            })));
+  EXPECT_EQ(find<CUresult(CUgraphExec)>("cuGraphExecDestroy")(executable), CUDA_SUCCESS);
+  EXPECT_EQ(CUDA(cuGraphDestroy)(graph), CUDA_SUCCESS);
+}
+
 TEST_F(GraphTest, RefusesWhatNeedsTheHost) {
   std::vector<int> host(count);
   refuses(capture([&](MulciberStream captured) {

@@ -1,6 +1,7 @@
 // Copies and fills of every shape, as values: streams carry them out.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -67,6 +68,10 @@ struct PreparedCopy {
   std::optional<DeviceWork> work;
   std::shared_ptr<const void> staging;
 };
+// The memory at both ends, by Allocation::id; 0 for the program's own and for arrays.
+using CopyMemory = std::array<uint64_t, 2>;
+CopyMemory memoryOf(const Context& context, const Copy& copy);
+CopyMemory memoryOf(const Context& context, const Fill& fill);
 Error prepare(Context& context, const Copy& copy, PreparedCopy& out);
 Error prepare(Context& context, const Fill& fill, PreparedCopy& out);
 

@@ -73,6 +73,21 @@ Copy withStaging(const Copy& copy, Staged end) {
   return staged;
 }
 
+namespace {
+
+uint64_t memoryAt(const Context& context, uint64_t address) {
+  const AllocationRef allocation = context.device().memory().find(address);
+  return allocation ? allocation->id : 0;
+}
+
+}  // namespace
+
+CopyMemory memoryOf(const Context& context, const Copy& copy) {
+  return {memoryAt(context, copy.destination), memoryAt(context, copy.source)};
+}
+
+CopyMemory memoryOf(const Context& context, const Fill& fill) { return {memoryAt(context, fill.destination), 0}; }
+
 Error takeStaging(Context& context, const Copy& copy, PreparedCopy& out, vk::Memory& memory) {
   vk::Allocator& allocator = context.vulkan().allocator();
   TRY(errorFrom(allocator.allocate(vk::MemoryUse::Staging, copy.width * copy.height * copy.depth, memory)));

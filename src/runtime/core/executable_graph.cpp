@@ -116,7 +116,7 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
   std::shared_ptr<ExecutableGraph> executable(new ExecutableGraph(graph.clone(), flags));
   if (context) executable->context_ = context->shared_from_this();
   executable->gatherNodes(*executable->graph_);
-  if (const Error error = executable->plan(failed); error != Error::Success) {
+  if (const Error error = executable->plan({}, failed); error != Error::Success) {
     const auto& nodes = graph.nodes();
     const auto original =
         std::ranges::find_if(nodes, [&](const auto& node) { return failed && node->id() == failed->originalId(); });
@@ -151,23 +151,32 @@ GraphNode* ExecutableGraph::nodeOf(const GraphNode& original) const {
   return found == nodes_.end() ? nullptr : found->second;
 }
 
-Error ExecutableGraph::plan(const GraphNode*& failed) {
+Error ExecutableGraph::plan(const GraphPlan::Nodes& changed, const GraphNode*& failed) {
+  const bool needsFilter = context_ && context_->textures().needsFilter();
+  const uint64_t blockCopies = context_ ? context_->vulkan().blockCopies() : 0;
+  const GraphPlan::Earlier earlier{plan_, changed};
   GraphPlan fresh;
-  isPlannedToFilter_ = context_ && context_->textures().needsFilter();
-  blockCopies_ = context_ ? context_->vulkan().blockCopies() : 0;
-  TRY(fresh.make(*graph_, context_.get(), failed));
+  TRY(fresh.make(*graph_, context_.get(), blockCopies == blockCopies_ ? &earlier : nullptr, failed));
   for (const GraphNode* node : disabled_) fresh.enable(*node, false);
   plan_ = std::move(fresh);
+  isPlannedToFilter_ = needsFilter;
+  blockCopies_ = blockCopies;
   return Error::Success;
 }
 
-Error ExecutableGraph::prepare() {
+// Where kernels have to read textures in another way now, or the device has another way to copy.
+Error ExecutableGraph::renewPlan() {
   if (!context_) return Error::Success;
   const bool missesCopies = blockCopies_ != context_->vulkan().blockCopies();
-  if (missesCopies || (!isPlannedToFilter_ && context_->textures().needsFilter())) {
-    const GraphNode* failed = nullptr;
-    TRY(plan(failed));
-  }
+  if (!missesCopies && (isPlannedToFilter_ || !context_->textures().needsFilter())) return Error::Success;
+  const GraphNode* failed = nullptr;
+  return plan({}, failed);
+}
+
+Error ExecutableGraph::prepare(const Stream& stream) {
+  if (!context_) return Error::Success;
+  TRY(renewPlan());
+  plan_.recordFor(stream.queueFamily());
   plan_.joinPieces();
   return plan_.record(*context_);
 }
@@ -176,11 +185,12 @@ Error ExecutableGraph::upload(Stream& stream) {
   TRY(stream.context().error());
   TRY(stream.refuseInCapture());
   std::lock_guard lock(mutex_);
-  return prepare();
+  return prepare(stream);
 }
 
 Error ExecutableGraph::record(vk::Commands& commands, uint64_t after, std::string& refused) {
   std::lock_guard lock(mutex_);
+  TRY(renewPlan());
   return plan_.record(commands, after, refused);
 }
 
@@ -309,12 +319,14 @@ Error ExecutableGraph::launch(Stream& stream) {
   std::lock_guard lock(mutex_);
   bool inPieces = false;
   TRY(shouldRecordInPieces(stream, inPieces));
-  if (!inPieces) TRY(prepare());
+  if (!inPieces) TRY(prepare(stream));
 
   std::vector<Operation> operations;
   operations.reserve(plan_.steps().size() + 2);
   std::vector<MarkerRef> after;
-  if (last_) after.push_back(last_);
+  const vk::Device* const device = &stream.context().vulkan();
+  if (last_ && device == lastDevice_) after.push_back(last_);
+  else if (last_) operations.emplace_back(WaitForDevice{last_});  // it has no node that needs a context
   TRY(memory_.begin((flags_ & AutoFreeOnLaunch) != 0, after));
   for (const MarkerRef& marker : after) operations.emplace_back(WaitForMarker{marker});
   RecordedEvents recorded;
@@ -333,13 +345,14 @@ Error ExecutableGraph::launch(Stream& stream) {
   for (const auto& [event, marker] : recorded) event->setMarker(marker);
   memory_.launched(end, stream.id());
   last_ = end;
+  lastDevice_ = device;
   lastStream_ = stream.weak_from_this();
   return Error::Success;
 }
 
 Error ExecutableGraph::shouldRecordInPieces(Stream& stream, bool& out) {
   out = context_ && isPlannedToFilter_ == context_->textures().needsFilter() &&
-        blockCopies_ == context_->vulkan().blockCopies() && plan_.canRecordInPieces();
+        blockCopies_ == context_->vulkan().blockCopies() && plan_.canRecordInPieces(stream.queueFamily());
   return out ? stream.isFree(out) : Error::Success;
 }
 

@@ -61,7 +61,7 @@ class ExecutableGraph {
   // recorded, when a node needs more than compute shaders: `refused` names it.
   Error record(vk::Commands& commands, uint64_t after, std::string& refused);
   bool isOf(const Context& context) const { return !context_ || context_.get() == &context; }
-  uint64_t flags() const { return flags_; }
+  uint64_t flags() const { return flags_ & ~uint64_t{UploadNow}; }  // that one CUDA does not tell
   // Once no launch of it runs any more, the objects of the program's that it keeps may go.
   static void retire(std::shared_ptr<ExecutableGraph> graph);
 
@@ -90,12 +90,14 @@ class ExecutableGraph {
     return node.type() == NodeType::Kernel || node.type() == NodeType::Copy || node.type() == NodeType::Fill;
   }
 
-  Error prepare();
+  Error renewPlan();
+  Error prepare(const Stream& stream);
   Error shouldRecordInPieces(Stream& stream, bool& out);
   Error launchInPieces(Stream& stream, std::vector<Operation>& operations, const std::function<Error()>& gatherRest);
   Error apply(Changes changes);
   Error apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes);
-  Error plan(const GraphNode*& failed);
+  Error take(GraphNode& child, const Graph& graph);
+  Error plan(const GraphPlan::Nodes& changed, const GraphNode*& failed);
   GraphNode* nodeOf(const GraphNode& original) const;
   void gatherNodes(const Graph& graph);
 
@@ -111,6 +113,7 @@ class ExecutableGraph {
   bool isPlannedToFilter_ = false;  // its kernels are translated for all textures
   uint64_t blockCopies_ = 0;        // of the device, as it was planned
   MarkerRef last_;                  // the end of the last launch
+  const vk::Device* lastDevice_ = nullptr;
   GraphMemoryUse memory_;
   std::weak_ptr<Stream> lastStream_;
 };

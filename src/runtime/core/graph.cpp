@@ -163,6 +163,9 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
     if (!edge.node || &edge.node->graph() != this) return Error::InvalidValue;
     TRY(check(edge.data, *edge.node));
   }
+  const NodeType type = typeOf(parameters);
+  const bool isMemory = type == NodeType::Allocation || type == NodeType::Free;
+  if (isMemory && isChild() && !isConditional_) return Error::NotSupported;
   if (auto* conditional = std::get_if<ConditionalNode>(&parameters)) {
     TRY(complete(*conditional));
   } else if (auto* allocation = std::get_if<AllocationNode>(&parameters)) {
@@ -234,7 +237,13 @@ Error Graph::set(GraphNode& node, NodeParameters parameters) {
   if (type != node.type() || type == NodeType::Allocation || type == NodeType::Free) return Error::InvalidValue;
   if (const auto* conditional = std::get_if<ConditionalNode>(&parameters))  // another value takes the place of its own
     std::ranges::replace(root().values_, node.as<ConditionalNode>()->value, conditional->value);
+  if (type != NodeType::ChildGraph) {
+    node.parameters_ = std::move(parameters);
+    return Error::Success;
+  }
+  for (const GraphRef& child : node.graphs()) graphs().remove(child.get());
   node.parameters_ = std::move(parameters);
+  adopt(node);
   return Error::Success;
 }
 

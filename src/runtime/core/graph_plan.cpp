@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,8 +27,14 @@ Error launchOf(const KernelNode& kernel, Context& context, DeviceWork& out) {
   return prepare(*kernel.function, kernel.launch, arguments, context, out.emplace<KernelLaunch>());
 }
 
-Error prepareCopy(const CopyNode& node, PreparedCopy& out) { return prepare(*node.context, node.copy, out); }
-Error prepareCopy(const FillNode& node, PreparedCopy& out) { return prepare(*node.context, node.fill, out); }
+const Copy& shapeOf(const CopyNode& node) { return node.copy; }
+const Fill& shapeOf(const FillNode& node) { return node.fill; }
+
+template <class Node>
+bool isOutdated(const Node& node, const CopyMemory& memory) {
+  const auto& shape = shapeOf(node);
+  return memoryOf(*node.context, shape) != memory && check(*node.context, shape) == Error::Success;
+}
 
 Error prepareOperations(const MemoryOperationsNode& node, std::vector<PlannedNode::Work>& parts) {
   Error error = Error::Success;
@@ -61,6 +68,34 @@ uint32_t GraphPlan::append(const GraphNode& node, PlannedNode::Work work, std::v
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
+bool GraphPlan::takeEarlier(const GraphNode& node, std::vector<PlannedNode::Work>& parts,
+                            std::shared_ptr<const void>& kept) {
+  if (!earlier_ || guard_ || earlier_->changed.contains(&node)) return false;
+  const GraphPlan& plan = earlier_->plan;
+  const auto found = plan.places_.find(&node);
+  if (found == plan.places_.end()) return false;
+  const Ends ends = found->second.front();
+  for (uint32_t i = ends.first; i <= ends.last; ++i) parts.push_back(plan.nodes_[i].work);
+  kept = plan.nodes_[ends.last].kept;
+  memory_[&node] = plan.memory_.at(&node);
+  return true;
+}
+
+// Of a copy or a fill.
+template <class Node>
+Error GraphPlan::prepareParts(const GraphNode& node, const Node& copy, std::vector<PlannedNode::Work>& parts,
+                              std::shared_ptr<const void>& kept) {
+  if (takeEarlier(node, parts, kept)) return Error::Success;
+  memory_[&node] = memoryOf(*copy.context, shapeOf(copy));
+  PreparedCopy prepared;
+  TRY(prepare(*copy.context, shapeOf(copy), prepared));
+  if (prepared.before) parts.emplace_back(PlannedNode::HostPart{std::move(prepared.before), true});
+  if (prepared.work) parts.emplace_back(guard_ ? guarded(std::move(*prepared.work)) : std::move(*prepared.work));
+  if (prepared.after) parts.emplace_back(PlannedNode::HostPart{std::move(prepared.after), true});
+  kept = std::move(prepared.staging);
+  return Error::Success;
+}
+
 // What one node becomes: parts in a row, of which the first comes after `before`.
 Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed,
                      Ends& out) {
@@ -68,22 +103,14 @@ Error GraphPlan::add(const GraphNode& node, std::vector<uint32_t> before, Contex
   std::vector<Work> parts;
   std::shared_ptr<const void> kept;
   Error error = Error::Success;
-  const auto copyParts = [&](const auto& copyNode) {
-    PreparedCopy copy;
-    error = prepareCopy(copyNode, copy);
-    if (copy.before) parts.emplace_back(PlannedNode::HostPart{std::move(copy.before), true});
-    if (copy.work) parts.emplace_back(guard_ ? guarded(std::move(*copy.work)) : std::move(*copy.work));
-    if (copy.after) parts.emplace_back(PlannedNode::HostPart{std::move(copy.after), true});
-    kept = std::move(copy.staging);
-  };
   if (const auto* kernel = node.as<KernelNode>()) {
     DeviceWork work;
     error = launchOf(*kernel, *context, work);
     parts.emplace_back(std::move(work));
   } else if (const auto* copy = node.as<CopyNode>()) {
-    copyParts(*copy);
+    error = prepareParts(node, *copy, parts, kept);
   } else if (const auto* fill = node.as<FillNode>()) {
-    copyParts(*fill);
+    error = prepareParts(node, *fill, parts, kept);
   } else if (const auto* host = node.as<HostNode>()) {
     parts.emplace_back(PlannedNode::HostPart{[call = *host] { call.function(call.data); }});
   } else if (const auto* record = node.as<EventRecordNode>()) {
@@ -137,15 +164,21 @@ Error GraphPlan::add(const Graph& graph, const std::vector<uint32_t>& before, Co
   return Error::Success;
 }
 
-Error GraphPlan::make(const Graph& graph, Context* context, const GraphNode*& failed) {
-  nodes_.clear();
-  places_.clear();
-  kept_.clear();
-  hasChoices_ = false;
+Error GraphPlan::make(const Graph& graph, Context* context, const Earlier* earlier, const GraphNode*& failed) {
+  earlier_ = earlier;
   std::vector<uint32_t> ends;
-  TRY(add(graph, assignValues(graph), context, failed, ends));
-  schedule();
-  return Error::Success;
+  const Error error = add(graph, assignValues(graph), context, failed, ends);
+  earlier_ = nullptr;
+  if (error == Error::Success) schedule();
+  return error;
+}
+
+void GraphPlan::gatherOutdated(Nodes& out) const {
+  forEachBody(*this, [&](const GraphPlan& body) { body.gatherOutdated(out); });
+  for (const auto& [node, memory] : memory_) {
+    const auto* const copy = node->as<CopyNode>();
+    if (copy ? isOutdated(*copy, memory) : isOutdated(*node->as<FillNode>(), memory)) out.insert(node);
+  }
 }
 
 // Nodes of the device go first, in the order in which they become ready, so that those that depend on nothing of each
@@ -264,6 +297,13 @@ void GraphPlan::setChanged(uint32_t node) {
   step.isRecorded = false;
 }
 
+void GraphPlan::recordFor(uint32_t family) {
+  if (std::exchange(family_, family) == family) return;
+  spares_ = std::make_shared<Spares>();
+  for (PlannedStep& step : steps_) step.isRecorded = false;
+  forEachBody(*this, [&](GraphPlan& body) { body.recordFor(family); });
+}
+
 Error GraphPlan::record(Context& context) {
   Epochs epochs;
   for (PlannedStep& step : steps_) {
@@ -284,9 +324,11 @@ Error GraphPlan::record(Context& context) {
   return Error::Success;
 }
 
-bool GraphPlan::canRecordInPieces() const {
+bool GraphPlan::canRecordInPieces(uint32_t family) const {
   const PlannedStep& step = steps_.front();
-  if (step.isOnHost || step.isRecorded || !step.wasChanged || step.nodes.size() < leastNodesForPieces) return false;
+  if (family != family_ || step.isOnHost || step.isRecorded || !step.wasChanged ||
+      step.nodes.size() < leastNodesForPieces)
+    return false;
   // The pieces are recorded while the stream is held: nothing else is allocated then.
   return std::ranges::none_of(step.nodes, [&](uint32_t i) {
     const auto* const work = std::get_if<DeviceWork>(&nodes_[i].work);
@@ -366,8 +408,7 @@ Error GraphPlan::takeCommands(vk::Device& device, std::shared_ptr<vk::Commands>&
       spares_->commands.pop_back();
     }
   }
-  if (!commands)
-    TRY(errorFrom(vk::Commands::create(device, device.queue(0).family(), vk::Commands::Kind::Reusable, commands)));
+  if (!commands) TRY(errorFrom(vk::Commands::create(device, family_, vk::Commands::Kind::Reusable, commands)));
   out = {commands.release(), [spares = std::weak_ptr(spares_)](vk::Commands* done) {
            std::unique_ptr<vk::Commands> owned(done);
            const auto kept = spares.lock();
@@ -450,8 +491,8 @@ Error GraphPlan::record(vk::Commands& commands, uint64_t after, std::string& ref
       if (refused = whyNotRecorded(node); !refused.empty()) return Error::NotSupported;
   Epochs epochs(nodes_.size());
   vk::Status status = vk::Status::Ok;
-  for (const PlannedStep& step : steps_)
-    if (status == vk::Status::Ok && !step.isOnHost)
+  for (const PlannedStep& step : steps_)  // those of the host do nothing here, and still order others
+    if (status == vk::Status::Ok)
       status = record(step.nodes, after, commands, epochs,
                       [&](const KernelLaunch& launch) { return recordOnItsOwn(launch, commands); });
   return errorFrom(status);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -83,13 +84,24 @@ struct PlannedStep {
 
 class GraphPlan {
  public:
+  using Nodes = std::unordered_set<const GraphNode*>;
+  // A plan of the same graph that was made before: but for the nodes that have changed since, copies and fills stay as
+  // they were prepared, whatever became of their memory.
+  struct Earlier {
+    const GraphPlan& plan;
+    const Nodes& changed;
+  };
   // InvalidValue when the graph has a cycle. `failed` is the node that cannot be carried out.
-  Error make(const Graph& graph, Context* context, const GraphNode*& failed);
+  Error make(const Graph& graph, Context* context, const Earlier* earlier, const GraphNode*& failed);
+  // Copies and fills at whose addresses there is other memory now than they were prepared for.
+  void gatherOutdated(Nodes& out) const;
+  // Command buffers are recorded for queues of one family. All are recorded anew for another.
+  void recordFor(uint32_t family);
   // Records what has not been recorded since it changed.
   Error record(Context& context);
   // Whether the first step is worth recording in pieces, which are given one by one: it is long and has changed, and a
   // device with nothing else to do would wait until all of it is recorded. `done`: how many nodes of it are recorded.
-  bool canRecordInPieces() const;
+  bool canRecordInPieces(uint32_t family) const;
   Error recordNextPiece(Context& context, size_t& done, RecordedWorkRef& piece);
   // Pieces take the device longer than one command buffer: what does not change is recorded as one again.
   void joinPieces();
@@ -130,6 +142,10 @@ class GraphPlan {
   Error add(const Graph& graph, const std::vector<uint32_t>& before, Context* context, const GraphNode*& failed,
             std::vector<uint32_t>& ends);
   Error add(const GraphNode& node, std::vector<uint32_t> before, Context* context, const GraphNode*& failed, Ends& out);
+  template <class Node>
+  Error prepareParts(const GraphNode& node, const Node& copy, std::vector<PlannedNode::Work>& parts,
+                     std::shared_ptr<const void>& kept);
+  bool takeEarlier(const GraphNode& node, std::vector<PlannedNode::Work>& parts, std::shared_ptr<const void>& kept);
   uint32_t append(const GraphNode& node, PlannedNode::Work work, std::vector<uint32_t> dependencies);
   bool isGuardedByValue(const GraphNode& node) const;
   void replace(const GraphNode& node, const DeviceWork& work);
@@ -151,11 +167,14 @@ class GraphPlan {
   };
   Error takeCommands(vk::Device& device, std::shared_ptr<vk::Commands>& out);
 
+  uint32_t family_ = 0;
   std::shared_ptr<Spares> spares_ = std::make_shared<Spares>();
   std::vector<PlannedNode> nodes_;
   std::vector<PlannedStep> steps_;
   std::vector<uint32_t> stepOf_;                                    // of each node
   std::unordered_map<const GraphNode*, std::vector<Ends>> places_;  // several in a loop
+  std::unordered_map<const GraphNode*, CopyMemory> memory_;         // of copies and fills
+  const Earlier* earlier_ = nullptr;                                // while this one is made
   bool hasChoices_ = false;
   std::optional<PlannedNode::Guard> guard_;        // of the nodes that are being added
   std::vector<std::shared_ptr<const void>> kept_;  // what conditions need: kernels set values, and nodes read words

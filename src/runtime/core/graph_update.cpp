@@ -44,9 +44,7 @@ bool isSame(const ExternalSemaphoreUses& one, const ExternalSemaphoreUses& other
   return one.semaphores == other.semaphores && std::ranges::equal(one.parameters, other.parameters, isValue);
 }
 bool isSame(const EmptyNode&, const EmptyNode&) { return true; }
-bool isSame(const MemoryOperationsNode& one, const MemoryOperationsNode& other) {
-  return one.context == other.context && one.given == other.given;
-}
+bool isSame(const MemoryOperationsNode&, const MemoryOperationsNode&) { return false; }  // their memory may be another
 bool isSame(const AllocationNode& one, const AllocationNode& other) { return one.memory == other.memory; }
 bool isSame(const FreeNode& one, const FreeNode& other) { return one.memory == other.memory; }
 
@@ -201,17 +199,16 @@ Error ExecutableGraph::apply(Changes changes) {
 
 Error ExecutableGraph::apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes) {
   if (changes.empty()) return Error::Success;
-  std::vector<const GraphNode*> kernels;
+  std::vector<const GraphNode*> nodes;
   for (auto& [node, parameters] : changes) {
-    kernels.push_back(node);
+    nodes.push_back(node);
     NodeParameters next = std::exchange(parameters, node->parameters());
     (void)node->graph().set(*node, std::move(next));
   }
   const GraphNode* failed = nullptr;
-  const bool areKernels =
-      std::ranges::all_of(kernels, [](const auto* node) { return node->type() == NodeType::Kernel; });
-  Error error = areKernels ? plan_.update(kernels, *context_) : Error::NotSupported;
-  if (error == Error::NotSupported) error = plan(failed);
+  const bool areKernels = std::ranges::all_of(nodes, [](const auto* node) { return node->type() == NodeType::Kernel; });
+  Error error = areKernels ? plan_.update(nodes, *context_) : Error::NotSupported;
+  if (error == Error::NotSupported) error = plan({nodes.begin(), nodes.end()}, failed);
   if (error != Error::Success)
     for (auto& [node, parameters] : changes) (void)node->graph().set(*node, std::move(parameters));
   return error;
@@ -222,6 +219,10 @@ Error ExecutableGraph::update(const Graph& graph, Update& out) {
   Changes changes;
   out = compare(*graph_, graph, changes);
   if (out.result != UpdateResult::Success) return Error::GraphExecUpdateFailure;
+  GraphPlan::Nodes outdated;
+  plan_.gatherOutdated(outdated);
+  for (const auto& change : changes.nodes) outdated.erase(change.first);
+  for (const GraphNode* node : outdated) changes.nodes.emplace_back(nodes_.at(node->originalId()), node->parameters());
   if (apply(std::move(changes)) == Error::Success) return Error::Success;
   out.result = UpdateResult::Failed;
   return Error::GraphExecUpdateFailure;
@@ -232,6 +233,7 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters&& parameter
   GraphNode* const node = nodeOf(original);
   if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;
   if (node->type() == NodeType::Conditional) return Error::NotSupported;
+  if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) return take(*node, *child->graph);
   if (const auto* next = std::get_if<KernelNode>(&parameters);
       next && isRelaunch(*node->as<KernelNode>(), *next) && plan_.canRelaunch(*node, *next)) {
     plan_.relaunch(*node, *next);
@@ -255,10 +257,13 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters&& parameter
 Error ExecutableGraph::setChild(const GraphNode& original, const Graph& graph) {
   std::lock_guard lock(mutex_);
   GraphNode* const node = nodeOf(original);
-  const auto* child = node ? node->as<ChildGraphNode>() : nullptr;
-  if (!child) return Error::InvalidValue;
+  return node && node->type() == NodeType::ChildGraph ? take(*node, graph) : Error::InvalidValue;
+}
+
+Error ExecutableGraph::take(GraphNode& child, const Graph& graph) {
   Changes changes;
-  if (compare(*child->graph, graph, changes).result != UpdateResult::Success) return Error::GraphExecUpdateFailure;
+  if (compare(*child.as<ChildGraphNode>()->graph, graph, changes).result != UpdateResult::Success)
+    return Error::GraphExecUpdateFailure;
   return apply(std::move(changes));
 }
 

@@ -49,6 +49,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // those that the legacy stream would have to come after.
   Error refuseInCapture();
 
+  uint32_t queueFamily() const { return queue_.family(); }
   Error query();  // Success or NotReady
   // Whether an operation given now is known to have nothing to wait for. Does not ask the driver.
   Error isFree(bool& out);

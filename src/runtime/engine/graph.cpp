@@ -74,10 +74,9 @@ MulciberResult mulciberRecordGraph(MulciberRecording recording, MulciberGraph gr
     if (graph->context != recording->context)
       return fail(MULCIBER_ERROR_INVALID_ARGUMENT, "the graph is of another context");
     vk::Commands& commands = *recording->commands;
-    const bool isFirst = commands.count() == 0;
-    const bool isOrdered = (recording->flags & MULCIBER_RECORDING_UNORDERED) == 0;
+    if ((recording->flags & MULCIBER_RECORDING_UNORDERED) == 0 && commands.count() != 0) commands.barrier();
     std::string refused;
-    const Error error = graph->graph->record(commands, isOrdered && !isFirst ? commands.hazards().epoch : 0, refused);
+    const Error error = graph->graph->record(commands, commands.comesAfter(), refused);
     commands.after(0);
     if (!refused.empty())
       return fail(MULCIBER_ERROR_NEEDS_HOST,

@@ -69,6 +69,7 @@ class Commands {
   // themselves: call barrier() between them.
   void after(uint64_t epoch) { after_ = epoch; }
   void barrier() { after_ = hazards_.epoch; }
+  uint64_t comesAfter() const { return after_; }
   const Hazards& hazards() const { return hazards_; }
 
   // The workgroups from `first` on, of which the whole grid may have more.
