@@ -96,5 +96,50 @@ TEST_F(RuntimeGraphs, KernelsThatAreNoneAreRefused) {
   EXPECT_EQ(nodes, 0u);
 }
 
+// Extents and positions count the array's elements.
+TEST_F(RuntimeGraphs, CopiesReachArrays) {
+  constexpr size_t width = 10, height = 6, part = 7;
+  constexpr size_t rows = height - 1;
+  const cudaChannelFormatDesc format{16, 16, 0, 0, cudaChannelFormatKindUnsigned};
+  cudaArray_t array = nullptr;
+  ASSERT_EQ(cudaMallocArray(&array, &format, width, height, 0), cudaSuccess);
+  std::vector<int> in(part * rows), out(part * rows);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i) + 1;
+  const auto inMemory = [](std::vector<int>& words) {
+    return cudaPitchedPtr{words.data(), part * sizeof(int), part, rows};
+  };
+  cudaMemcpy3DParms write{}, read{};
+  write.srcPtr = inMemory(in);
+  write.dstArray = array;
+  write.dstPos = {2, 1, 0};
+  write.extent = {part, rows, 1};
+  write.kind = cudaMemcpyHostToDevice;
+  read.srcArray = array;
+  read.srcPos = write.dstPos;
+  read.dstPtr = inMemory(out);
+  read.extent = write.extent;
+  read.kind = cudaMemcpyDeviceToHost;
+  cudaGraphNode_t written = nullptr, copied = nullptr;
+  ASSERT_EQ(cudaGraphAddMemcpyNode(&written, graph, nullptr, 0, &write), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNode(&copied, graph, &written, 1, &read), cudaSuccess);
+  ASSERT_EQ(cudaGraphMemcpyNodeSetParams(copied, &read), cudaSuccess);
+  cudaMemcpy3DParms told{};
+  ASSERT_EQ(cudaGraphMemcpyNodeGetParams(written, &told), cudaSuccess);
+  EXPECT_EQ(told.srcPtr.ptr, in.data());
+  EXPECT_EQ(told.dstArray, array);
+  EXPECT_EQ(told.dstPtr.ptr, nullptr);
+  EXPECT_EQ(told.dstPos.x, 2u);
+  EXPECT_EQ(told.dstPos.y, 1u);
+  EXPECT_EQ(told.extent.width, part);
+  ASSERT_EQ(cudaGraphMemcpyNodeSetParams(written, &told), cudaSuccess) << "what is told can be given";
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(out, in);
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+}
+
 }  // namespace
 }  // namespace mulciber::test

@@ -32,6 +32,12 @@ inline core::Copy rectangle(const void* to, size_t toPitch, const void* from, si
   return copy;
 }
 
+// Whether a row in memory has no room for what is copied; a side that is an array has no pitch.
+inline bool isTooNarrow(const core::Copy& copy) {
+  return (!copy.destinationArray.array && copy.width > copy.destinationPitch) ||
+         (!copy.sourceArray.array && copy.width > copy.sourcePitch);
+}
+
 // One side of a copy in memory: where it begins and how its rows lie. Beside an array its position counts that array's
 // elements too.
 inline cudaError_t readSide(const cudaPitchedPtr& side, cudaPos position, size_t elementBytes, const core::Copy& copy,

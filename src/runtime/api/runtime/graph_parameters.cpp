@@ -14,8 +14,7 @@ Error errorOf(cudaError_t code) { return static_cast<Error>(code); }
 
 Error finish(core::CopyNode node, cudaMemcpyKind kind, core::NodeParameters& out) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return errorOf(cudaErrorInvalidMemcpyDirection);
-  if (node.copy.width > node.copy.destinationPitch || node.copy.width > node.copy.sourcePitch)
-    return errorOf(cudaErrorInvalidPitchValue);
+  if (isTooNarrow(node.copy)) return errorOf(cudaErrorInvalidPitchValue);
   node.copy.kind = static_cast<core::CopyKind>(kind);
   TRY(core::check(*node.context, node.copy));
   out = std::move(node);
@@ -121,16 +120,25 @@ void writeKernel(core::GraphNode& node, const core::KernelNode& kernel, cudaKern
   out.extra = nullptr;
 }
 
-// As the address of its first byte: the positions have been added.
+// Memory as the address of its first byte: the positions have been added. Beside an array, all counts its elements.
 void writeCopy(const core::CopyNode& node, cudaMemcpy3DParms& out) {
   const core::Copy& copy = node.copy;
-  const auto sideOf = [&](uint64_t address, size_t pitch, size_t slice) {
-    return cudaPitchedPtr{reinterpret_cast<void*>(address), pitch, copy.width, pitch == 0 ? 0 : slice / pitch};
+  size_t elementBytes = 1;
+  const auto writeSide = [&](const core::ArrayPlace& place, uint64_t address, size_t pitch, size_t slice,
+                             cudaArray_t& array, cudaPos& position, cudaPitchedPtr& memory) {
+    if (place.array) {
+      elementBytes = place.array->format().bytes;
+      array = reinterpret_cast<cudaArray_t>(place.array.get());
+      position = {place.x / elementBytes, place.y, place.z};
+    } else {
+      memory = {reinterpret_cast<void*>(address), pitch, copy.width, pitch == 0 ? 0 : slice / pitch};
+    }
   };
   out = {};
-  out.srcPtr = sideOf(copy.source, copy.sourcePitch, copy.sourceSlice);
-  out.dstPtr = sideOf(copy.destination, copy.destinationPitch, copy.destinationSlice);
-  out.extent = {copy.width, copy.height, copy.depth};
+  writeSide(copy.sourceArray, copy.source, copy.sourcePitch, copy.sourceSlice, out.srcArray, out.srcPos, out.srcPtr);
+  writeSide(copy.destinationArray, copy.destination, copy.destinationPitch, copy.destinationSlice, out.dstArray,
+            out.dstPos, out.dstPtr);
+  out.extent = {copy.width / elementBytes, copy.height, copy.depth};
   out.kind = static_cast<cudaMemcpyKind>(copy.kind);
 }
 

@@ -16,9 +16,7 @@ cudaError_t copyIn(cudaStream_t handle, Copy copy, cudaMemcpyKind kind, bool asy
                    const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return record(cudaErrorInvalidMemcpyDirection);
-  const bool isNarrow = (!copy.destinationArray.array && copy.width > copy.destinationPitch) ||
-                        (!copy.sourceArray.array && copy.width > copy.sourcePitch);
-  if (isNarrow) return record(cudaErrorInvalidPitchValue);
+  if (isTooNarrow(copy)) return record(cudaErrorInvalidPitchValue);
   copy.kind = static_cast<CopyKind>(kind);
   return withStream(handle, [&](core::Stream& stream) {
     if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return Error::Success;
