@@ -257,6 +257,20 @@ TEST_F(Capture, AGraphThatIsThereGrows) {
 }
 
 // GRF-09: what a thread of each mode may do while this one or another captures in each mode.
+// Its end need not give it: the program has it.
+TEST_F(Capture, AGraphThatIsThereStaysWhenTheEndDoesNotGiveIt) {
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, size_t{0}, CU_STREAM_CAPTURE_MODE_GLOBAL),
+            CUDA_SUCCESS);
+  EXPECT_EQ(scaleIn(stream, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamEndCapture(stream, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(nodeCount(graph), 1u);
+  run(graph, 2);
+  EXPECT_EQ(first(), 14u);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
 TEST_F(Capture, UnsafeCallsAreRefusedAsTheModesSay) {
   constexpr CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
                                            CU_STREAM_CAPTURE_MODE_RELAXED};

@@ -102,7 +102,7 @@ Error Capture::begin(Stream& stream, CaptureMode mode, GraphRef graph, const Cap
   return Error::Success;
 }
 
-Error Capture::end(Stream& stream, GraphRef& out) {
+Error Capture::end(Stream& stream, GraphRef* out) {
   const CaptureRef capture = stream.capture();
   if (!capture) return Error::IllegalState;
   if (capture->origin_ != stream.id()) {
@@ -115,7 +115,7 @@ Error Capture::end(Stream& stream, GraphRef& out) {
     error = Error::StreamCaptureWrongThread;
   else if (!capture->isJoined()) error = Error::StreamCaptureUnjoined;
   GraphRef graph = capture->leave();
-  if (error == Error::Success) out = std::move(graph);
+  if (error == Error::Success && out) *out = std::move(graph);
   else if (capture->isOwnGraph_) graphs().remove(graph.get());
   return error;
 }

@@ -48,8 +48,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
   // Into a graph of its own when `graph` is null.
   static Error begin(Stream& stream, CaptureMode mode, GraphRef graph, const CapturePlace& place);
   // Ends the capture that was begun in the stream, whether it succeeds or not. A capture that another stream began is
-  // only invalidated. `out` is null when it failed.
-  static Error end(Stream& stream, GraphRef& out);
+  // only invalidated. `out` is null when it failed. Without it, a graph of the capture's own goes: nobody will ever
+  // know its handle.
+  static Error end(Stream& stream, GraphRef* out);
   // The stream of an ongoing capture is going away.
   static void abandon(Stream& stream);
 

@@ -30,7 +30,7 @@ MulciberResult mulciberEndCapture(MulciberStream stream, MulciberGraph* out) {
     core::GraphRef captured;
     core::ExecutableGraphRef graph;
     core::ExecutableGraph::Instantiation instantiation;
-    Error error = core::Capture::end(*stream->stream, captured);
+    Error error = core::Capture::end(*stream->stream, &captured);
     if (error == Error::Success) error = core::ExecutableGraph::create(*captured, 0, graph, instantiation);
     if (captured) core::graphs().remove(captured.get());  // no handle of the CUDA libraries' stands for it
     TRY(resultOf(error, "a capture"));

@@ -51,9 +51,8 @@ Error beginCaptureToGraph(core::Stream& stream, CUgraph handle, const Dependenci
 
 Error endCapture(core::Stream& stream, CUgraph* out) {
   core::GraphRef graph;
-  const Error error = core::Capture::end(stream, graph);
+  const Error error = core::Capture::end(stream, out ? &graph : nullptr);
   if (out) *out = graph ? handleOf(*graph) : nullptr;
-  else if (graph) core::graphs().remove(graph.get());  // nobody will ever know its handle
   return error;
 }
 
