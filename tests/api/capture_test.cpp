@@ -442,5 +442,37 @@ TEST_F(Capture, StreamsOfCapturesCanBeDestroyed) {
   EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
+// A blocking stream keeps the legacy one from its work only as long as it is there.
+TEST_F(Capture, TheLegacyStreamIsFreeWhenJoinedStreamsAreGone) {
+  ASSERT_EQ(begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  const CUstream gone = newStream(CU_STREAM_DEFAULT);
+  const auto forkAndJoin = [&](CUstream joined) {
+    forkTo(joined, stream);
+    EXPECT_EQ(scaleIn(joined, 1), CUDA_SUCCESS);
+    forkTo(stream, joined);
+  };
+  forkAndJoin(gone);
+  EXPECT_EQ(cuStreamDestroy(gone), CUDA_SUCCESS);
+  std::thread([&] {
+    EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    forkAndJoin(CU_STREAM_PER_THREAD);
+  }).join();
+  const CUgraph graph = end(stream);
+  EXPECT_EQ(nodeCount(graph), 2u);
+  EXPECT_EQ(scaleIn(CU_STREAM_LEGACY, 1), CUDA_SUCCESS);
+  EXPECT_EQ(first(), 7u);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+// What it did is still to be joined.
+TEST_F(Capture, AStreamThatIsGoneLeavesItsWorkInTheCapture) {
+  const CUstream gone = newStream(CU_STREAM_DEFAULT);
+  ASSERT_EQ(begin(stream), CUDA_SUCCESS);
+  forkTo(gone, stream);
+  EXPECT_EQ(scaleIn(gone, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(gone), CUDA_SUCCESS);
+  end(stream, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+}
+
 }  // namespace
 }  // namespace mulciber::test

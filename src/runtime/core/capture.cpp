@@ -122,7 +122,11 @@ Error Capture::end(Stream& stream, GraphRef* out) {
 
 void Capture::abandon(Stream& stream) {
   const CaptureRef capture = stream.capture();
-  if (!capture || capture->origin_ != stream.id()) return;
+  if (!capture) return;
+  if (capture->origin_ != stream.id()) {
+    stream.leaveCapture();
+    return;
+  }
   const GraphRef graph = capture->leave();
   if (capture->isOwnGraph_) graphs().remove(graph.get());
 }
@@ -238,7 +242,8 @@ Error Capture::join(const StreamRef& stream, const CapturePlace& after) {
     invalidate();
     return Error::StreamCaptureImplicit;
   }
-  // Only the end takes streams out again, so a stream that is in the capture is among its members.
+  // Only an end takes streams out again, the capture's or their own. So a stream that is in the capture is among its
+  // members.
   if (!stream->enterCapture(shared_from_this()) && stream->capture().get() != this) return Error::StreamCaptureMerge;
   {
     std::lock_guard lock(mutex_);

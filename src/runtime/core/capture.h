@@ -51,7 +51,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   // only invalidated. `out` is null when it failed. Without it, a graph of the capture's own goes: nobody will ever
   // know its handle.
   static Error end(Stream& stream, GraphRef* out);
-  // The stream of an ongoing capture is going away.
+  // The stream is going away. A capture that was begun in it ends; of another, what it did stays.
   static void abandon(Stream& stream);
 
   uint64_t id() const { return id_; }
