@@ -419,9 +419,10 @@ void Stream::decide() {
   pending_.insert(pending_.begin(), std::make_move_iterator(next.begin()), std::make_move_iterator(next.end()));
 }
 
-// With the lock released. The call stays in front meanwhile, so that operations given now are kept behind it.
+// With the lock released, as when what the function keeps goes: destructors may be the program's. The call stays in
+// front meanwhile, so that operations given now are kept behind it.
 void Stream::callFront(std::unique_lock<std::mutex>& lock) {
-  const HostCall call = std::move(std::get<HostCall>(pending_.front()));
+  HostCall call = std::move(std::get<HostCall>(pending_.front()));
   isCalling_ = true;
   lock.unlock();
   (void)context_.services().afterWait();  // what kernels did wrong is known before it is told
@@ -431,6 +432,7 @@ void Stream::callFront(std::unique_lock<std::mutex>& lock) {
     util::Outside outside;
     call.function(context_.error());
   }
+  call.function = nullptr;
   lock.lock();
   isCalling_ = false;
   if (!pending_.empty()) pending_.pop_front();  // else all was abandoned meanwhile
@@ -505,11 +507,12 @@ bool Stream::isHeldUp() {
 }
 
 void Stream::abandon() {
+  std::deque<Operation> dropped;
   std::lock_guard lock(mutex_);
-  for (const Operation& operation : pending_)
+  dropped.swap(pending_);
+  for (const Operation& operation : dropped)
     if (const auto* resolved = std::get_if<ResolveMarker>(&operation))
       resolved->marker->resolve(position_.last, nullptr);
-  pending_.clear();
 }
 
 }  // namespace mulciber::core
