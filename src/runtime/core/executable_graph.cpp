@@ -10,6 +10,7 @@
 #include "runtime/core/module.h"
 #include "runtime/core/stream.h"
 #include "runtime/core/texture_table.h"
+#include "runtime/core/worker.h"
 #include "runtime/vk/device.h"
 #include "util/log.h"
 
@@ -346,7 +347,7 @@ Error ExecutableGraph::launch(Stream& stream) {
   memory_.launched(end, stream.id());
   last_ = end;
   lastDevice_ = device;
-  lastStream_ = stream.weak_from_this();
+  lastContext_ = stream.context().weak_from_this();
   return Error::Success;
 }
 
@@ -380,15 +381,29 @@ Error ExecutableGraph::launchInPieces(Stream& stream, std::vector<Operation>& op
   return error;
 }
 
-// Command buffers live until they have run whatever becomes of the graph. A stream's function, which runs after the
-// last launch, keeps the rest when that matters.
+namespace {
+
+void takeUserObjects(Graph& graph, std::vector<UserReferences>& out) {
+  if (!graph.userObjects().isEmpty()) out.push_back(std::exchange(graph.userObjects(), {}));
+  for (const auto& node : graph.nodes())
+    for (const GraphRef& child : node->graphs()) takeUserObjects(*child, out);
+}
+
+}  // namespace
+
+// Command buffers live until they have run whatever becomes of the graph.
 void ExecutableGraph::retire(std::shared_ptr<ExecutableGraph> graph) {
   graph->memory_.letGo();
-  if (graph->graph_->userObjects().isEmpty()) return;
-  const StreamRef stream = graph->lastStream_.lock();
-  if (!stream) return;
-  if (stream->context().mayStartThreads()) (void)stream->hostFunction([graph](Error) {});
-  else (void)stream->synchronize();
+  std::vector<UserReferences> objects;
+  takeUserObjects(*graph->graph_, objects);
+  graph->keepUntilEnd(objects);
+}
+
+void ExecutableGraph::keepUntilEnd(std::vector<UserReferences>& objects) {
+  const ContextRef context = objects.empty() || !last_ ? nullptr : lastContext_.lock();
+  if (!context) return;  // nothing runs any more where the context is gone
+  if (!context->mayStartThreads()) (void)context->legacyStream()->waitFor(*last_);
+  else context->worker().keep(last_, std::make_shared<std::vector<UserReferences>>(std::move(objects)));
 }
 
 }  // namespace mulciber::core

@@ -94,6 +94,7 @@ class ExecutableGraph {
   Error prepare(const Stream& stream);
   Error shouldRecordInPieces(Stream& stream, bool& out);
   Error launchInPieces(Stream& stream, std::vector<Operation>& operations, const std::function<Error()>& gatherRest);
+  void keepUntilEnd(std::vector<UserReferences>& objects);  // of the last launch, unless that has ended
   Error apply(Changes changes);
   Error apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes);
   Error take(GraphNode& child, const Graph& graph);
@@ -114,8 +115,8 @@ class ExecutableGraph {
   uint64_t blockCopies_ = 0;        // of the device, as it was planned
   MarkerRef last_;                  // the end of the last launch
   const vk::Device* lastDevice_ = nullptr;
+  std::weak_ptr<Context> lastContext_;
   GraphMemoryUse memory_;
-  std::weak_ptr<Stream> lastStream_;
 };
 using ExecutableGraphRef = std::shared_ptr<ExecutableGraph>;
 

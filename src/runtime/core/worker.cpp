@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 
 #include "runtime/core/stream.h"
 #include "util/exit_gate.h"
@@ -26,6 +28,17 @@ void Worker::add(Stream& stream) {
   if (stopping_) return;
   const auto held = std::find_if(streams_.begin(), streams_.end(), [&](const auto& s) { return s.get() == &stream; });
   if (held == streams_.end()) streams_.push_back(stream.shared_from_this());
+  wake();
+}
+
+void Worker::keep(std::shared_ptr<Marker> until, std::shared_ptr<const void> object) {
+  std::lock_guard lock(mutex_);
+  if (stopping_) return;  // all work has ended
+  kept_.push_back({std::move(until), std::move(object)});
+  wake();
+}
+
+void Worker::wake() {
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   wake_.notify_one();
 }
@@ -71,23 +84,41 @@ void Worker::stop() {
   wake_.notify_all();
   if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
   std::vector<StreamRef> left;
+  std::vector<Kept> kept;
   {
     std::lock_guard lock(mutex_);
     left.swap(streams_);
+    kept.swap(kept_);
   }
   for (const StreamRef& stream : left) stream->abandon();
+}
+
+bool Worker::letGo() {
+  std::vector<Kept> kept;
+  {
+    std::lock_guard lock(mutex_);
+    kept.swap(kept_);
+  }
+  const auto mayGo = std::ranges::partition(
+      kept, [](const Kept& one) { return !one.until->isResolved() || one.until->poll() == vk::Status::NotReady; });
+  {
+    std::lock_guard lock(mutex_);
+    kept_.insert(kept_.end(), std::make_move_iterator(kept.begin()), std::make_move_iterator(mayGo.begin()));
+  }
+  return !mayGo.empty();
 }
 
 void Worker::run() {
   std::unique_lock lock(mutex_);
   std::chrono::steady_clock::time_point lastMove;
   while (!stopping_) {
-    if (streams_.empty()) {
+    if (streams_.empty() && kept_.empty()) {
       wake_.wait(lock);
       lastMove = std::chrono::steady_clock::now();
       continue;
     }
     std::vector<StreamRef> round = streams_;
+    const bool keeps = !kept_.empty();
     lock.unlock();
     bool moved = false, mayMoveSoon = false;
     for (const StreamRef& stream : round) {
@@ -98,6 +129,11 @@ void Worker::run() {
       mayMoveSoon |= progress != Stream::Progress::Elsewhere;
     }
     round.clear();
+    if (keeps) {
+      util::Inside inside(util::Caller::Service);
+      if (!inside) return;
+      moved |= letGo();
+    }
     lock.lock();
     const auto done = [](const StreamRef& stream) { return !stream->isDeferred(); };
     streams_.erase(std::remove_if(streams_.begin(), streams_.end(), done), streams_.end());
