@@ -55,6 +55,56 @@ class GraphObjects : public WithDevice {
   }
 };
 
+TEST_F(GraphObjects, AnUpdateTakesThoseOfTheNewGraph) {
+  std::atomic<int> first = 0, second = 0;
+  const CUgraph graph = graphWith(first), other = graphWith(second);
+  const CUgraphExec executable = instantiated(graph);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(first, 0);
+  CUgraphExecUpdateResultInfo info{};
+  {
+    HeldStream held;
+    ASSERT_EQ(cuGraphLaunch(executable, held.stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphExecUpdate(executable, other, &info), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(other), CUDA_SUCCESS);
+    EXPECT_EQ(soon(first), 0) << "the launch has not ended";
+  }
+  EXPECT_EQ(later(first), 1);
+  EXPECT_EQ(soon(second), 0) << "the executable graph keeps it";
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(later(second), 1);
+}
+
+TEST_F(GraphObjects, ANewChildGraphBringsItsOwn) {
+  std::atomic<int> first = 0, second = 0;
+  CUgraphNode node = nullptr;
+  const CUgraph graph = around(graphWith(first), node), child = graphWith(second);
+  const CUgraphExec executable = instantiated(graph);
+  ASSERT_EQ(cuGraphExecChildGraphNodeSetParams(executable, node, child), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(child), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(later(first), 1);
+  EXPECT_EQ(soon(second), 0);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(later(second), 1);
+}
+
+TEST_F(GraphObjects, AFailedUpdateLeavesThemAsTheyAre) {
+  std::atomic<int> first = 0, second = 0;
+  const CUgraph graph = graphWith(first), other = graphWith(second);
+  CUgraphNode more = nullptr;
+  ASSERT_EQ(cuGraphAddEmptyNode(&more, other, nullptr, 0), CUDA_SUCCESS);
+  const CUgraphExec executable = instantiated(graph);
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_EQ(cuGraphExecUpdate(executable, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(other), CUDA_SUCCESS);
+  EXPECT_EQ(later(second), 1);
+  EXPECT_EQ(soon(first), 0);
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(later(first), 1);
+}
+
 TEST_F(GraphObjects, ThoseOfChildGraphsOutliveLaunches) {
   std::atomic<int> gone = 0;
   CUgraphNode node = nullptr;

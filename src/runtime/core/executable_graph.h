@@ -82,6 +82,7 @@ class ExecutableGraph {
   struct Changes {
     std::vector<std::pair<GraphNode*, NodeParameters>> nodes;
     std::vector<std::pair<GraphNode*, const KernelNode*>> relaunches;  // other arguments and other grids at most
+    std::vector<std::pair<Graph*, const Graph*>> graphs;               // whose objects come with the parameters
   };
 
  private:
@@ -94,10 +95,13 @@ class ExecutableGraph {
   Error prepare(const Stream& stream);
   Error shouldRecordInPieces(Stream& stream, bool& out);
   Error launchInPieces(Stream& stream, std::vector<Operation>& operations, const std::function<Error()>& gatherRest);
+  // All of a graph, and the program's objects that it keeps. What was kept before is in `objects` where no launch needs
+  // it; the caller lets go of it with the mutex released, since destructors are the program's.
+  Error take(Changes changes, std::vector<UserReferences>& objects);
   void keepUntilEnd(std::vector<UserReferences>& objects);  // of the last launch, unless that has ended
   Error apply(Changes changes);
   Error apply(std::vector<std::pair<GraphNode*, NodeParameters>>& changes);
-  Error take(GraphNode& child, const Graph& graph);
+  Error takeChild(GraphNode& child, const Graph& graph, std::vector<UserReferences>& objects);
   Error plan(const GraphPlan::Nodes& changed, const GraphNode*& failed);
   GraphNode* nodeOf(const GraphNode& original) const;
   void gatherNodes(const Graph& graph);

@@ -58,6 +58,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   // Objects of the program's that live as long as the graph, its clones, and what is made of it.
   UserReferences& userObjects() { return userObjects_; }
+  const UserReferences& userObjects() const { return userObjects_; }
   // In the language of Graphviz; `isVerbose` says what the nodes do.
   std::string dot(bool isVerbose) const;
 

@@ -117,7 +117,7 @@ UpdateResult check(const Node& one, const Node& other) {
 using Changes = ExecutableGraph::Changes;
 using Update = ExecutableGraph::Update;
 
-Update compare(const Graph& own, const Graph& given, Changes& changes);
+Update compare(Graph& own, const Graph& given, Changes& changes);
 
 // It keeps its graphs, whose nodes change, and goes by the other's value, which the other's kernels set.
 Update compare(GraphNode& own, const ConditionalNode& now, const GraphNode& given, const ConditionalNode& next,
@@ -162,7 +162,7 @@ Update compare(GraphNode& own, const GraphNode& given, Changes& changes) {
 }
 
 // Nodes are paired in the order in which they were made.
-Update compare(const Graph& own, const Graph& given, Changes& changes) {
+Update compare(Graph& own, const Graph& given, Changes& changes) {
   if (own.nodes().size() != given.nodes().size()) return {UpdateResult::TopologyChanged, nullptr, nullptr};
   for (size_t i = 0; i < own.nodes().size(); ++i) {
     GraphNode& node = *own.nodes()[i];
@@ -177,10 +177,22 @@ Update compare(const Graph& own, const Graph& given, Changes& changes) {
       if (std::ranges::none_of(edges, isIt)) return {UpdateResult::TopologyChanged, &other, edge.node};
     }
   }
+  changes.graphs.emplace_back(&own, &given);
   return {};
 }
 
 }  // namespace
+
+Error ExecutableGraph::take(Changes changes, std::vector<UserReferences>& objects) {
+  const auto graphs = std::move(changes.graphs);
+  TRY(apply(std::move(changes)));
+  for (const auto& [own, given] : graphs) {
+    UserReferences before = std::exchange(own->userObjects(), given->userObjects());
+    if (!before.isEmpty()) objects.push_back(std::move(before));
+  }
+  keepUntilEnd(objects);
+  return Error::Success;
+}
 
 // Kernels change in their place; all else may change which steps there are.
 Error ExecutableGraph::apply(Changes changes) {
@@ -215,6 +227,7 @@ Error ExecutableGraph::apply(std::vector<std::pair<GraphNode*, NodeParameters>>&
 }
 
 Error ExecutableGraph::update(const Graph& graph, Update& out) {
+  std::vector<UserReferences> objects;
   std::lock_guard lock(mutex_);
   Changes changes;
   out = compare(*graph_, graph, changes);
@@ -223,17 +236,18 @@ Error ExecutableGraph::update(const Graph& graph, Update& out) {
   plan_.gatherOutdated(outdated);
   for (const auto& change : changes.nodes) outdated.erase(change.first);
   for (const GraphNode* node : outdated) changes.nodes.emplace_back(nodes_.at(node->originalId()), node->parameters());
-  if (apply(std::move(changes)) == Error::Success) return Error::Success;
+  if (take(std::move(changes), objects) == Error::Success) return Error::Success;
   out.result = UpdateResult::Failed;
   return Error::GraphExecUpdateFailure;
 }
 
 Error ExecutableGraph::set(const GraphNode& original, NodeParameters&& parameters) {
+  std::vector<UserReferences> objects;
   std::lock_guard lock(mutex_);
   GraphNode* const node = nodeOf(original);
   if (!node || node->type() != typeOf(parameters)) return Error::InvalidValue;
   if (node->type() == NodeType::Conditional) return Error::NotSupported;
-  if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) return take(*node, *child->graph);
+  if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) return takeChild(*node, *child->graph, objects);
   if (const auto* next = std::get_if<KernelNode>(&parameters);
       next && isRelaunch(*node->as<KernelNode>(), *next) && plan_.canRelaunch(*node, *next)) {
     plan_.relaunch(*node, *next);
@@ -255,16 +269,17 @@ Error ExecutableGraph::set(const GraphNode& original, NodeParameters&& parameter
 }
 
 Error ExecutableGraph::setChild(const GraphNode& original, const Graph& graph) {
+  std::vector<UserReferences> objects;
   std::lock_guard lock(mutex_);
   GraphNode* const node = nodeOf(original);
-  return node && node->type() == NodeType::ChildGraph ? take(*node, graph) : Error::InvalidValue;
+  return node && node->type() == NodeType::ChildGraph ? takeChild(*node, graph, objects) : Error::InvalidValue;
 }
 
-Error ExecutableGraph::take(GraphNode& child, const Graph& graph) {
+Error ExecutableGraph::takeChild(GraphNode& child, const Graph& graph, std::vector<UserReferences>& objects) {
   Changes changes;
   if (compare(*child.as<ChildGraphNode>()->graph, graph, changes).result != UpdateResult::Success)
     return Error::GraphExecUpdateFailure;
-  return apply(std::move(changes));
+  return take(std::move(changes), objects);
 }
 
 Error ExecutableGraph::enable(const GraphNode& original, bool isEnabled) {
