@@ -92,7 +92,7 @@ HandleTable<ExecutableGraph>& executableGraphs() {
 Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_ptr<ExecutableGraph>& out,
                               Instantiation& instantiation) {
   TRY(unsafeDuringCapture());
-  if ((flags & ~uint64_t{AutoFreeOnLaunch | UploadNow | DeviceLaunch | UseNodePriority}) != 0) {
+  if ((flags & ~uint64_t{AutoFreeOnLaunch | UploadNow | DeviceLaunch | UseNodePriority}) != 0 || graph.isMoved()) {
     instantiation.result = InstantiateResult::Failed;
     return Error::InvalidValue;
   }

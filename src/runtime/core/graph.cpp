@@ -102,6 +102,12 @@ void Graph::adopt(const GraphNode& node) {
     child->parent_ = this;
     core::graphs().add(child);
   }
+  if (const auto* child = node.as<ChildGraphNode>()) child->graph->isMoved_ = child->isMoved;
+}
+
+// A graph cannot be moved into itself, nor into one that stands in it.
+Error Graph::check(const ChildGraphNode& node) const {
+  return node.graph.get() == &root() ? Error::InvalidValue : Error::Success;
 }
 
 Error Graph::createValue(Context& context, std::optional<uint32_t> first, uint64_t& handle) {
@@ -172,6 +178,8 @@ Error Graph::add(NodeParameters parameters, std::span<const Edge> dependencies, 
     TRY(place(*allocation, dependencies));
   } else if (const auto* free = std::get_if<FreeNode>(&parameters)) {
     TRY(check(*free));
+  } else if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) {
+    TRY(check(*child));
   }
   GraphNode& node = append(std::move(parameters));
   for (const GraphRef& body : node.graphs()) node.conditionalGraphs_.push_back(body.get());
@@ -235,6 +243,7 @@ Error Graph::remove(GraphNode& node) {
 Error Graph::set(GraphNode& node, NodeParameters parameters) {
   const NodeType type = typeOf(parameters);
   if (type != node.type() || type == NodeType::Allocation || type == NodeType::Free) return Error::InvalidValue;
+  if (const auto* child = std::get_if<ChildGraphNode>(&parameters)) TRY(check(*child));
   if (const auto* conditional = std::get_if<ConditionalNode>(&parameters))  // another value takes the place of its own
     std::ranges::replace(root().values_, node.as<ConditionalNode>()->value, conditional->value);
   if (type != NodeType::ChildGraph) {

@@ -65,6 +65,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   uint64_t id() const { return id_; }
   // A child graph belongs to its node; only the program's own graphs can be destroyed.
   bool isChild() const { return parent_ != nullptr; }
+  // It was one of those before.
+  bool isMoved() const { return isMoved_; }
   // While a stream is captured to it, nothing can be taken from it, and it cannot be destroyed.
   bool isCaptured() const { return isCaptured_; }
   void setCaptured(bool isCaptured) { isCaptured_ = isCaptured; }
@@ -75,6 +77,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Error check(const EdgeData& data, const GraphNode& from) const;
   void adopt(const GraphNode& node);
   Error complete(ConditionalNode& node) const;
+  Error check(const ChildGraphNode& node) const;
   const Graph& root() const { return parent_ ? parent_->root() : *this; }
   Graph& root() { return parent_ ? parent_->root() : *this; }
   Error place(AllocationNode& node, std::span<const Edge> dependencies) const;
@@ -84,7 +87,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   const uint64_t id_;
   uint64_t originalId_ = 0;
   Graph* parent_ = nullptr;
-  bool isCaptured_ = false, hasMemory_ = false, isConditional_ = false;
+  bool isCaptured_ = false, hasMemory_ = false, isConditional_ = false, isMoved_ = false;
   UserReferences userObjects_;
   std::vector<ConditionalValueRef> values_;  // of the program's own graph
   mutable std::weak_ptr<const void> valuesUse_;

@@ -77,6 +77,7 @@ struct HostNode {
 struct ChildGraphNode {
   static constexpr NodeType type = NodeType::ChildGraph;
   std::shared_ptr<Graph> graph;  // the node's own
+  bool isMoved = false;          // it was a graph of the program's before, which still knows it by its handle
 };
 
 struct EmptyNode {

@@ -227,6 +227,10 @@ Error ExecutableGraph::apply(std::vector<std::pair<GraphNode*, NodeParameters>>&
 }
 
 Error ExecutableGraph::update(const Graph& graph, Update& out) {
+  if (graph.isMoved()) {
+    out.result = UpdateResult::Failed;
+    return Error::InvalidValue;
+  }
   std::vector<UserReferences> objects;
   std::lock_guard lock(mutex_);
   Changes changes;

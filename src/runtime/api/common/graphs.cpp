@@ -8,6 +8,7 @@
 #include "runtime/api/common/launch_attributes.h"
 #include "runtime/core/capture.h"
 #include "runtime/core/platform.h"
+#include "util/log.h"
 
 namespace mulciber::api {
 
@@ -132,10 +133,15 @@ Error readHost(CUhostFn function, void* data, core::NodeParameters& out) {
   return Error::Success;
 }
 
-Error readChild(CUgraph child, core::NodeParameters& out) {
+Error readChild(CUgraph child, int ownership, core::NodeParameters& out) {
+  const bool isMoved = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+  if (!isMoved && ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) return Error::InvalidValue;
   return withGraph(child, [&](core::Graph& graph) {
+    if (isMoved && graph.hasMemory()) util::log().warn("moving a graph with memory into a node is not offered");
     if (graph.hasMemory() || graph.hasConditionals() || graph.isConditional()) return Error::NotSupported;
-    out = core::ChildGraphNode{graph.clone()};
+    if (graph.isMoved() || (isMoved && graph.isChild())) return Error::InvalidValue;  // it is another node's
+    if (isMoved && graph.isCaptured()) return Error::IllegalState;
+    out = core::ChildGraphNode{isMoved ? graph.shared_from_this() : graph.clone(), isMoved};
     return Error::Success;
   });
 }

@@ -111,7 +111,7 @@ core::Error eventOf(CUgraphNode handle, CUevent* out) {
 }
 
 core::Error readHost(CUhostFn function, void* data, core::NodeParameters& out);
-core::Error readChild(CUgraph child, core::NodeParameters& out);
+core::Error readChild(CUgraph child, int ownership, core::NodeParameters& out);
 core::Error readEvent(core::NodeType type, CUevent event, core::NodeParameters& out);
 core::Error readConditional(uint64_t handle, int kind, unsigned size, std::shared_ptr<core::Context> context,
                             core::NodeParameters& out);

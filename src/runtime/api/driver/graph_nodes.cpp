@@ -173,8 +173,9 @@ CUDA_API(CUresult, cuGraphExecHostNodeSetParams)
 
 CUDA_API(CUresult, cuGraphAddChildGraphNode)
 (CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraph child) {
-  return add(out, graph, {dependencies, nullptr, count},
-             [&](core::NodeParameters& parameters) { return readChild(child, parameters); });
+  return add(out, graph, {dependencies, nullptr, count}, [&](core::NodeParameters& parameters) {
+    return readChild(child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, parameters);
+  });
 }
 CUDA_API(CUresult, cuGraphChildGraphNodeGetGraph)(CUgraphNode handle, CUgraph* out) {
   return guarded([&] {

@@ -79,7 +79,7 @@ Error readAny(CUgraphNodeParams& given, core::NodeParameters& out) {
       return readFill({m.dst, m.pitch, m.value, m.elementSize, m.width, m.height}, m.ctx, out);
     }
     case CU_GRAPH_NODE_TYPE_HOST: return readHost(given.host.fn, given.host.userData, out);
-    case CU_GRAPH_NODE_TYPE_GRAPH: return readChild(given.graph.graph, out);
+    case CU_GRAPH_NODE_TYPE_GRAPH: return readChild(given.graph.graph, given.graph.ownership, out);
     case CU_GRAPH_NODE_TYPE_EMPTY: out = core::EmptyNode{}; return Error::Success;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return readEvent(core::NodeType::EventWait, given.eventWait.event, out);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);

@@ -173,8 +173,9 @@ CUDA_API(cudaError_t, cudaGraphExecHostNodeSetParams)
 
 CUDA_API(cudaError_t, cudaGraphAddChildGraphNode)
 (cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaGraph_t child) {
-  return add(out, graph, {dependencies, nullptr, count},
-             [&](core::NodeParameters& parameters) { return readChild(child, parameters); });
+  return add(out, graph, {dependencies, nullptr, count}, [&](core::NodeParameters& parameters) {
+    return readChild(child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, parameters);
+  });
 }
 CUDA_API(cudaError_t, cudaGraphChildGraphNodeGetGraph)(cudaGraphNode_t handle, cudaGraph_t* out) {
   return guarded([&] {

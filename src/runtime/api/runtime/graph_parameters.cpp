@@ -89,7 +89,7 @@ Error readAny(cudaGraphNodeParams& given, core::NodeParameters& out) {
       return readFill({m.dst, m.pitch, m.value, m.elementSize, m.width, m.height}, out);
     }
     case cudaGraphNodeTypeHost: return readHost(given.host.fn, given.host.userData, out);
-    case cudaGraphNodeTypeGraph: return readChild(given.graph.graph, out);
+    case cudaGraphNodeTypeGraph: return readChild(given.graph.graph, given.graph.ownership, out);
     case cudaGraphNodeTypeEmpty: out = core::EmptyNode{}; return Error::Success;
     case cudaGraphNodeTypeWaitEvent: return readEvent(core::NodeType::EventWait, given.eventWait.event, out);
     case cudaGraphNodeTypeEventRecord: return readEvent(core::NodeType::EventRecord, given.eventRecord.event, out);
