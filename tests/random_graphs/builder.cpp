@@ -10,10 +10,22 @@ namespace {
 CUgraphNode addConditional(Device& device, const Node& node, const Instance::Member& member, CUgraph graph,
                            const std::vector<CUgraphNode>& after, CUgraphNode& begin);
 
+// With a graph that goes, or becomes the node's.
+CUgraphNode addChild(CUgraph child, bool isMoved, CUgraph graph, const std::vector<CUgraphNode>& after) {
+  CUgraphNodeParams p{};
+  p.type = CU_GRAPH_NODE_TYPE_GRAPH;
+  p.graph.graph = child;
+  p.graph.ownership = isMoved ? CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE : CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE;
+  CUgraphNode made = nullptr;
+  SUCCEED(cuGraphAddNode(&made, graph, after.data(), nullptr, after.size(), &p));
+  if (!isMoved) SUCCEED(cuGraphDestroy(child));
+  return made;
+}
+
 // A node of an instance, with the dependencies of it that are there already. What it becomes begins with `begin`, which
 // is the node itself but for scratch works.
 CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgraph graph,
-                const std::vector<CUgraphNode>& after, CUgraphNode& begin) {
+                const std::vector<CUgraphNode>& after, CUgraphNode& begin, Built& moved) {
   const Node& node = instance.graph->nodes[index];
   const Work& work = instance.members[index].work;
   CUgraphNode made = nullptr;
@@ -38,14 +50,15 @@ CUgraphNode add(Device& device, const Instance& instance, unsigned index, CUgrap
     case Kind::Host: {
       const auto p = device.hostNode(work);
       SUCCEED(cuGraphAddHostNode(&made, graph, first, count, &p));
+      device.giveHostCall(graph);
       break;
     }
     case Kind::Scratch: std::tie(begin, made) = device.addScratch(work, graph, after); return made;
     case Kind::Empty: SUCCEED(cuGraphAddEmptyNode(&made, graph, first, count)); break;
     case Kind::Child: {
-      const Built child = build(device, instance.members[index].child[0]);
-      SUCCEED(cuGraphAddChildGraphNode(&made, graph, first, count, child.graph));
-      SUCCEED(cuGraphDestroy(child.graph));
+      Built child = build(device, instance.members[index].child[0]);
+      made = addChild(child.graph, node.isMoved, graph, after);
+      if (node.isMoved) moved = std::move(child);
       break;
     }
     case Kind::Record: SUCCEED(cuGraphAddEventRecordNode(&made, graph, first, count, device.event(node.event))); break;
@@ -61,12 +74,13 @@ Built buildExplicitly(Device& device, const Instance& instance, CUgraph graph = 
   built.graph = graph;
   if (!graph) SUCCEED(cuGraphCreate(&built.graph, 0));
   built.nodes.resize(instance.members.size());
+  built.children.resize(instance.members.size());
   std::vector<CUgraphNode> from, to, begins(instance.members.size());
   for (const unsigned i : instance.graph->order) {
     std::vector<CUgraphNode> after;
     for (const unsigned j : instance.graph->nodes[i].after)
       if (built.nodes[j]) after.push_back(built.nodes[j]);
-    built.nodes[i] = add(device, instance, i, built.graph, after, begins[i]);
+    built.nodes[i] = add(device, instance, i, built.graph, after, begins[i], built.children[i]);
     for (unsigned k = 0; k < instance.members.size(); ++k) {
       const auto& edges = instance.graph->nodes[k].after;
       if (!built.nodes[k] || std::find(edges.begin(), edges.end(), i) == edges.end()) continue;
@@ -110,23 +124,35 @@ class Capturing {
 
   Built run() {
     fork_ = device_.nextEvent();
-    SUCCEED(cuStreamBeginCapture(device_.lane(0), CU_STREAM_CAPTURE_MODE_GLOBAL));
-    SUCCEED(cuEventRecord(fork_, device_.lane(0)));
+    const Graph& graph = *instance_.graph;
+    for (unsigned lane = 0; lane < Device::lanes; ++lane) {
+      lanes_[lane] = device_.lane(lane);
+      if (lane != 0 && graph.hasOwnLanes) SUCCEED(cuStreamCreate(&lanes_[lane], CU_STREAM_DEFAULT));
+    }
+    if (graph.isThereBefore) {
+      SUCCEED(cuGraphCreate(&built_.graph, 0));
+      SUCCEED(cuStreamBeginCaptureToGraph(lanes_[0], built_.graph, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    } else {
+      SUCCEED(cuStreamBeginCapture(lanes_[0], CU_STREAM_CAPTURE_MODE_GLOBAL));
+    }
+    SUCCEED(cuEventRecord(fork_, lanes_[0]));
     for (unsigned i = 0; i < instance_.members.size(); ++i) capture(i);
     for (unsigned lane = 1; lane < Device::lanes; ++lane) {
-      if (!hasJoined_[lane]) continue;
-      const CUevent end = device_.nextEvent();
-      SUCCEED(cuEventRecord(end, device_.lane(lane)));
-      SUCCEED(cuStreamWaitEvent(device_.lane(0), end, 0));
+      if (hasJoined_[lane]) {
+        const CUevent end = device_.nextEvent();
+        SUCCEED(cuEventRecord(end, lanes_[lane]));
+        SUCCEED(cuStreamWaitEvent(lanes_[0], end, 0));
+      }
+      if (graph.hasOwnLanes) SUCCEED(cuStreamDestroy(lanes_[lane]));
     }
-    SUCCEED(cuStreamEndCapture(device_.lane(0), &built_.graph));
-    return built_;
+    SUCCEED(cuStreamEndCapture(lanes_[0], graph.isThereBefore ? nullptr : &built_.graph));
+    return std::move(built_);
   }
 
  private:
   void capture(unsigned index) {
     const Node& node = instance_.graph->nodes[index];
-    const CUstream lane = device_.lane(node.lane);
+    const CUstream lane = lanes_[node.lane];
     if (node.lane != 0 && !hasJoined_[node.lane]) {
       SUCCEED(cuStreamWaitEvent(lane, fork_, 0));
       hasJoined_[node.lane] = true;
@@ -145,6 +171,7 @@ class Capturing {
     }
     CUgraph graph = nullptr;
     built_.nodes.push_back(dependencies(lane, graph).front());
+    if (node.work.kind == Kind::Host) device_.giveHostCall(graph);
     ends_.push_back(device_.nextEvent());
     SUCCEED(cuEventRecord(ends_.back(), lane));
   }
@@ -166,20 +193,20 @@ class Capturing {
     if (member.work.kind == Kind::Conditional)
       node = addConditional(device_, instance_.graph->nodes[index], member, graph, after, begin);
     else if (member.work.kind == Kind::Empty) SUCCEED(cuGraphAddEmptyNode(&node, graph, after.data(), after.size()));
-    else SUCCEED(cuGraphAddChildGraphNode(&node, graph, after.data(), after.size(), children_.at(index)));
+    else node = addChild(children_.at(index), instance_.graph->nodes[index].isMoved, graph, after);
     SUCCEED(cuStreamUpdateCaptureDependencies(lane, &node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
   }
 
  public:
   void makeChildren() {
     children_.resize(instance_.members.size());
-    for (size_t i = 0; i < children_.size(); ++i)
-      if (instance_.members[i].work.kind == Kind::Child)
-        children_[i] = build(device_, instance_.members[i].child[0]).graph;
-  }
-  void dropChildren() const {
-    for (const CUgraph child : children_)
-      if (child) SUCCEED(cuGraphDestroy(child));
+    built_.children.resize(instance_.members.size());
+    for (size_t i = 0; i < children_.size(); ++i) {
+      if (instance_.members[i].work.kind != Kind::Child) continue;
+      Built child = build(device_, instance_.members[i].child[0]);
+      children_[i] = child.graph;
+      if (instance_.graph->nodes[i].isMoved) built_.children[i] = std::move(child);
+    }
   }
 
  private:
@@ -187,6 +214,7 @@ class Capturing {
   const Instance& instance_;
   Built built_;
   CUevent fork_ = nullptr;
+  std::array<CUstream, Device::lanes> lanes_{};
   std::vector<CUevent> ends_;
   std::array<bool, Device::lanes> hasJoined_{};
   std::vector<CUgraph> children_;
@@ -229,9 +257,7 @@ Built build(Device& device, const Instance& instance) {
   if (!instance.graph->isCaptured) return buildExplicitly(device, instance);
   Capturing capturing(device, instance);
   capturing.makeChildren();
-  const Built built = capturing.run();
-  capturing.dropChildren();
-  return built;
+  return capturing.run();
 }
 
 void setNode(Device& device, CUgraphNode node, const Work& work, bool isUnified) {

@@ -1,6 +1,8 @@
 // Makes graphs of instances, node by node or by capturing streams.
 #pragma once
 
+#include <vector>
+
 #include "device.h"
 
 namespace mulciber::random_graphs {
@@ -8,6 +10,7 @@ namespace mulciber::random_graphs {
 struct Built {
   CUgraph graph = nullptr;
   std::vector<CUgraphNode> nodes;  // as the instance has them
+  std::vector<Built> children;     // of the nodes that have a graph which was moved; empty ones of the others
 };
 
 Built build(Device& device, const Instance& instance);

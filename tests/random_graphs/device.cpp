@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace mulciber::random_graphs {
 
@@ -208,7 +210,8 @@ Memory Device::read() {
 }
 
 void Device::call(void* data) {
-  const auto& call = *static_cast<const HostCall*>(data);
+  auto& call = *static_cast<HostCall*>(data);
+  if (call.isGone) call.wasCalledLate = true;
   if (call.work.delay != 0) usleep(call.work.delay);
   for (unsigned i = 0; i < call.work.to.words; ++i) {
     uint32_t to = 0, from = 0;
@@ -301,8 +304,29 @@ CUDA_MEMSET_NODE_PARAMS Device::fillNode(const Work& work) const {
 
 CUDA_HOST_NODE_PARAMS Device::hostNode(const Work& work) {
   const auto at = [&](const Range& range) { return reinterpret_cast<uint8_t*>(addressOf(range)); };
-  hostCalls_.push_back({work, at(work.to), at(work.from)});
-  return {call, &hostCalls_.back()};
+  return {call, &hostCalls_.emplace_back(work, at(work.to), at(work.from))};
+}
+
+void Device::giveHostCall(CUgraph graph) {
+  HostCall& call = hostCalls_.back();
+  const auto destructor = [](void* data) { static_cast<HostCall*>(data)->isGone = true; };
+  CUuserObject object = nullptr;
+  SUCCEED(cuUserObjectCreate(&object, &call, destructor, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  SUCCEED(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  call.isGiven = true;
+}
+
+std::string Device::endHostCalls() {
+  std::string wrong;
+  for (const HostCall& call : hostCalls_) {
+    for (int i = 0; i < 5000 && call.isGiven && !call.isGone && wrong.empty(); ++i) usleep(1000);
+    if (call.isGiven && !call.isGone) wrong = "what a graph kept did not go";
+  }
+  if (std::any_of(hostCalls_.begin(), hostCalls_.end(), [](const HostCall& call) { return call.wasCalledLate.load(); }))
+    wrong = "what a graph kept went too early";
+  if (wrong.empty()) hostCalls_.clear();
+  else endedWrongly_.push_back(std::exchange(hostCalls_, {}));  // what still refers to them may go later
+  return wrong;
 }
 
 std::pair<CUgraphNode, CUgraphNode> Device::addScratch(const Work& work, CUgraph graph,

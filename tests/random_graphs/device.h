@@ -5,7 +5,9 @@
 #include <cuda.h>
 
 #include <array>
+#include <atomic>
 #include <deque>
+#include <list>
 #include <stdexcept>
 #include <string>
 
@@ -52,12 +54,17 @@ class Device {
   CUDA_MEMSET_NODE_PARAMS fillNode(const Work& work) const;
   CUDA_HOST_NODE_PARAMS hostNode(const Work& work);
   CUcontext context() const { return context_; }
-  void forgetHostCalls() { hostCalls_.clear(); }  // when none can be called any more
+  // The graph keeps what its last host node is called with, as an object: it goes with all that is made of the graph.
+  void giveHostCall(CUgraph graph);
+  // When no graph is left and none runs. Says what is wrong with what graphs kept.
+  std::string endHostCalls();
 
  private:
   struct HostCall {
     Work work;
     uint8_t *to, *from;
+    bool isGiven = false;
+    std::atomic<bool> isGone = false, wasCalledLate = false;
   };
   static void call(void* data);
   uint64_t addressOf(const Range& range, unsigned byte = 0) const;
@@ -79,6 +86,7 @@ class Device {
   std::array<CUevent, 256> others_{};
   size_t nextOther_ = 0;
   std::deque<HostCall> hostCalls_;
+  std::list<std::deque<HostCall>> endedWrongly_;
 
   uint64_t to_ = 0, from_ = 0;
   uint32_t words_ = 0, a_ = 0, b_ = 0, delay_ = 0;

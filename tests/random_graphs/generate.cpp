@@ -152,6 +152,8 @@ Node makeConditional(Random& random, const std::vector<Graph>& earlier, const st
 Graph makeGraph(Random& random, const std::vector<Graph>& earlier) {
   Graph graph;
   graph.isCaptured = random.chance(40);
+  graph.isThereBefore = random.chance(50);
+  graph.hasOwnLanes = random.chance(50);
   const bool mayHaveMemory = random.chance(30);
   std::vector<unsigned> plain;
   for (unsigned i = 0; i < earlier.size(); ++i)
@@ -165,6 +167,7 @@ Graph makeGraph(Random& random, const std::vector<Graph>& earlier) {
         !earlier[child].hasConditionals && earlier[child].nodes.size() < 16) {
       node.work.kind = Kind::Child;
       node.child = child;
+      node.isMoved = random.chance(50);
       for (const Node& inner : earlier[child].nodes) {
         node.reads.insert(node.reads.end(), inner.reads.begin(), inner.reads.end());
         node.writes.insert(node.writes.end(), inner.writes.begin(), inner.writes.end());

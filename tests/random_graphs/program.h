@@ -49,6 +49,7 @@ struct Node {
   std::vector<Range> reads, writes;  // nothing that the node ever does goes beyond them
   std::vector<unsigned> after;
   unsigned child = 0;            // the graph of a child node: one before this one
+  bool isMoved = false;          // the child node has the graph itself, whose nodes the program can still name
   Flow flow = Flow::If;          // of a conditional node
   std::vector<unsigned> bodies;  // its graphs: some before this one
   unsigned event = 0;            // of a record or wait node
@@ -60,6 +61,8 @@ struct Graph {
   std::vector<Node> nodes;      // each after those that it depends on
   std::vector<unsigned> order;  // in which explicit nodes are made
   bool isCaptured = false;
+  bool isThereBefore = false;  // it is captured to, and not made by the capture
+  bool hasOwnLanes = false;  // all but the first stream that it is captured in are blocking ones, which go when joined
   bool hasEvents = false, hasMemory = false, hasConditionals = false;
 };
 

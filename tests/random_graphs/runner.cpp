@@ -37,7 +37,6 @@ class Run {
     }
     for (const auto& one : graphs_)
       if (one.built.graph) (void)cuGraphDestroy(one.built.graph);
-    device_.forgetHostCalls();
   }
 
  private:
@@ -49,9 +48,23 @@ class Run {
   struct MadeExecutable {
     CUgraphExec handle = nullptr;
     CUgraph clone = nullptr;
-    std::vector<CUgraphNode> nodes;  // of the graph that it was made of
+    Built from;  // the graph that it was made of
     Instance instance{};
   };
+
+  // The node that a step names; where its graph was moved into it, one of that graph's.
+  struct Named {
+    CUgraphNode handle;
+    const Node& node;
+    Instance::Member& member;
+  };
+  static Named find(const Built& built, Instance& instance, unsigned index, uint64_t seed) {
+    const Built& child = built.children[index];
+    Instance::Member& member = instance.members[index];
+    if (!child.graph) return {built.nodes[index], instance.graph->nodes[index], member};
+    const auto inner = static_cast<unsigned>(seed % child.nodes.size());
+    return find(child, member.child[0], inner, seed / child.nodes.size());
+  }
 
   void waitFor(unsigned stream, unsigned other) {
     const CUevent event = device_.nextEvent();
@@ -74,14 +87,14 @@ class Run {
     if (one.handle) return &one;
     MadeGraph* const from = graph(program_.executables[index].graph);
     if (!from) return nullptr;
-    CUgraph graph = from->built.graph;
-    one.nodes = from->built.nodes;
+    one.from = from->built;
     if (program_.executables[index].isOfClone) {
-      SUCCEED(cuGraphClone(&one.clone, graph));
-      graph = one.clone;
-      for (CUgraphNode& node : one.nodes) SUCCEED(cuGraphNodeFindInClone(&node, node, graph));
+      SUCCEED(cuGraphClone(&one.clone, one.from.graph));
+      one.from.graph = one.clone;
+      for (CUgraphNode& node : one.from.nodes) SUCCEED(cuGraphNodeFindInClone(&node, node, one.clone));
+      one.from.children.assign(one.from.nodes.size(), {});
     }
-    SUCCEED(cuGraphInstantiate(&one.handle, graph, 0));
+    SUCCEED(cuGraphInstantiate(&one.handle, one.from.graph, 0));
     one.instance = from->instance;
     return &one;
   }
@@ -114,7 +127,8 @@ class Run {
     using Kind = Step::Kind;
     Instance::Member& member = one.instance.members[step.node];
     const Node& node = one.instance.graph->nodes[step.node];
-    const auto kind = member.work.kind;
+    const Named named = find(one.from, one.instance, step.node, step.seed);
+    const auto kind = named.member.work.kind;
     switch (step.kind) {
       case Kind::Launch:
         order_.launch(step.stream, step.executable, program_);
@@ -124,15 +138,15 @@ class Run {
       case Kind::Upload: SUCCEED(cuGraphUpload(one.handle, device_.stream(step.stream))); break;
       case Kind::Set:
         // CUDA changes copies of one row only.
-        if (!hasNodes(step) || (kind == random_graphs::Kind::Copy && member.work.rows > 1)) break;
-        member.work = variantOf(node, step.seed);
-        setNode(device_, one.handle, one.nodes[step.node], member.work, node.isUnified);
+        if (!hasNodes(step) || (kind == random_graphs::Kind::Copy && named.member.work.rows > 1)) break;
+        named.member.work = variantOf(named.node, step.seed);
+        setNode(device_, one.handle, named.handle, named.member.work, named.node.isUnified);
         break;
       case Kind::SetChild: {
-        if (!hasNodes(step) || kind != random_graphs::Kind::Child) break;
+        if (!hasNodes(step) || member.work.kind != random_graphs::Kind::Child) break;
         const Instance child = instanceOf(program_, node.child, step.seed);
         const Built built = build(device_, child);
-        SUCCEED(cuGraphExecChildGraphNodeSetParams(one.handle, one.nodes[step.node], built.graph));
+        SUCCEED(cuGraphExecChildGraphNodeSetParams(one.handle, one.from.nodes[step.node], built.graph));
         SUCCEED(cuGraphDestroy(built.graph));
         replaceWorks(member.child[0], child);
         break;
@@ -150,8 +164,8 @@ class Run {
       }
       case Kind::Enable:
         if (!hasNodes(step) || kind > random_graphs::Kind::Fill) break;
-        SUCCEED(cuGraphNodeSetEnabled(one.handle, one.nodes[step.node], step.isEnabled));
-        member.isEnabled = step.isEnabled;
+        SUCCEED(cuGraphNodeSetEnabled(one.handle, named.handle, step.isEnabled));
+        named.member.isEnabled = step.isEnabled;
         break;
       case Kind::Again:
         if (graphs_[program_.executables[step.executable].graph].isDropped) break;
@@ -168,9 +182,9 @@ class Run {
   void setGraph(const Step& step) {
     MadeGraph* const one = graph(step.graph);
     if (!one) return;
-    const Node& node = one->instance.graph->nodes[step.node];
-    one->instance.members[step.node].work = variantOf(node, step.seed);
-    setNode(device_, one->built.nodes[step.node], one->instance.members[step.node].work, node.isUnified);
+    const Named named = find(one->built, one->instance, step.node, step.seed);
+    named.member.work = variantOf(named.node, step.seed);
+    setNode(device_, named.handle, named.member.work, named.node.isUnified);
   }
 
   void drop(const Step& step) {
@@ -203,6 +217,10 @@ class Run {
 
 }  // namespace
 
-std::string run(Device& device, const Program& program) { return Run(device, program).run(); }
+std::string run(Device& device, const Program& program) {
+  const std::string wrong = Run(device, program).run();
+  const std::string kept = device.endHostCalls();
+  return wrong.empty() ? kept : wrong;
+}
 
 }  // namespace mulciber::random_graphs

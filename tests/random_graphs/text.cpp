@@ -39,11 +39,14 @@ std::string textOf(const Program& program) {
   std::ostringstream out;
   for (size_t i = 0; i < program.graphs.size(); ++i) {
     const Graph& graph = program.graphs[i];
-    out << "graph " << i << (graph.isCaptured ? ", captured" : "") << '\n';
+    out << "graph " << i;
+    if (graph.isCaptured)
+      out << ", captured" << (graph.isThereBefore ? " to" : "") << (graph.hasOwnLanes ? " in streams that go" : "");
+    out << '\n';
     for (size_t j = 0; j < graph.nodes.size(); ++j) {
       const Node& node = graph.nodes[j];
       out << "  " << j << ": " << textOf(node.work);
-      if (node.work.kind == Kind::Child) out << ' ' << node.child;
+      if (node.work.kind == Kind::Child) out << ' ' << node.child << (node.isMoved ? ", moved" : "");
       if (node.work.kind == Kind::Conditional) out << ' ' << flows[static_cast<int>(node.flow)];
       for (const unsigned body : node.bodies) out << ' ' << body;
       if (node.work.kind == Kind::Record || node.work.kind == Kind::Wait) out << " event " << node.event;
