@@ -51,6 +51,26 @@ b0:
 )");
 }
 
+// Each block is a cluster of its own, which a kernel that asks for larger ones must not get to see.
+TEST(Lower, RefusesWhatTellsThatAClusterHasOneBlock) {
+  auto errors = [](const std::string& directive, const std::string& instruction) {
+    std::string text = kernelText(instruction);
+    text.insert(text.find("{"), directive + "\n");
+    return lowerText(text).errors;
+  };
+  for (const char* telling :
+       {"mov.u32 %r1, %cluster_ctarank;", "mov.u32 %r1, %cluster_nctaid.x;", "mov.u32 %r1, %clusterid.y;",
+        "mov.pred %p1, %is_explicit_cluster;", "mapa.shared::cluster.u32 %r1, %r2, 1;", "getctarank.u64 %r1, %rd2;",
+        "barrier.cluster.arrive; barrier.cluster.wait;", "fence.acq_rel.cluster;",
+        "ld.acquire.cluster.global.u32 %r1, [%rd1];"}) {
+    EXPECT_EQ(errors("", telling), "") << telling;
+    EXPECT_EQ(errors(".reqnctapercluster 1", telling), "") << telling;
+    EXPECT_NE(errors(".reqnctapercluster 1, 2", telling).find("clusters of several blocks"), std::string::npos)
+        << telling;
+  }
+  EXPECT_EQ(errors(".reqnctapercluster 2", "mov.u32 %r1, %ctaid.x; ld.relaxed.gpu.global.u32 %r2, [%rd1];"), "");
+}
+
 // What passes/contraction may fuse. ptxas fuses neither what names its rounding nor anything for a debugger.
 TEST(Lower, SaysWhichProductsAndSumsMayBeRoundedOnce) {
   auto contracts = [](const std::string& instruction, const std::string& targetOption = "") {

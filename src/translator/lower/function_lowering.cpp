@@ -1,5 +1,6 @@
 #include "translator/lower/function_lowering.h"
 
+#include "translator/lower/clusters.h"
 #include "translator/lower/program_lowering.h"
 #include "translator/lower/service_functions.h"
 
@@ -48,6 +49,8 @@ void FunctionLowering::lowerInstruction(const ptx::Instruction& instruction) {
   b.setSource(placeOf(instruction.where));
   const Lowering* lowering = findLowering(instruction.opcode);
   if (!lowering) return refuse(instruction, whyNotLowered(instruction.opcode));
+  if (needsSeveralBlocks(program_.kernel()) && dependsOnCluster(instruction))
+    return refuse(instruction, "the kernel needs clusters of several blocks, which are not supported");
   if (!instruction.guard || lowering->effect == Effect::Control) return lowering->lower(*this, instruction);
   ir::Instruction* condition = predicate(*instruction.guard);
   if (lowering->effect == Effect::Pure) {
