@@ -4,6 +4,7 @@
 
 #include "runtime/api/driver/driver.h"
 #include "runtime/api/driver/procedures.h"
+#include "util/environment.h"
 
 namespace mulciber::api {
 
@@ -59,7 +60,7 @@ CUDA_API(CUresult, cuInit)(unsigned int flags) {
 
 CUDA_API(CUresult, cuDriverGetVersion)(int* version) {
   if (!version) return CUDA_ERROR_INVALID_VALUE;
-  *version = CUDA_VERSION;
+  *version = static_cast<int>(mulciber::util::environment().driverVersion);
   return CUDA_SUCCESS;
 }
 

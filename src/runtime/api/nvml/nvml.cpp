@@ -15,6 +15,7 @@
 #include "runtime/core/device.h"
 #include "runtime/core/device_report.h"
 #include "runtime/core/platform.h"
+#include "util/environment.h"
 #include "util/exit_gate.h"
 
 namespace mulciber::api {
@@ -174,7 +175,7 @@ CUDA_API(nvmlReturn_t, nvmlSystemGetDriverVersion)(char* version, unsigned bytes
 
 CUDA_API(nvmlReturn_t, nvmlSystemGetCudaDriverVersion)(int* version) {
   if (!version) return NVML_ERROR_INVALID_ARGUMENT;
-  *version = CUDA_VERSION;
+  *version = static_cast<int>(mulciber::util::environment().driverVersion);
   return NVML_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/api/runtime/channels.h"
 #include "runtime/api/runtime/runtime.h"
+#include "util/environment.h"
 
 using namespace mulciber::api;
 namespace core = mulciber::core;
@@ -209,7 +210,7 @@ CUDA_API(cudaError_t, cudaDeviceGetP2PAttribute)(int* value, cudaDeviceP2PAttr a
 
 CUDA_API(cudaError_t, cudaDriverGetVersion)(int* version) {
   if (!version) return record(cudaErrorInvalidValue);
-  *version = CUDART_VERSION;
+  *version = static_cast<int>(mulciber::util::environment().driverVersion);
   return cudaSuccess;
 }
 
