@@ -1,18 +1,20 @@
-#!/usr/bin/env python3
-"""What nvJitLink joins with libraries of PTX runs, with link-time optimisation and without: what the code needs of them is
-there, and what only the rest needs is not missed.
+#!/ usr / bin / env python3
+""
+    "What nvJitLink joins with libraries of PTX runs, with link-time optimisation and without: what the code needs of them is
+    there,
+    and what only the rest needs is not missed.PTX finds what intermediate code
+            has.
 
-usage: linked_library_test.py MULCIBER NVCC
-"""
-import ctypes
-import pathlib
-import subprocess
-import sys
-import tempfile
+        usage : linked_library_test.py MULCIBER NVCC
+                ""
+                "
+                import ctypes import pathlib import subprocess import sys import tempfile
 
-SKIPPED = 77
-KERNEL = b"""
-extern "C" __device__ int twice(int);
+                    SKIPPED = 77 KERNEL = b
+    ""
+    "
+    extern "C" __device__ int
+    twice(int);
 extern "C" __global__ void k(int* out, int* between) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
   between[i] = twice(i);
@@ -20,14 +22,21 @@ extern "C" __global__ void k(int* out, int* between) {
   cudaCGSynchronize(cudaCGGetIntrinsicHandle(cudaCGScopeGrid), 0);
   out[i] = between[count - 1 - i];
 }
-"""
-MEMBERS = {
-    "needed": """__device__ int factor = 2;
-extern "C" __device__ __noinline__ int twice(int i) { return factor * i; }
+""
+    "
+    TWICE = b 'extern "C" __device__ int twice(int i) { return 2 * i; }' MEMBERS = {
+      "needed" :
+          ""
+          "__device__ int factor = 2;
+      extern "C" __device__ __noinline__ int twice(int i){return factor * i;
+}
 """,
     "other": """extern "C" __device__ int nowhere(int);
-extern "C" __device__ __noinline__ int unused(int i) { return nowhere(i) + 1; }
-""",
+extern "C" __device__ __noinline__ int unused(int i) {
+  return nowhere(i) + 1;
+}
+""
+    ",
 }
 INPUT_PTX, INPUT_LTO_IR, INPUT_LIBRARY = 2, 3, 6
 
@@ -37,9 +46,9 @@ def good(what, result):
         sys.exit(f"{what} answers {result}")
 
 
-def compiled(nvrtc, optimises):
+def compiled(nvrtc, source, optimises):
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    good("nvrtcCreateProgram", nvrtc.nvrtcCreateProgram(ctypes.byref(program), KERNEL, b"k.cu", 0, None, None))
+    good("nvrtcCreateProgram", nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"k.cu", 0, None, None))
     options = [b"-arch=compute_75", b"-rdc=true"] + [b"-dlto"] * optimises
     good("nvrtcCompileProgram", nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)))
     kind = "LTOIR" if optimises else "PTX"
@@ -49,14 +58,15 @@ def compiled(nvrtc, optimises):
     return code.raw
 
 
-def linked(linker, version, code, optimises, libraries, as_file):
+def linked(linker, version, codes, optimises, libraries, as_file):
     def call(name, *arguments):
         good(name, getattr(linker, f"__{name}_{version}")(*arguments))
 
     handle, size = ctypes.c_void_p(), ctypes.c_size_t()
     options = [b"-arch=sm_75"] + [b"-lto"] * optimises
     call("nvJitLinkCreate", ctypes.byref(handle), len(options), (ctypes.c_char_p * len(options))(*options))
-    call("nvJitLinkAddData", handle, INPUT_LTO_IR if optimises else INPUT_PTX, code, ctypes.c_size_t(len(code)), b"k")
+    for kind, code in codes:
+        call("nvJitLinkAddData", handle, kind, code, ctypes.c_size_t(len(code)), b"k")
     for library in libraries:
         if as_file:
             call("nvJitLinkAddFile", handle, INPUT_LIBRARY, str(library).encode())
@@ -97,14 +107,16 @@ def inside(folder, library):
     good("cuInit", cuda.cuInit(0))
     good("cuDevicePrimaryCtxRetain", cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
     good("cuCtxSetCurrent", cuda.cuCtxSetCurrent(context))
-    for optimises in False, True:
+    runtime = folder / "libcudadevrt.a"
+    kernel, optimised, twice = compiled(nvrtc, KERNEL, False), compiled(nvrtc, KERNEL, True), compiled(nvrtc, TWICE, True)
+    for what, codes, optimises, libraries in [
+            ("without optimisation", [(INPUT_PTX, kernel)], False, [library, runtime]),
+            ("with optimisation", [(INPUT_LTO_IR, optimised)], True, [library, runtime]),
+            ("PTX with intermediate code", [(INPUT_PTX, kernel), (INPUT_LTO_IR, twice)], True, [runtime])]:
         for as_file in False, True:
-            libraries = library, folder / "libcudadevrt.a"
-            image = linked(linker, version, compiled(nvrtc, optimises), optimises, libraries, as_file)
-            right = launch(cuda, image)
+            right = launch(cuda, linked(linker, version, codes, optimises, libraries, as_file))
             failed += not right
-            print(f"{'with' if optimises else 'without'} optimisation, libraries as {'files' if as_file else 'data'}: "
-                  f"{'right' if right else 'WRONG'}", flush=True)
+            print(f"{what}, libraries as {'files' if as_file else 'data'}: {'right' if right else 'WRONG'}", flush=True)
     sys.exit(failed != 0)
 
 

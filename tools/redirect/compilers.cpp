@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -117,12 +118,22 @@ struct Part {
   std::string contents;
 };
 
+struct Input {
+  int type;
+  std::string contents;
+  std::string name;
+};
+
 // One nvJitLink handle. With link-time optimisation the linker writes PTX itself, of what has its intermediate code,
 // and takes nothing else; Mulciber's linker joins it with the parts that were held back. Otherwise Mulciber's linker
 // joins the parts, and the real one checks them.
 struct Link {
-  bool optimises = false;
-  bool hasOthers = false;  // what the real linker alone can take
+  explicit Link(Options given) : options(std::move(given)), optimises(options.has("-lto")) {}
+
+  Options options;
+  bool optimises;
+  bool hasOthers = false;     // what the real linker alone can take
+  std::vector<Input> others;  // these, when it optimises
   std::vector<Part> parts;
   std::string linked;
 };
@@ -202,16 +213,23 @@ std::optional<Part> partOf(int type, std::string_view contents) {
   return part;
 }
 
-int createLink(size_t slot, void** handle, uint32_t count, const char* const* options) {
-  Options changed(static_cast<int>(count), options);
-  Link link;
-  link.optimises = changed.has("-lto");
-  if (link.optimises && !changed.has("-ptx")) changed.add("-ptx");
-  const auto pointers = changed.pointers();
-  const int result = originalAs<int(void**, uint32_t, const char* const*)>(slot, "nvJitLinkCreate")(
+int createOriginal(size_t slot, void** handle, const Options& options) {
+  const auto pointers = options.pointers();
+  return originalAs<int(void**, uint32_t, const char* const*)>(slot, "nvJitLinkCreate")(
       handle, static_cast<uint32_t>(pointers.size()), pointers.data());
+}
+
+int addToOriginal(size_t slot, void* handle, int type, std::string_view contents, const char* name) {
+  return originalAs<int(void*, int, const void*, size_t, const char*)>(slot, "nvJitLinkAddData")(
+      handle, type, contents.data(), contents.size(), name);
+}
+
+int createLink(size_t slot, void** handle, uint32_t count, const char* const* options) {
+  Link link(Options(static_cast<int>(count), options));
+  if (link.optimises && !link.options.has("-ptx")) link.options.add("-ptx");
+  const int result = createOriginal(slot, handle, link.options);
   const std::lock_guard lock(linksMutex);
-  if (result == 0) links()[*handle] = std::move(link);
+  if (result == 0) links().insert_or_assign(*handle, std::move(link));
   return result;
 }
 
@@ -231,10 +249,11 @@ int destroyLink(size_t slot, void** handle) {
 }
 
 // Takes what the real linker need not be given; says whether it did. `type` becomes that of PTX where it is PTX.
-bool holdBack(Link& link, int& type, std::string_view contents) {
+bool holdBack(Link& link, int& type, std::string_view contents, const char* name) {
   std::optional<Part> part = partOf(type, contents);
   if (!part) {
     link.hasOthers = true;
+    if (link.optimises) link.others.push_back({type, std::string(contents), name ? name : ""});
     return false;
   }
   if (part->type == DriverPtx) type = InputPtx;
@@ -244,17 +263,42 @@ bool holdBack(Link& link, int& type, std::string_view contents) {
 
 int addData(size_t slot, void* handle, int type, const void* data, size_t size, const char* name) {
   Link* link = linkOf(handle);
-  if (link && data && holdBack(*link, type, {static_cast<const char*>(data), size})) return 0;
-  return originalAs<int(void*, int, const void*, size_t, const char*)>(slot, "nvJitLinkAddData")(handle, type, data,
-                                                                                                 size, name);
+  const std::string_view contents(static_cast<const char*>(data), size);
+  if (link && data && holdBack(*link, type, contents, name)) return 0;
+  return addToOriginal(slot, handle, type, contents, name);
 }
 
 int addFile(size_t slot, void* handle, int type, const char* path) {
   Link* link = linkOf(handle);
   const MappedFile file(path ? path : "");
   const std::string_view contents(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  if (link && holdBack(*link, type, contents)) return 0;
+  if (link && holdBack(*link, type, contents, path)) return 0;
   return originalAs<int(void*, int, const char*)>(slot, "nvJitLinkAddFile")(handle, type, path);
+}
+
+int getLinkedPtx(size_t slot, void* handle, std::string& ptx) {
+  size_t size = 0;
+  if (const int status = originalAs<SizeOf>(slot, "nvJitLinkGetLinkedPtxSize")(handle, &size)) return status;
+  ptx.assign(size, '\0');
+  return originalAs<CopyOut>(slot, "nvJitLinkGetLinkedPtx")(handle, ptx.data());
+}
+
+// The PTX with every function of the intermediate code: the real linker drops those that nothing it was given calls,
+// but PTX that was held back may call them. Nothing from a linker that does not know the option.
+std::string linkKeepingAll(size_t slot, const Link& link) {
+  Options options = link.options;
+  options.add("-Xnvvm=--device-c");
+  void* handle = nullptr;
+  if (createOriginal(slot, &handle, options) != 0) return {};
+  int status = 0;
+  for (const Input& input : link.others) {
+    if (status == 0) status = addToOriginal(slot, handle, input.type, input.contents, input.name.c_str());
+  }
+  if (status == 0) status = originalAs<int(void*)>(slot, "nvJitLinkComplete")(handle);
+  std::string ptx;
+  if (status == 0) status = getLinkedPtx(slot, handle, ptx);
+  originalAs<int(void**)>(slot, "nvJitLinkDestroy")(&handle);
+  return status == 0 ? ptx : std::string();
 }
 
 int completeLink(size_t slot, void* handle) {
@@ -263,10 +307,13 @@ int completeLink(size_t slot, void* handle) {
   const int result = asksReal ? originalAs<int(void*)>(slot, "nvJitLinkComplete")(handle) : 0;
   if (result != 0 || !link) return result;
   if (link->optimises && link->hasOthers) {
-    size_t size = 0;
-    if (const int status = originalAs<SizeOf>(slot, "nvJitLinkGetLinkedPtxSize")(handle, &size)) return status;
-    std::string ptx(size, '\0');
-    if (const int status = originalAs<CopyOut>(slot, "nvJitLinkGetLinkedPtx")(handle, ptx.data())) return status;
+    std::string ptx;
+    const bool hasCallers =
+        std::any_of(link->parts.begin(), link->parts.end(), [](const Part& part) { return part.type == DriverPtx; });
+    if (hasCallers) ptx = linkKeepingAll(slot, *link);
+    if (ptx.empty()) {
+      if (const int status = getLinkedPtx(slot, handle, ptx)) return status;
+    }
     link->parts.insert(link->parts.begin(), {DriverPtx, std::move(ptx)});
   } else if (link->hasOthers || link->parts.empty()) {
     return result;
