@@ -214,6 +214,7 @@ Error Context::allocateManaged(size_t bytes, uint32_t flags, uint64_t& address) 
     releaseMemory(allocation);
     return Error::OutOfMemory;
   }
+  allocation->managed = {{0, bytes}};
   allocation->advice = std::make_shared<AdviceMap>(bytes);
   address = allocation->deviceAddress;
   return Error::Success;

@@ -42,7 +42,7 @@ Error resolve(const Context& context, uint64_t address, size_t bytes, CopyKind k
   const uint64_t inside = allocation->offsetOf(address);
   if (bytes > allocation->size - inside) return Error::InvalidValue;
   out.address = allocation->deviceAddress + inside;
-  out.isHost = allocation->kind == MemoryKind::Pinned || allocation->kind == MemoryKind::Registered;
+  out.isHost = allocation->isHost();
   if (allocation->device != context.device().ordinal() && allocation->isHostVisible()) {
     // Pinned for another device: this one does not reach it.
     out.address = allocation->hostAddress + inside;

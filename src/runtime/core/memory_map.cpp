@@ -1,8 +1,17 @@
 #include "runtime/core/memory_map.h"
 
+#include <algorithm>
 #include <mutex>
 
 namespace mulciber::core {
+
+const Allocation::Part* Allocation::managedAt(uint64_t address) const {
+  const uint64_t offset = offsetOf(address);
+  const auto above = std::ranges::upper_bound(managed, offset, {}, &Part::offset);
+  if (above == managed.begin()) return nullptr;
+  const Part& part = *std::prev(above);
+  return offset - part.offset < part.size ? &part : nullptr;
+}
 
 void MemoryMap::add(const AllocationRef& allocation) {
   std::unique_lock lock(mutex_);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <vector>
 
 #include "runtime/vk/memory.h"
 
@@ -21,6 +22,10 @@ enum class MemoryKind : uint8_t { Device, Pinned, Managed, Registered, Module, M
 
 // Pinned and managed memory has one number on both sides where the device can do that: hostAddress == deviceAddress.
 struct Allocation {
+  struct Part {
+    uint64_t offset, size;
+  };
+
   MemoryKind kind;
   uint64_t deviceAddress = 0;
   uint64_t hostAddress = 0;  // 0 when the host cannot reach it
@@ -30,13 +35,19 @@ struct Allocation {
   std::weak_ptr<Context> context;
   int device = 0;
   vk::Memory memory;
-  std::shared_ptr<AdviceMap> advice;       // of managed memory, and of modules with managed variables
-  std::atomic<bool> isSynchronous{false};  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  std::vector<Part> managed;               // all of managed memory, and the managed variables of a module, in order
+  std::shared_ptr<AdviceMap> advice;       // where any of it is managed
+  std::atomic<bool> isSynchronous{false};  // as the program asked for: see isAwaited()
   std::shared_ptr<MemoryPool> pool;        // that it came from; null: from the device's own memory
   std::weak_ptr<GraphMemory> graphMemory;  // that a graph allocates there; of several, the last made
 
   bool isHostVisible() const { return hostAddress != 0; }
-  bool isManaged() const { return advice != nullptr; }
+  bool isHost() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }
+  // The one that has the address inside; null when that is not managed.
+  const Part* managedAt(uint64_t address) const;
+  bool isManaged(uint64_t address) const { return managedAt(address) != nullptr; }
+  // Synchronous copies to and from there, and fills, have been done when they return: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS.
+  bool isAwaited(uint64_t address) const { return isSynchronous || isManaged(address); }
   // Of an address on either side that lies inside.
   uint64_t offsetOf(uint64_t address) const {
     return address - deviceAddress < size ? address - deviceAddress : address - hostAddress;

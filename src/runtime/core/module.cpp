@@ -175,15 +175,17 @@ Module::~Module() {
 Error Module::upload() {
   const ModuleData& contents = index_.data;
   uint64_t bytes = contents.image.size();
-  bool anyManaged = false;
+  std::vector<Allocation::Part> managed;
   for (const ModuleData::Symbol& symbol : contents.symbols) {
     bytes = std::max(bytes, symbol.offset + symbol.size);
-    anyManaged |= symbol.isManaged;
+    if (symbol.isManaged) managed.push_back({symbol.offset, symbol.size});
   }
   if (bytes == 0) return Error::Success;
-  const auto use = anyManaged ? vk::MemoryUse::Host : vk::MemoryUse::Device;
+  const auto use = managed.empty() ? vk::MemoryUse::Device : vk::MemoryUse::Host;
   TRY(context_.addMemory(MemoryKind::Module, use, bytes, 0, data_));
-  if (anyManaged) data_->advice = std::make_shared<AdviceMap>(bytes);
+  if (!managed.empty()) data_->advice = std::make_shared<AdviceMap>(bytes);
+  std::ranges::sort(managed, {}, &Allocation::Part::offset);
+  data_->managed = std::move(managed);
   // A stream of its own: kernels are loaded when they are first launched, which may be while others are captured.
   const auto own =
       std::make_shared<Stream>(context_, Stream::Role::Ordinary, Stream::NonBlocking, 0, context_.vulkan().queue(0));

@@ -22,7 +22,8 @@ struct Range {
 Error find(CUdeviceptr address, size_t bytes, Range& out) {
   if (bytes == 0) return Error::InvalidValue;
   out.allocation = core::currentMemory().find(address, bytes);
-  if (!out.allocation || !out.allocation->advice) return Error::InvalidValue;
+  if (!out.allocation || !out.allocation->isManaged(address) || !out.allocation->isManaged(address + bytes - 1))
+    return Error::InvalidValue;
   out.begin = out.allocation->offsetOf(address);
   out.end = out.begin + bytes;
   return Error::Success;

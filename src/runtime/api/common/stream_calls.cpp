@@ -62,8 +62,9 @@ Error attachMemory(core::Stream& stream, uint64_t address, size_t bytes, unsigne
     return Error::InvalidValue;
   }
   const core::AllocationRef found = core::currentMemory().find(address);
-  if (!found || found->kind != core::MemoryKind::Managed || found->deviceAddress != address) return Error::InvalidValue;
-  return bytes == 0 || bytes == found->size ? Error::Success : Error::InvalidValue;
+  const core::Allocation::Part* const part = found ? found->managedAt(address) : nullptr;
+  if (!part || found->offsetOf(address) != part->offset) return Error::InvalidValue;
+  return bytes == 0 || bytes == part->size ? Error::Success : Error::InvalidValue;
 }
 
 }  // namespace mulciber::api

@@ -12,9 +12,7 @@ namespace {
 Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   const core::AllocationRef found = core::currentMemory().find(address);
   if (!found) return Error::InvalidValue;
-  const bool isManaged = found->isManaged();
-  const bool isDevice =
-      !isManaged && found->kind != core::MemoryKind::Pinned && found->kind != core::MemoryKind::Registered;
+  const bool isManaged = found->isManaged(address), isDevice = !isManaged && !found->isHost();
   const uint64_t start = address - found->deviceAddress < found->size ? found->deviceAddress : found->hostAddress;
   const uint64_t offset = address - start;
   switch (attribute) {
@@ -36,7 +34,7 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
       *static_cast<uint64_t*>(data) = found->hostAddress + offset;
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      *static_cast<unsigned*>(data) = isManaged || found->isSynchronous;
+      *static_cast<unsigned*>(data) = found->isAwaited(address);
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *static_cast<unsigned long long*>(data) = found->id; return Error::Success;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *static_cast<unsigned*>(data) = isManaged; return Error::Success;

@@ -220,10 +220,8 @@ cudaError_t pointerAttributes(cudaPointerAttributes* out, size_t bytes, const vo
     if (const core::AllocationRef found = core::currentMemory().find(address)) {
       const bool byDevice = address - found->deviceAddress < found->size;
       const uint64_t offset = address - (byDevice ? found->deviceAddress : found->hostAddress);
-      const bool isDevice = found->kind == core::MemoryKind::Device || found->kind == core::MemoryKind::Module;
-      attributes.type = found->isManaged() ? cudaMemoryTypeManaged
-                        : isDevice         ? cudaMemoryTypeDevice
-                                           : cudaMemoryTypeHost;
+      const bool isManaged = found->isManaged(address), isDevice = !isManaged && !found->isHost();
+      attributes.type = isManaged ? cudaMemoryTypeManaged : isDevice ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
       attributes.device = found->device;
       attributes.devicePointer = reinterpret_cast<void*>(found->deviceAddress + offset);
       attributes.hostPointer =
