@@ -1,4 +1,4 @@
-// What both APIs tell of memory of every kind.
+// What both APIs tell of memory of every kind, and of how much there is.
 #include <sys/mman.h>
 
 #include <functional>
@@ -167,6 +167,66 @@ TEST_F(ToldMemory, ManagedVariablesAreAttached) {  // UM-07
   EXPECT_EQ(attach(shared + 8, 0), CUDA_ERROR_INVALID_VALUE) << "inside";
   EXPECT_EQ(attach(addressOf("plain"), 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(attach(addressOf("between"), 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+// Every way in which a program takes memory of the device.
+TEST_F(ToldMemory, WhatIsTakenIsNotFree) {  // MEM-11, VMM-01
+  constexpr size_t bytes = 256 << 20;
+  const auto freeBytes = [] {
+    size_t available = 0, total = 0;
+    EXPECT_EQ(cuMemGetInfo(&available, &total), CUDA_SUCCESS);
+    EXPECT_LE(available, total);
+    return available;
+  };
+  const auto check = [&](const char* name, auto take, auto giveBack) {
+    const size_t before = freeBytes();
+    ASSERT_EQ(take(), CUDA_SUCCESS) << name;
+    EXPECT_LE(freeBytes() + bytes, before + (8 << 20)) << name;
+    ASSERT_EQ(giveBack(), CUDA_SUCCESS) << name;
+    EXPECT_GE(freeBytes() + (8 << 20), before) << name;
+  };
+  CUdeviceptr address = 0;
+  check(
+      "allocated", [&] { return cuMemAlloc(&address, bytes); }, [&] { return cuMemFree(address); });
+  check(
+      "of a pool", [&] { return cuMemAllocAsync(&address, bytes, nullptr); },
+      [&] {
+        EXPECT_EQ(cuMemFree(address), CUDA_SUCCESS);
+        CUmemoryPool pool = nullptr;
+        EXPECT_EQ(cuDeviceGetDefaultMemPool(&pool, device), CUDA_SUCCESS);
+        return cuMemPoolTrimTo(pool, 0);
+      });
+  CUarray array = nullptr;
+  const CUDA_ARRAY_DESCRIPTOR shape{8192, 8192, CU_AD_FORMAT_UNSIGNED_INT32, 1};
+  check(
+      "array", [&] { return cuArrayCreate(&array, &shape); }, [&] { return cuArrayDestroy(array); });
+  if (attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED) != 0) {
+    CUmemAllocationProp properties{};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    CUmemGenericAllocationHandle handle = 0;
+    check(
+        "to be mapped", [&] { return cuMemCreate(&handle, bytes, &properties, 0); },
+        [&] { return cuMemRelease(handle); });
+  }
+  if (attribute(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) != 0) {
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    properties.maxSize = bytes;
+    CUmemoryPool pool = nullptr;
+    check(
+        "of a shared pool",
+        [&] {
+          const CUresult error = cuMemPoolCreate(&pool, &properties);
+          return error == CUDA_SUCCESS ? cuMemAllocFromPoolAsync(&address, 4096, pool, nullptr) : error;
+        },
+        [&] {
+          EXPECT_EQ(cuMemFree(address), CUDA_SUCCESS);
+          return cuMemPoolDestroy(pool);
+        });
+  }
 }
 
 }  // namespace

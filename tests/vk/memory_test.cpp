@@ -75,6 +75,26 @@ TEST_F(MemoryTest, FreeAndTotalAddUp) {
   device->allocator().free(memory);
 }
 
+// MEM-11: of memory that is allocated past the allocator, as ranges of addresses need it.
+TEST_F(MemoryTest, ReservationsAreNotFree) {
+  Allocator& allocator = device->allocator();
+  const VkPhysicalDeviceMemoryProperties& memory = device->physical().memory;
+  uint64_t before = 0, during = 0, after = 0, total = 0;
+  allocator.usage(before, total);
+  uint32_t type = 0;  // of the heap that is told of
+  while (memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size != total)
+    ASSERT_LT(++type, memory.memoryTypeCount);
+  auto reservation = allocator.reserve(type, 300 << 20);
+  ASSERT_TRUE(reservation);
+  allocator.usage(during, total);
+  EXPECT_LE(during + (300u << 20), before + (8u << 20));
+  EXPECT_FALSE(allocator.reserve(type, total - (299u << 20))) << "more than there is";
+  reservation = nullptr;
+  allocator.usage(after, total);
+  EXPECT_GE(after + (8u << 20), before);
+  EXPECT_TRUE(allocator.reserve(type, total / 2));
+}
+
 // MEM-11: what is kept for the next allocation counts as free, serves it, and goes when somebody needs the memory.
 TEST_F(MemoryTest, LargePiecesAreKeptForTheNext) {
   Allocator& allocator = device->allocator();

@@ -49,13 +49,8 @@ Error OpenGlMemory::create(Context& context, const OpenGl& gl, uint64_t bytes) {
   bytes_ = bytes;
   const uint64_t whole = (bytes + room + granularity - 1) / granularity * granularity;
   int descriptor = -1;
-  TRY(errorFrom(vk::createSharedMemory(context.vulkan(), whole, descriptor)));
   vk::Memory mapped;
-  const auto status = vk::importBuffer(context.vulkan(), {descriptor, whole, true}, 0, bytes, mapped);
-  if (status != vk::Status::Ok) {
-    close(descriptor);
-    return errorFrom(status);
-  }
+  TRY(errorFrom(vk::createSharedBuffer(context.vulkan(), whole, bytes, descriptor, mapped)));
   if (const Error error = context.addForeign(mapped, address_); error != Error::Success) {
     context.vulkan().allocator().free(mapped);
     close(descriptor);

@@ -41,16 +41,8 @@ uint64_t MemoryPool::sharedBytes() const {
 Error MemoryPool::makeShared(const std::shared_ptr<vk::Device>& vulkan) {
   if (!segments_.empty()) return Error::OutOfMemory;
   const uint64_t bytes = sharedBytes();
-  int descriptor = -1;
-  TRY(errorFrom(vk::createSharedMemory(*vulkan, bytes, descriptor)));
   Segment segment{vulkan, {}};
-  // Reached like anybody's.
-  if (const auto status = vk::importBuffer(*vulkan, {descriptor, bytes, true}, 0, bytes, segment.memory);
-      status != vk::Status::Ok) {
-    close(descriptor);
-    return errorFrom(status);
-  }
-  descriptor_ = descriptor;
+  TRY(errorFrom(vk::createSharedBuffer(*vulkan, bytes, bytes, descriptor_, segment.memory)));
   addSegment(std::move(segment), bytes);
   return Error::Success;
 }

@@ -106,6 +106,7 @@ struct ImportedBuffer {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t size = 0, address = 0;
   void* reserved = nullptr;
+  std::shared_ptr<const void> reservation;  // of memory that was made here
 };
 
 Status ImportedBuffer::createBuffer(uint64_t bytes, VkMemoryRequirements& needed) {
@@ -181,7 +182,9 @@ bool canShareBuffers(const PhysicalDevice& physical) {
   return (properties.externalMemoryProperties.externalMemoryFeatures & both) == both;
 }
 
-Status createSharedMemory(Device& device, uint64_t size, int& descriptor) {
+namespace {
+
+Status createSharedMemory(Device& device, uint64_t size, int& descriptor, std::shared_ptr<const void>& reservation) {
   ImportedBuffer made(device);
   VkMemoryRequirements needed{};
   TRY(made.createBuffer(size, needed));
@@ -206,6 +209,8 @@ Status createSharedMemory(Device& device, uint64_t size, int& descriptor) {
   info.pNext = &flags;
   info.allocationSize = size;
   info.memoryTypeIndex = typesToTry(device, needed.memoryTypeBits).front();
+  reservation = device.allocator().reserve(info.memoryTypeIndex, size);
+  if (!reservation) return Status::OutOfMemory;
   VkResult result = device.allocateMemory(info, made.memory);
   if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.allocator().trim())
     result = device.allocateMemory(info, made.memory);
@@ -217,7 +222,8 @@ Status createSharedMemory(Device& device, uint64_t size, int& descriptor) {
   return device.status(device.api().vkGetMemoryFdKHR(device.handle(), &get, &descriptor), "exporting memory");
 }
 
-Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offset, uint64_t size, Memory& out) {
+Status importCounted(Device& device, const ExternalMemory& memory, uint64_t offset, uint64_t size,
+                     const std::shared_ptr<const void>& reservation, Memory& out) {
   constexpr int attempts = 8;
   std::vector<std::shared_ptr<ImportedBuffer>> aside;  // so that the driver gives other addresses
   for (int attempt = 0; attempt < attempts; ++attempt) {
@@ -225,6 +231,7 @@ Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offse
     const Status status = made->create(memory, offset + size);
     if (status == Status::Ok) {
       const VkBuffer buffer = made->buffer;
+      made->reservation = reservation;
       return device.allocator().wrap(buffer, offset, size, std::move(made), out);
     }
     if (status != Status::NotReady) return status;
@@ -232,6 +239,20 @@ Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offse
   }
   util::log().warn("the addresses of imported memory clash with the program's");
   return Status::OutOfMemory;
+}
+
+}  // namespace
+
+Status createSharedBuffer(Device& device, uint64_t whole, uint64_t size, int& descriptor, Memory& out) {
+  std::shared_ptr<const void> reservation;
+  TRY(createSharedMemory(device, whole, descriptor, reservation));
+  const Status status = importCounted(device, {descriptor, whole, true}, 0, size, reservation, out);
+  if (status != Status::Ok) close(std::exchange(descriptor, -1));
+  return status;
+}
+
+Status importBuffer(Device& device, const ExternalMemory& memory, uint64_t offset, uint64_t size, Memory& out) {
+  return importCounted(device, memory, offset, size, nullptr, out);
 }
 
 Status importImageMemory(Device& device, const ExternalMemory& memory, VkImage image, VkDeviceMemory& out) {

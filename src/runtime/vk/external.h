@@ -29,12 +29,12 @@ bool canImportSemaphores(const PhysicalDevice& physical);
 Status importMemory(Device& device, const ExternalMemory& memory, uint32_t allowedTypes, const void* next,
                     VkDeviceMemory& out);
 
-// Whether createSharedMemory() gives memory.
+// Whether createSharedBuffer() gives memory.
 bool canShareBuffers(const PhysicalDevice& physical);
-// Memory of the device for one buffer of that size, a multiple of 2 MiB, which importBuffer() reaches as dedicated
-// memory, in this process or another. It lives as long as the descriptor, which is the caller's, and all that imported
-// it.
-Status createSharedMemory(Device& device, uint64_t size, int& descriptor);
+// A buffer's memory, of a multiple of 2 MiB, which importBuffer() reaches as dedicated memory, in this process or
+// another. It lives as long as the descriptor, which is the caller's, and all that imported it; `out` is an import of
+// its first `size` bytes.
+Status createSharedBuffer(Device& device, uint64_t whole, uint64_t size, int& descriptor, Memory& out);
 
 // The bytes from `offset` on at addresses of their own, even where they have been imported before. The last reference
 // to them is the allocator's: Allocator::free() lets them go. Failed when the driver does not know the memory.

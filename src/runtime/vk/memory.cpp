@@ -164,6 +164,13 @@ VkBuffer Allocator::buffer(const Memory& memory) { return memory.chunk->buffer; 
 
 VkDeviceMemory Allocator::deviceMemory(const Memory& memory) { return memory.chunk->memory; }
 
+std::shared_ptr<const void> Allocator::reserve(uint32_t type, uint64_t bytes) {
+  State& state = *state_;
+  std::lock_guard lock(state.mutex);
+  auto reservation = state.reserve(type, bytes);
+  return reservation || !state.dropEmpty() ? reservation : state.reserve(type, bytes);
+}
+
 void Allocator::usage(uint64_t& freeBytes, uint64_t& totalBytes) const {
   const Device& device = state_->device;
   const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;

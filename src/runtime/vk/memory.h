@@ -64,6 +64,9 @@ class Allocator {
   static VkBuffer buffer(const Memory& memory);  // the chunk's; `offset` is the place in it
   static VkDeviceMemory deviceMemory(const Memory& memory);
 
+  // Counts memory of the type that is allocated past the allocator, as long as the reservation is kept. Null when the
+  // type's heap has not so much left.
+  std::shared_ptr<const void> reserve(uint32_t type, uint64_t bytes);
   void usage(uint64_t& freeBytes, uint64_t& totalBytes) const;
   uint64_t allocatedBytes() const;
 

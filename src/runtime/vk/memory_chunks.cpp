@@ -117,12 +117,19 @@ void Allocator::State::destroy(Chunk& chunk) {
   chunk.planes->all.clear();
   if (chunk.host || chunk.window) api.vkUnmapMemory(device.handle(), chunk.memory);
   if (chunk.buffer != VK_NULL_HANDLE) api.vkDestroyBuffer(device.handle(), chunk.buffer, device.callbacks());
-  if (chunk.memory != VK_NULL_HANDLE) {
-    device.freeMemory(chunk.memory);
-    heapUsed[chunk.heap] -= std::min(heapUsed[chunk.heap], chunk.size);
-  }
+  if (chunk.memory != VK_NULL_HANDLE) device.freeMemory(chunk.memory);
   if (chunk.reserved) munmap(chunk.reserved, chunk.size);
   chunk = {};
+}
+
+std::shared_ptr<const void> Allocator::State::reserve(uint32_t type, uint64_t bytes) {
+  const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
+  const uint32_t heap = memory.memoryTypes[type].heapIndex;
+  // Drivers have been seen to overcommit rather than refuse.
+  if (bytes > memory.memoryHeaps[heap].size - std::min(heapUsed[heap].load(), memory.memoryHeaps[heap].size))
+    return nullptr;
+  heapUsed[heap] += bytes;
+  return {&heapUsed[heap], [bytes](std::atomic<uint64_t>* used) { *used -= bytes; }};
 }
 
 Status Allocator::State::tryChunk(Chunk& chunk, MemoryUse use, uint64_t size, uint32_t allowed) {
@@ -145,15 +152,14 @@ Status Allocator::State::tryChunk(Chunk& chunk, MemoryUse use, uint64_t size, ui
   const bool isDedicated = (use == MemoryUse::Device || isForImages) && bytes == requirements.size;
   Status status = Status::OutOfMemory;
   for (const uint32_t type : typesFor(use, requirements.memoryTypeBits, size)) {
-    const uint32_t heap = device.physical().memory.memoryTypes[type].heapIndex;
-    // Drivers have been seen to overcommit rather than refuse.
-    if (heapUsed[heap] + bytes > device.physical().memory.memoryHeaps[heap].size) continue;
+    auto reservation = reserve(type, bytes);
+    if (!reservation) continue;
     status = bind(chunk, type, bytes, isDedicated ? &dedicated : nullptr);
     if (status == Status::OutOfMemory) continue;
     if (status != Status::Ok) break;
-    chunk.heap = heap;
+    chunk.heap = device.physical().memory.memoryTypes[type].heapIndex;
     chunk.type = type;
-    heapUsed[heap] += chunk.size;
+    chunk.reservation = std::move(reservation);
     if (isForImages) return Status::Ok;
     const bool visible =
         (device.physical().memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;

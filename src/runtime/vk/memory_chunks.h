@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -34,6 +35,7 @@ struct Chunk {
   bool mayHaveWindow = false;
   void* reserved = nullptr;  // address space kept free of everything else
   uint32_t heap = 0, type = 0;
+  std::shared_ptr<const void> reservation;  // of what it takes of the heap
   MemoryUse use = MemoryUse::Device;
   bool isImported = false, hasEqualAddresses = false;
   std::shared_ptr<const void> owner;  // of a buffer that is not ours
@@ -73,8 +75,8 @@ struct Allocator::State {
 
   Device& device;
   std::mutex mutex;
+  std::array<std::atomic<uint64_t>, VK_MAX_MEMORY_HEAPS> heapUsed{};  // atomic: reservations end without the lock
   std::vector<std::unique_ptr<Chunk>> chunks;
-  std::array<uint64_t, VK_MAX_MEMORY_HEAPS> heapUsed{};
   uint64_t allocated = 0, frees = 0;
   bool chunksAreAligned = true;  // until the driver has given an address that is no multiple of chunkGranularity
 
@@ -95,6 +97,9 @@ struct Allocator::State {
   bool mapAtOwnAddress(Chunk& chunk, uint64_t bytes);
 
   void destroy(Chunk& chunk);
+
+  // Allocator::reserve().
+  std::shared_ptr<const void> reserve(uint32_t type, uint64_t bytes);
 
   Status tryChunk(Chunk& chunk, MemoryUse use, uint64_t size, uint32_t allowed);
 

@@ -145,7 +145,8 @@ Status allocate(Device& device, uint64_t size, bool isShared, PhysicalMemory& ou
   for (uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
     if ((types >> type & 1) == 0) continue;
     if ((memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) == 0) continue;
-    if (size > memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size) continue;
+    out.reservation = device.allocator().reserve(type, size);
+    if (!out.reservation) continue;
     const VkMemoryAllocateFlagsInfo flags = withAddresses(isShared ? &exported : nullptr);
     VkMemoryAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;

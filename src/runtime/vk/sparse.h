@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "runtime/vk/status.h"
 #include "runtime/vk/volk.h"
@@ -21,6 +22,7 @@ struct PhysicalMemory {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkBuffer buffer = VK_NULL_HANDLE;  // shared memory's own: it is allocated for this one
   uint64_t size = 0;
+  std::shared_ptr<const void> reservation;  // null when it was imported: it is counted where it was made
 };
 
 bool hasSparseBuffers(const PhysicalDevice& physical);
