@@ -1,4 +1,4 @@
-// A stream that does nothing until it is let go.
+// Streams that do nothing until they are let go.
 #pragma once
 
 #include <cuda.h>
@@ -6,32 +6,71 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <utility>
 
 namespace mulciber::test {
 
-class HeldStream {
+// Holds a stream from here on. Ends when the stream has done its work.
+class Hold {
  public:
-  explicit HeldStream(unsigned flags = cudaStreamDefault) {
-    EXPECT_EQ(cudaStreamCreateWithFlags(&stream, flags), cudaSuccess);
+  explicit Hold(cudaStream_t stream) : stream_(stream) {
     EXPECT_EQ(cudaMallocHost(&word_, sizeof(*word_)), cudaSuccess);
     *word_ = 0;
     EXPECT_EQ(cuStreamWaitValue32(stream, reinterpret_cast<CUdeviceptr>(word_), 1, CU_STREAM_WAIT_VALUE_EQ),
               CUDA_SUCCESS);
   }
-  ~HeldStream() {
+  ~Hold() {
     letGo();
-    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
     EXPECT_EQ(cudaFreeHost(word_), cudaSuccess);
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  void letGo() { std::atomic_ref(*word_).store(1); }
+
+  // Makes the call, and lets the stream go if that has not returned by then. True when it had not.
+  template <class Call>
+  bool isWaitedForBy(Call&& call, std::chrono::milliseconds patience = std::chrono::milliseconds(5)) {
+    std::promise<void> returned;
+    auto other = std::async(std::launch::async, [&, hasReturned = returned.get_future()] {
+      const bool hasWaited = hasReturned.wait_for(patience) == std::future_status::timeout;
+      if (hasWaited) letGo();
+      return hasWaited;
+    });
+    call();
+    returned.set_value();
+    return other.get();
+  }
+
+ private:
+  cudaStream_t stream_;
+  unsigned* word_ = nullptr;
+};
+
+// A stream of its own that is held.
+class HeldStream {
+ public:
+  explicit HeldStream(unsigned flags = cudaStreamDefault) : stream(newStream(flags)), hold(std::in_place, stream) {}
+  ~HeldStream() {
+    hold.reset();
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   }
   HeldStream(const HeldStream&) = delete;
   HeldStream& operator=(const HeldStream&) = delete;
-  void letGo() { std::atomic_ref(*word_).store(1); }
+  void letGo() { hold->letGo(); }
 
-  cudaStream_t stream = nullptr;
+  const cudaStream_t stream;
+  std::optional<Hold> hold;
 
  private:
-  unsigned* word_ = nullptr;
+  static cudaStream_t newStream(unsigned flags) {
+    cudaStream_t made = nullptr;
+    EXPECT_EQ(cudaStreamCreateWithFlags(&made, flags), cudaSuccess);
+    return made;
+  }
 };
 
 }  // namespace mulciber::test

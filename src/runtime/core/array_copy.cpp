@@ -156,8 +156,7 @@ Error copyArrays(Stream& stream, const Copy& copy, bool async) {
                               ownerOf(copy.sourceArray, ends, stream));
   if (hasPageable(copy, ends)) return copyPageable(stream, copy, ends);
   TRY(stream.enqueue(workFor(copy, ends)));
-  const bool hostWaits = ends.memory.isHost || (ends.memory.allocation && ends.memory.allocation->isSynchronous);
-  return hostWaits && !async ? stream.synchronize() : Error::Success;
+  return ends.memory.isAwaited() && !async ? stream.finish() : Error::Success;
 }
 
 Error checkArrays(const Context& context, const Copy& copy) {

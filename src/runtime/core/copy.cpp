@@ -153,11 +153,11 @@ Error copyPageable(Stream& stream, const Copy& copy, const End& destination, con
   char* const to = directly(destination);
   char* const from = directly(source);
   const bool toDevice = destination.allocation != nullptr;
-  if (source.isHost && !source.allocation && toDevice && bytes <= mostPacked)
-    return copySmallToDevice(stream, copy, destination, from);
   // CUDA's copies to the device also return before it is done. Where the program has not asked for that, larger ones
-  // do not: a stream that does not wait for others may go on to use what they write.
-  const bool leaves = toDevice && (async || bytes <= smallBytes);
+  // do not: a stream that does not wait for others may go on to use what they write. Nor does a copy to host memory.
+  const bool mayLeave = async ? !destination.isHost : bytes <= smallBytes && !destination.isAwaited();
+  const bool leaves = toDevice && mayLeave;
+  if (leaves && bytes <= mostPacked) return copySmallToDevice(stream, copy, destination, from);
   if (to && from) {
     bool isFree = false;
     if (leaves) TRY(stream.isFree(isFree));
@@ -244,8 +244,7 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   if (copyThroughWindow(stream, copy, destination, source, async, direct)) return direct;
   if (!destination.allocation || !source.allocation) return copyPageable(stream, copy, destination, source, async);
   TRY(stream.enqueue(onDevice(copy, destination, source, queueBeside(stream, copy, destination, source))));
-  const bool hostWaits =
-      destination.isHost || source.isHost || destination.allocation->isSynchronous || source.allocation->isSynchronous;
+  const bool hostWaits = destination.isAwaited() || source.isAwaited();
   return hostWaits && !async ? stream.finish() : Error::Success;
 }
 
@@ -257,8 +256,7 @@ Error fill(Stream& stream, const Fill& fill, bool async) {
   if (const CaptureRef capture = async ? stream.capture() : nullptr)
     return capture->add(stream, FillNode{stream.context().shared_from_this(), fill});
   TRY(stream.enqueue(regionOf(fill, destination)));
-  const bool hostWaits = destination.isHost || destination.allocation->isSynchronous;
-  return hostWaits && !async ? stream.finish() : Error::Success;
+  return destination.isAwaited() && !async ? stream.finish() : Error::Success;
 }
 
 Error check(const Context& context, const Copy& given) {

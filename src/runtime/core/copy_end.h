@@ -16,6 +16,8 @@ struct End {
   bool isHost = false;       // host memory, of either kind
 
   uint64_t offset() const { return address - allocation->deviceAddress; }
+  // Whether a synchronous copy returns only when it is done, because of this end.
+  bool isAwaited() const { return isHost || (allocation && allocation->isAwaited(address)); }
 };
 
 // `wantsDevice`: the caller's word for this end. InvalidValue when it is not what the caller says.
