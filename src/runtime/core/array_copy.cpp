@@ -126,7 +126,7 @@ Error copyPageable(Stream& stream, const Copy& copy, const Ends& ends) {
 // Through the host, which waits (MDEV-03). Each half is a copy of its own device.
 Error copyBetweenDevices(Stream& stream, const Copy& copy, const ContextRef& to, const ContextRef& from) {
   if (!to || !from) return Error::InvalidValue;
-  TRY(stream.synchronize());
+  TRY(stream.finish());
   std::vector<char> bytes(copy.width * copy.height * copy.depth);
   Copy out = copy, in = copy;
   out.destinationArray = in.sourceArray = {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/device.h"
 #include "runtime/core/opengl.h"
@@ -196,7 +197,8 @@ Error unmapResources(Stream& stream, const std::vector<GraphicsResource*>& handl
   }
   for (const GraphicsResourceRef& resource : resources)
     if ((resource->flags_ & GraphicsReadOnly) == 0) TRY(resource->copyToMemory(stream));
-  TRY(stream.synchronize());
+  TRY(unsafeDuringCapture());
+  TRY(stream.finish());
   for (const GraphicsResourceRef& resource : resources) {
     if ((resource->flags_ & GraphicsReadOnly) == 0) resource->copyToOpenGl(*gl);
     resource->isMapped_ = false;

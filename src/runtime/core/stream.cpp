@@ -271,25 +271,33 @@ Error Stream::query() {
   TRY(context_.error());
   TRY(refuseInCapture());
   TRY(unsafeDuringCapture());
-  std::shared_ptr<Marker> marker;
+  Marker marker;
   {
     std::lock_guard lock(mutex_);
+    if (!pending_.empty()) return Error::NotReady;
     dropPassed();
+    resolve(marker, Precision::Loose, nullptr);
   }
-  TRY(mark(Precision::Loose, marker));
-  if (!marker->isResolved()) return Error::NotReady;
-  TRY(context_.errorAfter(marker->poll()));
+  TRY(context_.errorAfter(marker.poll()));
   return context_.services().afterWait();
 }
 
 Error Stream::synchronize() {
-  TRY(before());
+  TRY(context_.error());
+  TRY(refuseInCapture());
   TRY(unsafeDuringCapture());
-  return finish();
+  // The legacy stream stands for all that its next operation would come after. Of the others, what the program has
+  // given them is waited for, and not what their next operation would come after.
+  if (isLegacy()) TRY(before());
+  return waitForAll();
 }
 
 Error Stream::finish() {
   TRY(before());
+  return waitForAll();
+}
+
+Error Stream::waitForAll() {
   std::shared_ptr<Marker> marker;
   TRY(mark(Precision::Loose, marker));
   finishCopies(*marker);

@@ -55,8 +55,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error isFree(bool& out);
   // Whether the device has work under way that is not this stream's.
   bool isBesideOthers();
-  Error synchronize();  // also drains printf and reports what kernels did wrong
-  Error finish();       // the same for calls that captures elsewhere do not forbid
+  // Waits for what the stream was given, and drains printf and reports what kernels did wrong.
+  Error synchronize();
+  // The same for calls that are themselves the stream's next operation: what that comes after is waited for too.
+  // Captures elsewhere do not forbid it.
+  Error finish();
   // External: a captured stream records the event, or waits for it, each time the graph runs. Of other streams,
   // IllegalState.
   Error record(Event& event, bool isExternal = false);
@@ -120,6 +123,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void dropPassed();  // of what the next operation waits for
   bool isDone();
   bool hasPassed(const MarkerRef& marker);  // isDone() where there is none
+  Error waitForAll();                       // that was given so far
   Error broken() const;                     // the context's error
   Error before();
   Error after(vk::Status status);
