@@ -233,11 +233,11 @@ Error copy(Stream& stream, const Copy& given, bool async) {
   TRY(stream.context().error());
   Copy copy = given;
   if (isEmpty(copy)) return Error::Success;
-  if (copy.hasArray()) return copyArrays(stream, copy, async);
+  const CaptureRef capture = async ? stream.capture() : nullptr;
+  if (copy.hasArray() && !capture) return copyArrays(stream, copy, async);
   End destination, source;
-  TRY(check(stream.context(), copy, destination, source));
-  if (const CaptureRef capture = async ? stream.capture() : nullptr)
-    return capture->add(stream, CopyNode{stream.context().shared_from_this(), given});
+  TRY(copy.hasArray() ? checkArrays(stream.context(), copy) : check(stream.context(), copy, destination, source));
+  if (capture) return capture->add(stream, CopyNode{stream.context().shared_from_this(), given});
   if (isOfAnotherDevice(destination, stream.context()) || isOfAnotherDevice(source, stream.context()))
     return copyBetweenDevices(stream, copy, destination, source);
   Error direct = Error::Success;
