@@ -56,9 +56,8 @@ struct MemorySide {
 };
 
 Error resolveMemory(const Context& context, const Copy& copy, const MemorySide& side, End& out) {
-  if (side.address == 0 || (copy.height > 1 && side.pitch < copy.width)) return Error::InvalidValue;
   size_t bytes = 0;
-  if (!extent(copy.width, copy.height, copy.depth, side.pitch, side.slice, bytes)) return Error::InvalidValue;
+  if (side.address == 0 || !extentOf(copy, side.pitch, side.slice, bytes)) return Error::InvalidValue;
   const bool isDevice = copy.kind == CopyKind::DeviceToDevice ||
                         copy.kind == (side.isSource ? CopyKind::DeviceToHost : CopyKind::HostToDevice);
   return resolve(context, side.address, bytes, copy.kind, isDevice, out);

@@ -189,16 +189,14 @@ Error copyPageable(Stream& stream, const Copy& copy, const End& destination, con
 
 // Rows that follow one another without a gap become one row. InvalidValue for what is no copy of such memory.
 Error check(const Context& context, Copy& copy, End& destination, End& source) {
-  if (copy.height > 1 && (copy.destinationPitch < copy.width || copy.sourcePitch < copy.width))
+  size_t destinationBytes = 0, sourceBytes = 0;
+  if (!extentOf(copy, copy.destinationPitch, copy.destinationSlice, destinationBytes) ||
+      !extentOf(copy, copy.sourcePitch, copy.sourceSlice, sourceBytes))
     return Error::InvalidValue;
   if (copy.height > 1 && copy.depth == 1 && copy.destinationPitch == copy.width && copy.sourcePitch == copy.width) {
     copy.width *= copy.height;
     copy.height = 1;
   }
-  size_t destinationBytes = 0, sourceBytes = 0;
-  if (!extent(copy.width, copy.height, copy.depth, copy.destinationPitch, copy.destinationSlice, destinationBytes) ||
-      !extent(copy.width, copy.height, copy.depth, copy.sourcePitch, copy.sourceSlice, sourceBytes))
-    return Error::InvalidValue;
   const bool toDevice = copy.kind == CopyKind::HostToDevice || copy.kind == CopyKind::DeviceToDevice;
   const bool fromDevice = copy.kind == CopyKind::DeviceToHost || copy.kind == CopyKind::DeviceToDevice;
   if (copy.destination == 0 || copy.source == 0) return Error::InvalidValue;

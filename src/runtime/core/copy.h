@@ -41,6 +41,9 @@ struct Copy {
   bool hasArray() const { return destinationArray.array || sourceArray.array; }
 };
 
+// Where a place in a box of rows and slices is: x in bytes. False when no address is so large.
+bool placeIn(uint64_t address, size_t x, size_t y, size_t z, size_t pitch, size_t slice, uint64_t& out);
+
 struct Fill {
   uint64_t destination = 0;
   uint32_t value = 0, valueBytes = 1;       // 1, 2 or 4

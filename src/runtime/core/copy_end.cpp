@@ -30,6 +30,17 @@ bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slic
          !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, width, &out);
 }
 
+bool placeIn(uint64_t address, size_t x, size_t y, size_t z, size_t pitch, size_t slice, uint64_t& out) {
+  size_t offset = 0;
+  return extent(x, y + 1, z + 1, pitch, slice, offset) && !__builtin_add_overflow(address, offset, &out);
+}
+
+bool extentOf(const Copy& copy, size_t pitch, size_t slice, size_t& out) {
+  size_t rows = 0;
+  return extent(copy.width, copy.height, 1, pitch, 0, rows) && (copy.height == 1 || copy.width <= pitch) &&
+         (copy.depth == 1 || rows <= slice) && extent(copy.width, copy.height, copy.depth, pitch, slice, out);
+}
+
 Error resolve(const Context& context, uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out) {
   const AllocationRef allocation = context.device().memory().find(address);
   if (!allocation) {

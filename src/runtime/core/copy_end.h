@@ -24,6 +24,8 @@ struct End {
 Error resolve(const Context& context, uint64_t address, size_t bytes, CopyKind kind, bool wantsDevice, End& out);
 // Bytes from the first to the last of a box; false when that overflows.
 bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t& out);
+// The same of what is copied: false too when rows or slices overlap. So no count of its bytes overflows.
+bool extentOf(const Copy& copy, size_t pitch, size_t slice, size_t& out);
 // Where the host can reach the memory, as it can a CPU device's; null where it cannot.
 char* directly(const End& end);
 void copyOnHost(const Copy& copy, char* destination, const char* source);

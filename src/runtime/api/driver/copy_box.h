@@ -33,14 +33,17 @@ inline core::Error readSide(const BoxSide& side, const core::Copy& copy, uint64_
       return core::findArray(arrayOf(side.array), array.array);
     default: return core::Error::InvalidValue;
   }
-  const size_t row = side.x + copy.width, rows = side.y + copy.height;
+  size_t row = 0, rows = 0;
+  if (__builtin_add_overflow(side.x, copy.width, &row) || __builtin_add_overflow(side.y, copy.height, &rows))
+    return core::Error::InvalidValue;
   pitch = side.pitch ? side.pitch : row;
   if (pitch < row) return core::Error::InvalidValue;
   // Slices hold all the rows that are copied.
   if (copy.depth > 1 && side.height != 0 && side.height < rows) return core::Error::InvalidValue;
-  slice = pitch * (side.height ? side.height : rows);
-  if (address != 0) address += side.x + side.y * pitch + side.z * slice;
-  return core::Error::Success;
+  const bool isTooLarge = __builtin_mul_overflow(pitch, side.height ? side.height : rows, &slice);
+  if (isTooLarge && (copy.depth > 1 || side.z != 0)) return core::Error::InvalidValue;
+  const bool isThere = address == 0 || core::placeIn(address, side.x, side.y, side.z, pitch, slice, address);
+  return isThere ? core::Error::Success : core::Error::InvalidValue;
 }
 
 inline core::CopyKind kindOf(CUmemorytype from, CUmemorytype to) {

@@ -44,7 +44,7 @@ inline cudaError_t readSide(const cudaPitchedPtr& side, cudaPos position, size_t
                             uint64_t& address, size_t& pitch, size_t& slice) {
   if (!side.ptr) return cudaErrorInvalidValue;
   const bool isOneRow = copy.height == 1 && copy.depth == 1;
-  position.x *= elementBytes;
+  if (__builtin_mul_overflow(position.x, elementBytes, &position.x)) return cudaErrorInvalidValue;
   if (copy.hasArray() && copy.width > side.pitch) return cudaErrorInvalidValue;
   if ((copy.width > side.pitch && !isOneRow) || (copy.depth > 1 && copy.height > side.ysize))
     return cudaErrorInvalidPitchValue;
@@ -52,9 +52,11 @@ inline cudaError_t readSide(const cudaPitchedPtr& side, cudaPos position, size_t
   if (side.ysize != 0 && (copy.height > side.ysize || position.y > side.ysize - copy.height))
     return cudaErrorInvalidValue;
   pitch = side.pitch;
-  slice = side.pitch * side.ysize;
-  address = addressOf(side.ptr) + position.x + position.y * pitch + position.z * slice;
-  return cudaSuccess;
+  const bool isTooLarge = __builtin_mul_overflow(side.pitch, side.ysize, &slice);
+  if (isTooLarge && (copy.depth > 1 || position.z != 0)) return cudaErrorInvalidValue;
+  const uint64_t first = addressOf(side.ptr);
+  return core::placeIn(first, position.x, position.y, position.z, pitch, slice, address) ? cudaSuccess
+                                                                                         : cudaErrorInvalidValue;
 }
 
 // The extent of a copy with an array counts its elements, and so does a position in it.
@@ -64,10 +66,9 @@ inline cudaError_t findSide(cudaArray_const_t handle, const cudaPos& position, c
   if (const core::Error error = core::findArray(arrayOf(handle), place.array); error != core::Error::Success)
     return static_cast<cudaError_t>(error);
   elementBytes = place.array->format().bytes;
-  place.x = position.x * elementBytes;
   place.y = position.y;
   place.z = position.z;
-  return cudaSuccess;
+  return __builtin_mul_overflow(position.x, elementBytes, &place.x) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 // cudaMemcpy3DParms and cudaMemcpy3DPeerParms share all the fields used here.
@@ -77,7 +78,7 @@ cudaError_t readBox(const Parameters& p, core::Copy& copy) {
   size_t elementBytes = 1;
   TRY(findSide(p.srcArray, p.srcPos, copy.sourceArray, elementBytes));
   TRY(findSide(p.dstArray, p.dstPos, copy.destinationArray, elementBytes));
-  copy.width = p.extent.width * elementBytes;
+  if (__builtin_mul_overflow(p.extent.width, elementBytes, &copy.width)) return cudaErrorInvalidValue;
   copy.height = p.extent.height;
   copy.depth = p.extent.depth;
   if (!p.srcArray)

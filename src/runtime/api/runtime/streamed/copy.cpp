@@ -56,7 +56,7 @@ cudaError_t fillIn(cudaStream_t handle, const cudaPitchedPtr& at, int value, cud
     fill.height = extent.height;
     fill.depth = extent.depth;
     fill.pitch = at.pitch;
-    fill.slice = at.pitch * at.ysize;
+    if (__builtin_mul_overflow(at.pitch, at.ysize, &fill.slice) && extent.depth > 1) return Error::InvalidValue;
     return core::fill(stream, fill, async);
   });
 }
