@@ -132,8 +132,14 @@ end:
 constexpr unsigned mostCounters = 1u << 14;
 
 CUmemorytype typeOf(unsigned buffer, bool isUnified) {
+  if (placeOf(buffer) == Place::Array) return CU_MEMORYTYPE_ARRAY;
+  if (placeOf(buffer) == Place::Managed) return CU_MEMORYTYPE_UNIFIED;
   if (placeOf(buffer) == Place::Device) return isUnified ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
   return isUnified && placeOf(buffer) == Place::Pinned ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST;
+}
+
+bool isBox(const Work& work) {
+  return work.rows > 1 || placeOf(work.to.buffer) == Place::Array || placeOf(work.from.buffer) == Place::Array;
 }
 
 }  // namespace
@@ -167,6 +173,11 @@ Device::Device() {
   memory_[pinnedBuffer] = reinterpret_cast<uint64_t>(pinned);
   pageable_.resize(bytesOfBuffer);
   memory_[pageableBuffer] = reinterpret_cast<uint64_t>(pageable_.data());
+  CUdeviceptr managed = 0;
+  SUCCEED(cuMemAllocManaged(&managed, bytesOfBuffer, CU_MEM_ATTACH_GLOBAL));
+  memory_[managedBuffer] = managed;
+  const CUDA_ARRAY_DESCRIPTOR line{bytesOfBuffer, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+  SUCCEED(cuArrayCreate(&array_, &line));
   for (unsigned i = 0; i + 1 < streams_.size(); ++i)
     SUCCEED(cuStreamCreate(&streams_[i], i == 2 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
   for (CUstream& lane : lanes_) SUCCEED(cuStreamCreate(&lane, CU_STREAM_NON_BLOCKING));
@@ -183,8 +194,24 @@ Device::~Device() {
   for (unsigned i = 0; i + 1 < streams_.size(); ++i) (void)cuStreamDestroy(streams_[i]);
   for (unsigned i = 0; i < deviceBuffers; ++i) (void)cuMemFree(memory_[i]);
   (void)cuMemFreeHost(reinterpret_cast<void*>(memory_[pinnedBuffer]));
+  (void)cuMemFree(memory_[managedBuffer]);
+  (void)cuArrayDestroy(array_);
   (void)cuMemFree(counters_);
   (void)cuModuleUnload(module_);
+}
+
+void Device::giveNow(const Work& work) const {
+  if (work.kind == Kind::Copy) {
+    const auto p = copyNode(work, false);
+    if (isBox(work)) SUCCEED(cuMemcpy3D(&p));
+    else SUCCEED(cuMemcpy(p.dstDevice, p.srcDevice, p.WidthInBytes));
+    return;
+  }
+  const auto p = fillNode(work);
+  const size_t pitch = work.rows > 1 ? p.pitch : bytesOfBuffer;
+  if (p.elementSize == 4) SUCCEED(cuMemsetD2D32(p.dst, pitch, p.value, p.width, p.height));
+  if (p.elementSize == 2) SUCCEED(cuMemsetD2D16(p.dst, pitch, static_cast<unsigned short>(p.value), p.width, p.height));
+  if (p.elementSize == 1) SUCCEED(cuMemsetD2D8(p.dst, pitch, static_cast<unsigned char>(p.value), p.width, p.height));
 }
 
 CUevent Device::nextEvent() { return others_[nextOther_++ % others_.size()]; }
@@ -195,7 +222,8 @@ uint64_t Device::addressOf(const Range& range, unsigned byte) const {
 
 void Device::write(const Memory& memory) {
   for (unsigned i = 0; i < deviceBuffers; ++i) SUCCEED(cuMemcpyHtoD(memory_[i], memory[i].data(), bytesOfBuffer));
-  for (const unsigned i : {pinnedBuffer, pageableBuffer})
+  SUCCEED(cuMemcpyHtoA(array_, 0, memory[arrayBuffer].data(), bytesOfBuffer));
+  for (const unsigned i : {pinnedBuffer, pageableBuffer, managedBuffer})
     std::memcpy(reinterpret_cast<void*>(memory_[i]), memory[i].data(), bytesOfBuffer);
   SUCCEED(cuCtxSynchronize());
 }
@@ -204,7 +232,8 @@ Memory Device::read() {
   Memory memory;
   for (auto& buffer : memory) buffer.resize(bytesOfBuffer);
   for (unsigned i = 0; i < deviceBuffers; ++i) SUCCEED(cuMemcpyDtoH(memory[i].data(), memory_[i], bytesOfBuffer));
-  for (const unsigned i : {pinnedBuffer, pageableBuffer})
+  SUCCEED(cuMemcpyAtoH(memory[arrayBuffer].data(), array_, 0, bytesOfBuffer));
+  for (const unsigned i : {pinnedBuffer, pageableBuffer, managedBuffer})
     std::memcpy(memory[i].data(), reinterpret_cast<const void*>(memory_[i]), bytesOfBuffer);
   return memory;
 }
@@ -283,6 +312,8 @@ CUDA_MEMCPY3D Device::copyNode(const Work& work, bool isUnified) const {
   p.srcDevice = addressOf(work.from, work.fromByte);
   p.dstHost = reinterpret_cast<void*>(p.dstDevice);
   p.srcHost = reinterpret_cast<const void*>(p.srcDevice);
+  if (p.dstMemoryType == CU_MEMORYTYPE_ARRAY) p.dstArray = array_, p.dstXInBytes = p.dstDevice;
+  if (p.srcMemoryType == CU_MEMORYTYPE_ARRAY) p.srcArray = array_, p.srcXInBytes = p.srcDevice;
   p.dstPitch = work.toPitch * 4;
   p.srcPitch = work.fromPitch * 4;
   p.WidthInBytes = work.rowWords() * 4 - work.lessBytes;
@@ -371,7 +402,7 @@ void Device::give(const Work& work, CUstream stream) {
     }
     case Kind::Copy: {
       const auto p = copyNode(work, false);
-      if (work.rows > 1) SUCCEED(cuMemcpy3DAsync(&p, stream));
+      if (isBox(work)) SUCCEED(cuMemcpy3DAsync(&p, stream));
       else SUCCEED(cuMemcpyAsync(p.dstDevice, p.srcDevice, p.WidthInBytes, stream));
       break;
     }

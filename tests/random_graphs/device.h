@@ -40,6 +40,9 @@ class Device {
   Memory read();
 
   void give(const Work& work, CUstream stream);  // also to a captured one
+  void giveNow(const Work& work) const;          // a copy or a fill, by a synchronous call
+  // What the host reaches of its memory.
+  const uint8_t* hostOf(const Range& range) const { return reinterpret_cast<const uint8_t*>(addressOf(range)); }
 
   CUDA_KERNEL_NODE_PARAMS kernelNode(const Work& work);  // good until the next call
   // A scratch work as nodes of a graph: the first and the last of them.
@@ -80,6 +83,7 @@ class Device {
   unsigned nextCounter_ = 0;
   std::array<uint64_t, buffers> memory_{};
   std::vector<uint8_t> pageable_;
+  CUarray array_ = nullptr;  // a line of bytes
   std::array<CUstream, Program::streams> streams_{};
   std::array<CUstream, lanes> lanes_{};
   std::array<CUevent, 8> events_{};

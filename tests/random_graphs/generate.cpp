@@ -10,12 +10,14 @@ namespace {
 
 using random_ptx::Random;
 
-// Kernels and fills reach pinned memory too, host functions all of the host's.
+// Kernels and fills reach pinned and managed memory too, host functions all of the host's.
 bool canUse(Kind kind, unsigned buffer) {
   const Place place = placeOf(buffer);
   if (kind == Kind::Copy) return true;
-  return kind == Kind::Host ? place != Place::Device : place != Place::Pageable;
+  return kind == Kind::Host ? isReachedByHost(buffer) : place != Place::Pageable && place != Place::Array;
 }
+
+bool isArray(const Range& range) { return placeOf(range.buffer) == Place::Array; }
 
 Range rangeFor(Random& random, Kind kind) {
   Range range;
@@ -50,6 +52,7 @@ void chooseNumbers(Random& random, Work& work) {
 // Several rows, where there is room for them.
 void chooseRows(Random& random, Work& work) {
   const unsigned words = work.to.words;
+  if (isArray(work.to) || isArray(work.from)) return;  // one row
   if (words < 6 || !random.chance(30)) return;
   work.rows = 2 + random.below(std::min(4u, words / 3));
   const unsigned pitch = words / work.rows;
@@ -79,7 +82,7 @@ Node makeNode(Random& random, Kind kind) {
   if (kind == Kind::Copy) {
     chooseBytes(random, work);
     do from = rangeFor(random, kind);  // for updates: perhaps in another kind of memory
-    while (from.overlaps(to));
+    while (from.overlaps(to) || isArray(from) != isArray(work.from));
     node.reads.push_back(from);
   }
   if (kind == Kind::Fill) work.valueBytes = 1u << random.below(3);
@@ -121,9 +124,11 @@ bool isPlain(const Graph& graph, const std::vector<Graph>& all);
 // Whether the node may stand in a conditional's graph, whatever updates make of it. A child graph is not captured
 // there, since the conditional may itself be in a capture.
 bool isPlain(const Node& node, const std::vector<Graph>& all) {
-  const auto isPageable = [](const Range& range) { return placeOf(range.buffer) == Place::Pageable; };
-  return node.work.kind != Kind::Host && std::none_of(node.reads.begin(), node.reads.end(), isPageable) &&
-         std::none_of(node.writes.begin(), node.writes.end(), isPageable) &&
+  const auto isPaged = [](const Range& range) {
+    return placeOf(range.buffer) == Place::Pageable || placeOf(range.buffer) == Place::Managed;
+  };
+  return node.work.kind != Kind::Host && std::none_of(node.reads.begin(), node.reads.end(), isPaged) &&
+         std::none_of(node.writes.begin(), node.writes.end(), isPaged) &&
          (node.work.kind != Kind::Child || (!all[node.child].isCaptured && isPlain(all[node.child], all))) &&
          std::all_of(node.bodies.begin(), node.bodies.end(), [&](unsigned body) { return isPlain(all[body], all); });
 }
@@ -214,9 +219,12 @@ Step makeStep(Random& random, const Program& program) {
     do step.work = makeNode(random, kindOfWork(random)).work;
     while (step.work.kind == Kind::Copy &&
            (placeOf(step.work.to.buffer) == Place::Pageable || placeOf(step.work.from.buffer) == Place::Pageable));
-  } else if (choice < 64) step.kind = StepKind::Set;
-  else if (choice < 70) step.kind = StepKind::Update;
-  else if (choice < 74) step.kind = StepKind::SetChild;
+  } else if (choice < 55) {
+    step.kind = StepKind::Now;
+    step.work = makeNode(random, random.chance(75) ? Kind::Copy : Kind::Fill).work;
+  } else if (choice < 67) step.kind = StepKind::Set;
+  else if (choice < 72) step.kind = StepKind::Update;
+  else if (choice < 75) step.kind = StepKind::SetChild;
   else if (choice < 78) step.kind = StepKind::SetGraph;
   else if (choice < 88) step.kind = StepKind::Enable;
   else if (choice < 92) step.kind = StepKind::Again;

@@ -9,10 +9,15 @@
 
 namespace mulciber::random_graphs {
 
-enum class Place : uint8_t { Device, Pinned, Pageable };
-constexpr unsigned deviceBuffers = 4, pinnedBuffer = 4, pageableBuffer = 5, buffers = 6, wordsOfBuffer = 192;
+// An array is reached by copies alone.
+enum class Place : uint8_t { Device, Pinned, Pageable, Managed, Array };
+constexpr unsigned deviceBuffers = 4, pinnedBuffer = 4, pageableBuffer = 5, managedBuffer = 6, arrayBuffer = 7,
+                   buffers = 8, wordsOfBuffer = 192;
 constexpr Place placeOf(unsigned buffer) {
-  return buffer < deviceBuffers ? Place::Device : buffer == pinnedBuffer ? Place::Pinned : Place::Pageable;
+  return buffer < deviceBuffers ? Place::Device : static_cast<Place>(buffer - deviceBuffers + 1);
+}
+constexpr bool isReachedByHost(unsigned buffer) {
+  return placeOf(buffer) != Place::Device && placeOf(buffer) != Place::Array;
 }
 
 // Words of a buffer.
@@ -70,6 +75,7 @@ struct Step {
   enum class Kind : uint8_t {
     Launch,    // an executable graph in a stream
     Work,      // given to a stream
+    Now,       // a synchronous copy or fill; where the host reaches what was written, it is compared at once
     Set,       // new parameters for a node of an executable graph
     SetChild,  // for all nodes of its child graph
     Update,    // for all nodes of an executable graph, by another graph

@@ -1,5 +1,7 @@
 #include "runner.h"
 
+#include <algorithm>
+
 #include "builder.h"
 #include "order.h"
 
@@ -108,19 +110,43 @@ class Run {
     using Kind = Step::Kind;
     if (step.kind == Kind::Check) return check();
     if (step.kind == Kind::Work) {
-      Node& node = works_.emplace_back();
-      node.work = step.work;
-      node.writes = {step.work.to};
-      if (step.work.kind != random_graphs::Kind::Fill) node.reads = {step.work.from};
-      order_.giveWork(step.stream, node);
+      order_.giveWork(step.stream, nodeOf(step.work));
       device_.give(step.work, device_.stream(step.stream));
       apply(step.work, model_);
       return {};
     }
+    if (step.kind == Kind::Now) return carryOutNow(step.work);
     if (step.kind == Kind::SetGraph) setGraph(step);
     else if (step.kind == Kind::Drop) drop(step);
     else if (MadeExecutable* const one = executable(step.executable)) changeOrLaunch(step, *one);
     return {};
+  }
+
+  const Node& nodeOf(const Work& work) {
+    Node& node = works_.emplace_back();
+    node.work = work;
+    node.writes = {work.to};
+    if (work.kind != random_graphs::Kind::Fill) node.reads = {work.from};
+    return node;
+  }
+
+  std::string carryOutNow(const Work& work) {
+    // On the way to the device pageable memory is read by the call, whatever its stream still has to do.
+    const bool isReadAtOnce = work.kind == random_graphs::Kind::Copy && placeOf(work.from.buffer) == Place::Pageable &&
+                              !isReachedByHost(work.to.buffer);
+    if (isReadAtOnce) waitForStreams();
+    order_.giveWork(Program::streams - 1, nodeOf(work));
+    device_.giveNow(work);
+    apply(work, model_);
+    if (!isReachedByHost(work.to.buffer)) return {};
+    const uint8_t* const right = &model_[work.to.buffer][work.to.begin * size_t{4}];
+    const bool isRight = std::equal(right, right + work.to.words * size_t{4}, device_.hostOf(work.to));
+    return isRight ? "" : "buffer " + std::to_string(work.to.buffer) + " differs behind a synchronous call";
+  }
+
+  void waitForStreams() {
+    for (unsigned i = 0; i < Program::streams; ++i) SUCCEED(cuStreamSynchronize(device_.stream(i)));
+    order_.forget();
   }
 
   void changeOrLaunch(const Step& step, MadeExecutable& one) {
@@ -196,8 +222,7 @@ class Run {
   }
 
   std::string check() {
-    for (unsigned i = 0; i < Program::streams; ++i) SUCCEED(cuStreamSynchronize(device_.stream(i)));
-    order_.forget();
+    waitForStreams();
     const Memory memory = device_.read();
     for (unsigned buffer = 0; buffer < buffers; ++buffer)
       for (size_t i = 0; i < bytesOfBuffer; ++i)

@@ -31,8 +31,9 @@ void removeNode(Program& program, unsigned graphIndex, unsigned index) {
     renumber(after);
   }
   std::erase_if(program.steps, [&](const Step& step) {
-    return step.kind != Step::Kind::Work && step.kind != Step::Kind::Check && step.graph == graphIndex &&
-           step.node == index && step.kind != Step::Kind::Launch && step.kind != Step::Kind::Update;
+    return step.kind != Step::Kind::Work && step.kind != Step::Kind::Now && step.kind != Step::Kind::Check &&
+           step.graph == graphIndex && step.node == index && step.kind != Step::Kind::Launch &&
+           step.kind != Step::Kind::Update;
   });
   for (Step& step : program.steps)
     if (step.graph == graphIndex && step.node > index) --step.node;

@@ -10,8 +10,8 @@ namespace {
 constexpr const char* kinds[] = {"kernel", "copy",  "fill",   "host", "scratch",
                                  "empty",  "child", "record", "wait", "conditional"};
 constexpr const char* flows[] = {"if", "while", "switch"};
-constexpr const char* steps[] = {"launch", "work",  "set",  "set child", "update", "set graph",
-                                 "enable", "again", "drop", "upload",    "check"};
+constexpr const char* steps[] = {"launch",    "work",   "now",   "set",  "set child", "update",
+                                 "set graph", "enable", "again", "drop", "upload",    "check"};
 
 std::string textOf(const Range& range) {
   std::ostringstream out;
@@ -59,7 +59,7 @@ std::string textOf(const Program& program) {
   for (const Step& step : program.steps) {
     out << steps[static_cast<int>(step.kind)];
     const bool isOfGraph = step.kind == Step::Kind::SetGraph || step.kind == Step::Kind::Drop;
-    if (step.kind == Step::Kind::Work) out << ' ' << textOf(step.work);
+    if (step.kind == Step::Kind::Work || step.kind == Step::Kind::Now) out << ' ' << textOf(step.work);
     else if (isOfGraph) out << " graph " << step.graph;
     else if (step.kind != Step::Kind::Check)
       out << " executable " << step.executable << " of graph " << step.graph
