@@ -47,6 +47,10 @@ const std::vector<Rows>& waysToRows() {
         cvt.u64.u32 %rd1, %lane; mul.lo.u64 %rd1, %rd1, 48; mul.wide.u32 %rd2, %warp, 1536; add.u64 %rd1, %rd1, %rd2;
         cvt.u32.u64 %row, %rd1;)",
        [](uint32_t lane, uint32_t warp) { return lane * 48 + warp * 1536; }},
+      {"beside a field above", R"(
+        mul.wide.u32 %rd1, %lane, 48; cvt.u64.u32 %rd2, %warp; bfi.b64 %rd1, %rd2, %rd1, 32, 32;
+        cvt.u32.u64 %row, %rd1; mad.lo.u32 %row, %warp, 1536, %row;)",
+       [](uint32_t lane, uint32_t warp) { return lane * 48 + warp * 1536; }},
       {"loaded", R"(
         mov.u32 %r1, tile; mad.lo.u32 %r1, %lane, 8, %r1; ld.shared.u16 %rs1, [%r1]; cvt.u32.u16 %row, %rs1;
         shl.b32 %row, %row, 2; mad.lo.u32 %row, %warp, 512, %row;)",

@@ -95,6 +95,16 @@ TEST(LaneAddresses, AreAskedForWhereTheyWereLoaded) {
   EXPECT_EQ(cleaned(text, true), cleaned(text, false));
 }
 
+TEST(LaneAddresses, AreAskedForWhereAFieldIsPutIntoMoreThanAWord) {
+  const std::string field = R"(  %11 = zext i64 %0
+  %12 = const i32 32
+  %13 = bitinsert i64 %11, %11, %12, %12
+  %10 = trunc i32 %13
+)";
+  const std::string text = kernel(field, "  %19 = add i32 %4, %5\n");
+  EXPECT_EQ(cleaned(text, true), cleaned(text, false));
+}
+
 TEST(LaneAddresses, AreAskedForWhereTheLaneMayBeAny) {
   const std::string text = kernel(rows, "  %19 = load i32 %2 [shared align 4]\n");
   EXPECT_EQ(cleaned(text, true), cleaned(text, false));

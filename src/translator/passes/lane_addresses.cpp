@@ -182,6 +182,7 @@ class LaneValues {
     const auto& x = insert.operands;
     if (!x[2]->isConstant() || !x[3]->isConstant() || x[3]->payload == 0) return cloned(insert);
     const auto offset = static_cast<uint32_t>(x[2]->payload), count = static_cast<uint32_t>(x[3]->payload);
+    if (x[2]->payload + x[3]->payload > 32) return cloned(insert);  // beyond the lower word of an i64
     const uint32_t mask = ~0u >> (32 - count) << offset;
     const std::optional<Sum> kept = masked(find(x[0]), ~mask), field = masked(shifted(find(x[1]), offset), mask);
     if (!kept || !field) return std::nullopt;
