@@ -251,7 +251,8 @@ bool isOfOtherLane(const Instruction& access) {
 
 class Rewriter {
  public:
-  explicit Rewriter(ir::Function& function) : function_(function), divergence_(function, Divergence::Among::Warp) {}
+  explicit Rewriter(ir::Function& function)
+      : function_(function), divergence_(function, Divergence::Among::WarpOfRow) {}
 
   bool run() {
     bool changed = false;
