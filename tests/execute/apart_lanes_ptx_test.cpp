@@ -354,23 +354,27 @@ TEST_F(ApartPtx, AVoteWaitsForNamedLanesThatAreARoundBehind) {
 
 // Kernels that wait and have this many operations of a warp otherwise let their warps take turns as a whole.
 TEST_F(ApartPtx, EachLaneCountsAtABarrierBesideAWaitAndManyOperationsOfAWarp) {
-  std::string body = R"(
+  const char* waits[] = {R"(
     mov.u32 %r8, cells; mov.u32 %r1, 1; setp.eq.u32 %p1, %t, 0; @%p1 st.volatile.shared.u32 [%r8], %r1; bar.sync 0;
-  WAIT: ld.volatile.shared.u32 %r2, [%r8]; setp.eq.u32 %p1, %r2, 0; @%p1 bra WAIT;
+  WAIT: ld.volatile.shared.u32 %r2, [%r8]; setp.eq.u32 %p1, %r2, 0; @%p1 bra WAIT;)",
+                         "setp.ge.u32 %p1, %t, 32; @%p1 bra WAIT; bar.sync 1, 32; WAIT:"};
+  for (const std::string wait : waits) {
+    std::string body = wait + R"(
     and.b32 %r3, %t, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra ODD;
     barrier.sync 3; bra JOIN;
   ODD: barrier.sync 3;
   JOIN: mov.u32 %r4, %t;
   )";
-  for (uint32_t i = 0; i < 20; ++i) body += "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1; mad.lo.u32 %r4, %r5, 3, %r4;\n";
-  body += "st.global.u32 [%out], %r4;";
-  std::vector<uint32_t> expected(64);
-  for (uint32_t t = 0; t < 64; t++) expected[t] = t;
-  for (uint32_t i = 0; i < 20; ++i) {
-    const std::vector<uint32_t> before = expected;
-    for (uint32_t t = 0; t < 64; t++) expected[t] += 3 * before[t ^ 1];
+    for (uint32_t i = 0; i < 20; ++i) body += "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1; mad.lo.u32 %r4, %r5, 3, %r4;\n";
+    body += "st.global.u32 [%out], %r4;";
+    std::vector<uint32_t> expected(64);
+    for (uint32_t t = 0; t < 64; t++) expected[t] = t;
+    for (uint32_t i = 0; i < 20; ++i) {
+      const std::vector<uint32_t> before = expected;
+      for (uint32_t t = 0; t < 64; t++) expected[t] += 3 * before[t ^ 1];
+    }
+    EXPECT_EQ(wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[1];"), expected) << wait;
   }
-  EXPECT_EQ(wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[1];"), expected);
 }
 
 // A lock in cells[0] that guards the count in cells[1], taken and let go in the ways in which compilers write it: with
