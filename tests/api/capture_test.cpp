@@ -118,6 +118,41 @@ TEST_F(Capture, CapturedWorkRunsWhenTheGraphIsLaunched) {
   EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
+TEST_F(Capture, CopiesOfArraysAreCaptured) {
+  const CUDA_ARRAY_DESCRIPTOR shape{count, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1};
+  CUarray array = nullptr;
+  ASSERT_EQ(cuArrayCreate(&array, &shape), CUDA_SUCCESS);
+  CUdeviceptr out = 0;
+  ASSERT_EQ(cuMemAlloc(&out, bytes), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32(out, 0, count), CUDA_SUCCESS);
+  CUDA_MEMCPY3D in{};
+  in.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  in.srcDevice = data;
+  in.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  in.dstArray = array;
+  in.WidthInBytes = bytes;
+  in.Height = in.Depth = 1;
+  ASSERT_EQ(begin(stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpy3DAsync(&in, stream), CUDA_SUCCESS);
+  std::swap(in.srcMemoryType, in.dstMemoryType);
+  std::swap(in.srcArray, in.dstArray);
+  in.srcDevice = 0;
+  in.dstDevice = out;
+  EXPECT_EQ(cuMemcpy3DAsync(&in, stream), CUDA_SUCCESS);
+  const CUgraph graph = end(stream);
+  EXPECT_EQ(nodeCount(graph), 2u);
+  std::vector<unsigned> got(count);
+  for (const unsigned value : {5u, 6u}) {
+    ASSERT_EQ(cuMemsetD32(data, value, count), CUDA_SUCCESS);
+    run(graph, 1);
+    ASSERT_EQ(cuMemcpyDtoH(got.data(), out, bytes), CUDA_SUCCESS);
+    EXPECT_EQ(got, std::vector<unsigned>(count, value));
+  }
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(out), CUDA_SUCCESS);
+  EXPECT_EQ(cuArrayDestroy(array), CUDA_SUCCESS);
+}
+
 // CS-016: work in both streams of a fork, in an order that only the edges make.
 TEST_F(Capture, ForksAndJoinsBecomeEdges) {
   for (const unsigned flags : {CU_STREAM_NON_BLOCKING, CU_STREAM_DEFAULT}) {
