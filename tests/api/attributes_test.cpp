@@ -51,6 +51,26 @@ class AttributesTest : public WithScale {
   CUstream stream = nullptr;
 };
 
+TEST_F(AttributesTest, SynchronyOfMemoryIsToldAsSet) {
+  constexpr CUpointer_attribute synchrony = CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+  CUdeviceptr managed = 0;
+  if (cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL) != CUDA_SUCCESS)
+    GTEST_SKIP() << "skipped: no managed memory";
+  const auto told = [](CUdeviceptr address) {
+    unsigned value = 2;
+    EXPECT_EQ(cuPointerGetAttribute(&value, synchrony, address), CUDA_SUCCESS);
+    return value;
+  };
+  EXPECT_EQ(told(data), 0u);
+  EXPECT_EQ(told(managed), 1u) << "before it is set";
+  for (const CUdeviceptr address : {data, managed})
+    for (const unsigned value : {1u, 0u}) {
+      EXPECT_EQ(cuPointerSetAttribute(&value, synchrony, address), CUDA_SUCCESS);
+      EXPECT_EQ(told(address), value);
+    }
+  EXPECT_EQ(cuMemFree(managed), CUDA_SUCCESS);
+}
+
 TEST_F(AttributesTest, ALaunchRecordsTheEventsItIsGiven) {
   CUevent event = nullptr, timed = nullptr;
   ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);

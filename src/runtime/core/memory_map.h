@@ -37,7 +37,8 @@ struct Allocation {
   vk::Memory memory;
   std::vector<Part> managed;               // all of managed memory, and the managed variables of a module, in order
   std::shared_ptr<AdviceMap> advice;       // where any of it is managed
-  std::atomic<bool> isSynchronous{false};  // as the program asked for: see isAwaited()
+  std::atomic<bool> isSynchronous{false};  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, as the program set it
+  std::atomic<bool> isSynchronySet{false};  // until then managed memory is told to be synchronous
   std::shared_ptr<MemoryPool> pool;        // that it came from; null: from the device's own memory
   std::weak_ptr<GraphMemory> graphMemory;  // that a graph allocates there; of several, the last made
 
@@ -46,7 +47,7 @@ struct Allocation {
   // The one that has the address inside; null when that is not managed.
   const Part* managedAt(uint64_t address) const;
   bool isManaged(uint64_t address) const { return managedAt(address) != nullptr; }
-  // Synchronous copies to and from there, and fills, have been done when they return: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS.
+  // Synchronous copies to and from there, and fills, have been done when they return.
   bool isAwaited(uint64_t address) const { return isSynchronous || isManaged(address); }
   // Of an address on either side that lies inside.
   uint64_t offsetOf(uint64_t address) const {

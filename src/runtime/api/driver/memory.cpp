@@ -34,7 +34,8 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
       *static_cast<uint64_t*>(data) = found->hostAddress + offset;
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      *static_cast<unsigned*>(data) = found->isAwaited(address);
+      *static_cast<unsigned*>(data) =
+          found->isSynchronySet ? found->isSynchronous.load() : found->isManaged(address);
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *static_cast<unsigned long long*>(data) = found->id; return Error::Success;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *static_cast<unsigned*>(data) = isManaged; return Error::Success;
@@ -193,6 +194,7 @@ CUDA_API(CUresult, cuPointerSetAttribute)(const void* value, CUpointer_attribute
     const core::AllocationRef found = core::currentMemory().find(address);
     if (!value || !found || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return Error::InvalidValue;
     found->isSynchronous = *static_cast<const unsigned*>(value) != 0;
+    found->isSynchronySet = true;
     return Error::Success;
   });
 }
