@@ -300,6 +300,9 @@ TEST_F(Host, NoClusterOfSeveralBlocksIsActive) {
     EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_SUCCESS);
     EXPECT_EQ(one, std::min(blocks, 8) * runtimeAttribute(cudaDevAttrMultiProcessorCount));
   }
+  int size = 0;
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(&size, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(size, 1) << "clusters of several blocks cannot be launched";
   cluster.value.clusterDim = {2, 1, 1};
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&two, scale, &config), CUDA_SUCCESS);
   EXPECT_EQ(two, 0);
@@ -315,6 +318,9 @@ TEST_F(Host, NoClusterOfSeveralBlocksIsActive) {
   config.blockDimX = 2048;
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&one, scale, &config), CUDA_SUCCESS);
   EXPECT_EQ(one, 0) << "more threads than a block has";
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(&size, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(size, 0);
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(nullptr, scale, &config), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuOccupancyMaxActiveClusters(nullptr, scale, &config), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }

@@ -23,6 +23,8 @@ core::Error recordEvents(core::Stream& stream, const LaunchAttributes& attribute
 // How many clusters of blocks run at once: none of several blocks, which Vulkan cannot place together.
 core::Error maxActiveClusters(core::Function& function, const CUlaunchAttribute* attributes, unsigned count,
                               uint64_t blockThreads, size_t dynamicShared, int& clusters);
+// How many blocks the largest cluster of a launch has: one, where such a block fits.
+core::Error maxClusterSize(core::Function& function, uint64_t blockThreads, size_t dynamicShared, int& blocks);
 
 // Of a stream: hints, told back as they were set.
 core::Error streamAttribute(core::Stream& stream, int id, CUlaunchAttributeValue* out);

@@ -59,4 +59,15 @@ core::Error maxActiveClusters(core::Function& function, const CUlaunchAttribute*
   return Error::Success;
 }
 
+core::Error maxClusterSize(core::Function& function, uint64_t blockThreads, size_t dynamicShared, int& blocks) {
+  using core::Error;
+  if (blockThreads == 0) return Error::InvalidValue;
+  blocks = 0;
+  if (blockThreads > function.module().context().device().shape().threadsPerBlock) return Error::Success;
+  int resident = 0;
+  TRY(function.maxActiveBlocks(static_cast<uint32_t>(blockThreads), dynamicShared, resident));
+  blocks = std::min(resident, 1);
+  return Error::Success;
+}
+
 }  // namespace mulciber::api

@@ -133,6 +133,14 @@ CUDA_API(CUresult, cuOccupancyMaxActiveClusters)(int* clusters, CUfunction handl
   });
 }
 
+CUDA_API(CUresult, cuOccupancyMaxPotentialClusterSize)(int* blocks, CUfunction handle, const CUlaunchConfig* config) {
+  if (!blocks || !config) return CUDA_ERROR_INVALID_VALUE;
+  return withFunction(handle, [&](core::Function& function) {
+    const uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+    return maxClusterSize(function, threads, config->sharedMemBytes, *blocks);
+  });
+}
+
 CUDA_API(CUresult, cuOccupancyMaxPotentialBlockSizeWithFlags)
 (int* grid, int* block, CUfunction handle, CUoccupancyB2DSize sharedOf, size_t dynamicShared, int limit,
  unsigned int flags) {

@@ -112,6 +112,15 @@ CUDA_API(cudaError_t, cudaOccupancyMaxActiveClusters)
   });
 }
 
+CUDA_API(cudaError_t, cudaOccupancyMaxPotentialClusterSize)
+(int* blocks, const void* entry, const cudaLaunchConfig_t* config) {
+  return withFunction(entry, [&](core::Function& function) {
+    if (!blocks || !config) return Error::InvalidValue;
+    const uint64_t threads = uint64_t{config->blockDim.x} * config->blockDim.y * config->blockDim.z;
+    return maxClusterSize(function, threads, config->dynamicSmemBytes, *blocks);
+  });
+}
+
 CUDA_API(cudaError_t, cudaOccupancyAvailableDynamicSMemPerBlock)
 (size_t* bytes, const void* entry, int blocks, int blockThreads) {
   return withFunction(entry, [&](core::Function& function) {
