@@ -75,11 +75,12 @@ class GraphMemory : public WithDevice {
     EXPECT_EQ(cuMemcpyDtoH(&word, address, sizeof(word)), CUDA_SUCCESS);
     return word;
   }
-  cuuint64_t used() {
+  cuuint64_t told(CUgraphMem_attribute attribute) {
     cuuint64_t value = 0;
-    EXPECT_EQ(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &value), CUDA_SUCCESS);
+    EXPECT_EQ(cuDeviceGetGraphMemAttribute(device, attribute, &value), CUDA_SUCCESS);
     return value;
   }
+  cuuint64_t used() { return told(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT); }
 
   CUdeviceptr data = 0;
   CUstream stream = nullptr;
@@ -171,6 +172,11 @@ TEST_F(GraphMemory, LeftAllocatedIsFreedByTheProgram) {
   EXPECT_EQ(cuGraphLaunch(freeing, stream), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuGraphExecDestroy(freeing), CUDA_SUCCESS);
   EXPECT_EQ(cuGraphDestroy(other), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(used(), told(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)) << "until it is trimmed";
+  EXPECT_EQ(told(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH), told(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH));
+  EXPECT_GE(used(), bytes);
+  EXPECT_EQ(cuDeviceGraphMemTrim(device), CUDA_SUCCESS);
   EXPECT_EQ(used(), 0u);
 }
 

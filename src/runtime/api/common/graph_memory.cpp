@@ -9,11 +9,12 @@ using core::Error;
 
 namespace {
 
+// CUDA counts memory of graphs as used by whole segments, until they are trimmed.
 bool hasPoolAttribute(CUgraphMem_attribute attribute, core::PoolAttribute& out) {
   switch (attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: out = core::PoolAttribute::UsedCurrent; return true;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: out = core::PoolAttribute::UsedHigh; return true;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: out = core::PoolAttribute::ReservedCurrent; return true;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: out = core::PoolAttribute::ReservedHigh; return true;
   }
   return false;
