@@ -21,7 +21,7 @@ PROGRAM = """
 #define CALL(name) int name(); static int call_##name(long a, long b, long c, long d, long e) { return name(a, b, c, d, e); }
 CALL(nvrtcCompileProgram) CALL(nvrtcGetCUBINSize) CALL(nvrtcGetCUBIN) CALL(nvJitLinkCreate) CALL(nvJitLinkAddData)
 CALL(nvJitLinkAddFile) CALL(nvJitLinkComplete) CALL(nvJitLinkGetLinkedCubinSize) CALL(nvJitLinkGetLinkedCubin)
-CALL(nvJitLinkDestroy) CALL(__nvJitLinkCreate_13_0)
+CALL(nvJitLinkDestroy) CALL(__nvJitLinkCreate_13_0) CALL(nvFatbinAddCubin)
 #else
 static void* library;
 #define LIBRARY(file) library = dlopen(file, RTLD_NOW); if (!library) return puts(dlerror()), 1
@@ -65,6 +65,10 @@ int main(void) {
             FIND(nvJitLinkComplete), FIND(nvJitLinkGetLinkedCubinSize), FIND(nvJitLinkGetLinkedCubin),
             FIND(nvJitLinkDestroy), i == 1, i == 2);
   }
+  LIBRARY("libnvfatbin.so.13");
+  static const char text[] = ".version 8.0\\n.target sm_80\\n", machine[] = "\\x7f" "ELF";
+  FIND(nvFatbinAddCubin)(NULL, text, sizeof(text), "80", "text");
+  FIND(nvFatbinAddCubin)(NULL, machine, sizeof(machine), "80", "machine");
   return 0;
 }
 """
@@ -84,6 +88,8 @@ create -arch=sm_90
 add 2 text
 file 1 file.cubin
 -> 6 cubin
+pack ptx 28 80 text ''
+pack cubin 5 80 machine
 """
 
 
@@ -97,12 +103,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         at = pathlib.Path(folder)
         library = shutil.copy(audit, at)
-        nvrtc, linker = str(at / "libnvrtc.so.13"), str(at / "libnvJitLink.so.13")
-        build(cc, "-shared", "-fPIC", "-DNVRTC", str(SOURCE), "-Wl,-soname,libnvrtc.so.13", "-o", nvrtc)
-        build(cc, "-shared", "-fPIC", str(SOURCE), "-Wl,-soname,libnvJitLink.so.13", "-o", linker)
+        libraries = []
+        for name, options in {"libnvrtc.so.13": ["-DNVRTC"], "libnvfatbin.so.13": ["-DFATBIN"],
+                              "libnvJitLink.so.13": []}.items():
+            libraries.append(str(at / name))
+            build(cc, "-shared", "-fPIC", *options, str(SOURCE), f"-Wl,-soname,{name}", "-o", libraries[-1])
         (at / "program.c").write_text(PROGRAM)
-        for way, options in {"opens": ["-ldl"], "is linked, lazily": ["-DLINKED", nvrtc, linker, "-Wl,-z,lazy"],
-                             "is linked, at once": ["-DLINKED", nvrtc, linker, "-Wl,-z,now"]}.items():
+        for way, options in {"opens": ["-ldl"], "is linked, lazily": ["-DLINKED", *libraries, "-Wl,-z,lazy"],
+                             "is linked, at once": ["-DLINKED", *libraries, "-Wl,-z,now"]}.items():
             build(cc, "-w", str(at / "program.c"), "-o", str(at / "program"), *options)
             environment = dict(os.environ, LD_AUDIT=library, LD_PRELOAD=library, LD_LIBRARY_PATH=folder)
             result = subprocess.run([str(at / "program")], env=environment, capture_output=True, text=True)

@@ -1,4 +1,5 @@
-// Stands in for libnvrtc and libnvJitLink, by -DNVRTC or without: see compilers_test.py. Says what it is asked.
+// Stands in for libnvrtc, libnvfatbin and libnvJitLink, by -DNVRTC, -DFATBIN or neither: see compilers_test.py. Says
+// what it is asked.
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,13 @@ int nvrtcGetCUBINSize(void* program, size_t* size) { return (void)program, sizeO
 int nvrtcGetCUBIN(void* program, char* out) { return (void)program, give("cubin", out); }
 int nvrtcGetPTXSize(void* program, size_t* size) { return (void)program, sizeOf(".version 8.0", size); }
 int nvrtcGetPTX(void* program, char* out) { return (void)program, give(".version 8.0", out); }
+#elif defined(FATBIN)
+int nvFatbinAddCubin(void* handle, const void* code, size_t size, const char* arch, const char* name) {
+  return (void)handle, (void)code, printf("pack cubin %zu %s %s\n", size, arch, name) < 0;
+}
+int nvFatbinAddPTX(void* handle, const char* code, size_t size, const char* arch, const char* name, const char* line) {
+  return (void)handle, (void)code, printf("pack ptx %zu %s %s '%s'\n", size, arch, name, line) < 0;
+}
 #else
 int nvJitLinkCreate(void** handle, unsigned count, const char* const* options) {
   *handle = &givesPtx;

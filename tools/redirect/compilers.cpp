@@ -336,6 +336,16 @@ int getLinkedCubin(size_t slot, void* handle, char* cubin) {
   return 0;
 }
 
+// Machine code of NVRTC and nvJitLink is PTX here, which the fat binary then holds for a device of that architecture.
+int addCubin(size_t slot, void* handle, const void* code, size_t size, const char* arch, const char* name) {
+  if (code && isPtxText({static_cast<const char*>(code), size})) {
+    using AddPtx = int(void*, const char*, size_t, const char*, const char*, const char*);
+    return originalAs<AddPtx>(slot, "nvFatbinAddPTX")(handle, static_cast<const char*>(code), size, arch, name, "");
+  }
+  using AddCubin = int(void*, const void*, size_t, const char*, const char*);
+  return originalAs<AddCubin>(slot, "nvFatbinAddCubin")(handle, code, size, arch, name);
+}
+
 }  // namespace
 }  // namespace mulciber::redirect
 
@@ -357,9 +367,14 @@ int getLinkedCubin(size_t slot, void* handle, char* cubin) {
   HOOK(slot, nvJitLinkAddFile, addFile, (void* handle, int type, const char* path), handle, type, path)               \
   HOOK(slot, nvJitLinkComplete, completeLink, (void* handle), handle)                                                 \
   HOOK(slot, nvJitLinkGetLinkedCubinSize, getLinkedCubinSize, (void* handle, size_t* size), handle, size)             \
-  HOOK(slot, nvJitLinkGetLinkedCubin, getLinkedCubin, (void* handle, char* cubin), handle, cubin)
+  HOOK(slot, nvJitLinkGetLinkedCubin, getLinkedCubin, (void* handle, char* cubin), handle, cubin)                     \
+  HOOK(slot, nvFatbinAddCubin, addCubin,                                                                              \
+       (void* handle, const void* code, size_t size, const char* arch, const char* name), handle, code, size, arch,   \
+       name)
 HOOKS(0)
 HOOKS(1)
 HOOKS(2)
 HOOKS(3)
-static_assert(mulciber::redirect::compilerSlots == 4);
+HOOKS(4)
+HOOKS(5)
+static_assert(mulciber::redirect::compilerSlots == 6);
