@@ -53,7 +53,7 @@ class FaultTest : public testing::Test {
     uint64_t x = 0, y = 0;
     void* pinned = nullptr;
     TRY(context.allocate(count * 4, x));
-    TRY(context.allocateAsync(*context.device().defaultPool(), count * 4, *stream, y));
+    TRY(context.allocateAsync(*context.device().defaultPool(MemoryKind::Device), count * 4, *stream, y));
     TRY(context.allocateHost(count * 4, 0, pinned));
     std::vector<float> ones(count, 1.0f), result(count, 0.0f);
     const auto copyOf = [&](uint64_t to, uint64_t from, CopyKind kind) {

@@ -13,7 +13,7 @@ class MemoryPoolTest : public CoreTest {
  protected:
   void SetUp() override {
     CoreTest::SetUp();
-    if (device) pool = device->addPool(std::make_shared<MemoryPool>(*device, 0));
+    if (device) pool = device->addPool(std::make_shared<MemoryPool>(*device, MemoryKind::Device, 0));
   }
   void TearDown() override {
     CoreTest::TearDown();
@@ -70,7 +70,7 @@ TEST_F(MemoryPoolTest, AnotherStreamGetsItWhenItIsPassed) {
 
 TEST_F(MemoryPoolTest, AFullPoolMakesAStreamWaitForTheOther) {
   const MemoryPoolRef unlimited = pool;
-  pool = device->addPool(std::make_shared<MemoryPool>(*device, 2u << 20));
+  pool = device->addPool(std::make_shared<MemoryPool>(*device, MemoryKind::Device, 2u << 20));
   Stream& on = newStream(Stream::NonBlocking);
   Stream& other = newStream(Stream::NonBlocking);
   const uint64_t only = take(on, 2u << 20);

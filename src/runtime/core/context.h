@@ -103,7 +103,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Error allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uint64_t& address);
   Error freeAsync(uint64_t address, Stream& stream);
   // For a graph's nodes, from a pool of their own. It goes back behind the marker's place in the stream.
-  Error allocateForGraph(size_t bytes, AllocationRef& out);
+  Error allocateForGraph(MemoryKind kind, size_t bytes, AllocationRef& out);
   void release(const AllocationRef& allocation, uint64_t stream, std::shared_ptr<Marker> marker);
   Error allocateHost(size_t bytes, uint32_t flags, void*& pointer);
   Error freeHost(void* pointer);

@@ -16,7 +16,8 @@ namespace {
 
 std::atomic<uint64_t> nextAllocationId{1};
 
-constexpr uint64_t endOfHost = uint64_t{1} << 47;  // of a process's addresses
+constexpr uint32_t attachGlobal = 1, attachHost = 2;  // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
+constexpr uint64_t endOfHost = uint64_t{1} << 47;     // of a process's addresses
 
 }  // namespace
 
@@ -77,14 +78,16 @@ Error Context::addFromPool(MemoryPool& pool, size_t bytes, Stream* stream, Alloc
     failed = pool.allocate(*this, stream, bytes, allocation->memory);
   if (failed != Error::Success) return failed;
   allocation->pool = pool.shared_from_this();
-  addAllocation(allocation, MemoryKind::Device, bytes, 0);
+  if (pool.kind() != MemoryKind::Device) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
+  if (pool.kind() == MemoryKind::Managed) allocation->advice = std::make_shared<AdviceMap>(bytes);
+  addAllocation(allocation, pool.kind(), bytes, pool.kind() == MemoryKind::Managed ? attachGlobal : 0);
   out = std::move(allocation);
   return Error::Success;
 }
 
-Error Context::allocateForGraph(size_t bytes, AllocationRef& out) {
+Error Context::allocateForGraph(MemoryKind kind, size_t bytes, AllocationRef& out) {
   TRY(error());
-  return addFromPool(*device_.graphPool(), bytes, nullptr, out);
+  return addFromPool(*device_.graphPool(kind), bytes, nullptr, out);
 }
 
 void Context::release(const AllocationRef& allocation, uint64_t stream, MarkerRef marker) {
@@ -95,7 +98,7 @@ Error Context::allocateAsync(MemoryPool& pool, size_t bytes, Stream& stream, uin
   TRY(error());
   if (const CaptureRef capture = stream.capture()) {
     if (&pool.device() != &device_) return Error::InvalidValue;
-    const Error failed = capture->add(stream, AllocationNode{shared_from_this(), bytes, nullptr});
+    const Error failed = capture->add(stream, AllocationNode{shared_from_this(), pool.kind(), bytes, nullptr});
     if (failed != Error::Success) return failed;
     const auto* const node = capture->tell(stream).nodes.front()->as<AllocationNode>();
     address = node->memory->address();
@@ -118,8 +121,10 @@ Error Context::freeAsync(uint64_t address, Stream& stream) {
   TRY(unsafeDuringCapture());
   const AllocationRef allocation = device_.memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
-  if (allocation->kind == MemoryKind::Managed) return Error::NotSupported;
-  if (allocation->kind != MemoryKind::Device) return Error::InvalidValue;
+  if (!allocation->pool) {
+    if (allocation->kind == MemoryKind::Managed) return Error::NotSupported;
+    if (allocation->kind != MemoryKind::Device) return Error::InvalidValue;
+  }
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
   if (!allocation->pool || &stream.context() != owner.get()) {
@@ -171,7 +176,9 @@ Error Context::free(uint64_t address) {
   if (address == 0) return Error::Success;
   const AllocationRef allocation = device_.memory().find(address);
   if (!allocation || allocation->deviceAddress != address) return Error::InvalidValue;
-  if (allocation->kind != MemoryKind::Device && allocation->kind != MemoryKind::Managed) return Error::InvalidValue;
+  const bool isPinned = allocation->kind == MemoryKind::Pinned && allocation->pool;
+  if (allocation->kind != MemoryKind::Device && allocation->kind != MemoryKind::Managed && !isPinned)
+    return Error::InvalidValue;
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
   TRY(owner->waitIdle());
@@ -195,7 +202,7 @@ Error Context::freeHost(void* pointer) {
   if (!pointer) return Error::Success;
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const AllocationRef allocation = device_.memory().find(address);
-  if (!allocation || allocation->kind != MemoryKind::Pinned || allocation->hostAddress != address)
+  if (!allocation || allocation->kind != MemoryKind::Pinned || allocation->pool || allocation->hostAddress != address)
     return Error::InvalidValue;
   const ContextRef owner = allocation->context.lock();
   if (!owner) return Error::InvalidValue;
@@ -206,7 +213,7 @@ Error Context::freeHost(void* pointer) {
 
 Error Context::allocateManaged(size_t bytes, uint32_t flags, uint64_t& address) {
   TRY(unsafeDuringCapture());
-  if (bytes == 0 || (flags != 1 && flags != 2)) return Error::InvalidValue;  // attach global, attach host
+  if (bytes == 0 || (flags != attachGlobal && flags != attachHost)) return Error::InvalidValue;
   if (!vulkan_->allocator().hasEqualAddresses()) return Error::NotSupported;
   AllocationRef allocation;
   TRY(addMemory(MemoryKind::Managed, vk::MemoryUse::Host, bytes, flags, allocation));

@@ -181,26 +181,30 @@ Error Device::adopt(vk::AdoptedDevice engine, ShaderCache& cache, std::shared_pt
   return Error::Success;
 }
 
-MemoryPoolRef Device::defaultPool() {
-  std::lock_guard lock(poolMutex_);
-  if (pools_.empty()) {
-    pools_.push_back(std::make_shared<MemoryPool>(*this, 0));
-    currentPool_ = pools_.front();
+// With its lock held.
+Device::PoolsOfKind& Device::poolsOf(MemoryKind kind) {
+  PoolsOfKind& pools = poolsByKind_[static_cast<size_t>(kind)];
+  if (!pools.byDefault) {
+    pools.byDefault = pools.current = pools_.emplace_back(std::make_shared<MemoryPool>(*this, kind, 0));
     hasPools_.store(true, std::memory_order_release);
   }
-  return pools_.front();
+  return pools;
 }
 
-MemoryPoolRef Device::currentPool() {
-  (void)defaultPool();
+MemoryPoolRef Device::defaultPool(MemoryKind kind) {
   std::lock_guard lock(poolMutex_);
-  return currentPool_;
+  return poolsOf(kind).byDefault;
+}
+
+MemoryPoolRef Device::currentPool(MemoryKind kind) {
+  std::lock_guard lock(poolMutex_);
+  return poolsOf(kind).current;
 }
 
 MemoryPoolRef Device::addPool(MemoryPoolRef pool) {
-  (void)defaultPool();
   std::lock_guard lock(poolMutex_);
   pools_.push_back(pool);
+  hasPools_.store(true, std::memory_order_release);
   return pool;
 }
 
@@ -210,28 +214,36 @@ MemoryPoolRef Device::pool(const MemoryPool* handle) {
   return found == pools_.end() ? nullptr : *found;
 }
 
-Error Device::setCurrentPool(MemoryPool* handle) {
+Error Device::setCurrentPool(MemoryPool* handle, MemoryKind kind) {
   MemoryPoolRef wanted = pool(handle);
-  if (!wanted || wanted->sharing() == PoolSharing::Imported) return Error::InvalidValue;
+  if (!wanted || wanted->kind() != kind || wanted->sharing() == PoolSharing::Imported) return Error::InvalidValue;
   std::lock_guard lock(poolMutex_);
-  currentPool_ = std::move(wanted);
+  poolsOf(kind).current = std::move(wanted);
   return Error::Success;
 }
 
 Error Device::destroyPool(MemoryPool* handle) {
   MemoryPoolRef gone = pool(handle);
+  if (!gone) return Error::InvalidValue;
   std::lock_guard lock(poolMutex_);
-  if (!gone || gone == pools_.front()) return Error::InvalidValue;
-  pools_.erase(std::find(pools_.begin(), pools_.end(), gone));
-  if (currentPool_ == gone) currentPool_ = pools_.front();
+  PoolsOfKind& pools = poolsOf(gone->kind());
+  if (gone == pools.byDefault || std::erase(pools_, gone) == 0) return Error::InvalidValue;
+  if (pools.current == gone) pools.current = pools.byDefault;
   return Error::Success;
 }
 
-MemoryPoolRef Device::graphPool() {
+MemoryPoolRef Device::graphPool(MemoryKind kind) {
   std::lock_guard lock(poolMutex_);
-  if (!graphPool_) graphPool_ = std::make_shared<MemoryPool>(*this, 0);
+  MemoryPoolRef& pool = poolsByKind_[static_cast<size_t>(kind)].ofGraphs;
+  if (!pool) pool = std::make_shared<MemoryPool>(*this, kind, 0);
   hasPools_.store(true, std::memory_order_release);
-  return graphPool_;
+  return pool;
+}
+
+void Device::trimGraphPools() {
+  std::lock_guard lock(poolMutex_);
+  for (const PoolsOfKind& pools : poolsByKind_)
+    if (pools.ofGraphs) pools.ofGraphs->trim(0);
 }
 
 void Device::trimPools() {
@@ -242,9 +254,11 @@ void Device::trimPools() {
 
 bool Device::trimPools(uint64_t keepBytes) {
   if (!hasPools_.load(std::memory_order_acquire)) return false;
-  std::lock_guard lock(poolMutex_);
-  for (const MemoryPoolRef& pool : pools_) pool->trim(keepBytes);
-  if (graphPool_) graphPool_->trim(keepBytes);
+  {
+    std::lock_guard lock(poolMutex_);
+    for (const MemoryPoolRef& pool : pools_) pool->trim(keepBytes);
+  }
+  trimGraphPools();
   return true;
 }
 

@@ -23,6 +23,7 @@ namespace mulciber::core {
 class Context;
 class MemoryMap;
 class MemoryPool;
+enum class MemoryKind : uint8_t;
 class ShaderCache;
 using MemoryPoolRef = std::shared_ptr<MemoryPool>;
 using ContextRef = std::shared_ptr<Context>;
@@ -68,16 +69,18 @@ class Device {
   // Whether they name no more than one way of waiting, and nothing CUDA does not have.
   static bool areContextFlags(uint32_t flags);
 
-  // Memory pools: the default one is always there, another may take its place for cudaMallocAsync.
-  MemoryPoolRef defaultPool();
-  MemoryPoolRef currentPool();
-  Error setCurrentPool(MemoryPool* pool);
+  // Memory pools, of Device, Managed and Pinned memory: the default one of each is always there, another may take its
+  // place for cudaMallocAsync.
+  MemoryPoolRef defaultPool(MemoryKind kind);
+  MemoryPoolRef currentPool(MemoryKind kind);
+  Error setCurrentPool(MemoryPool* pool, MemoryKind kind);
   MemoryPoolRef addPool(MemoryPoolRef pool);     // gives it back
   Error destroyPool(MemoryPool* pool);           // what is allocated from it stays until it is freed
   MemoryPoolRef pool(const MemoryPool* handle);  // null for what is no pool of this device
-  MemoryPoolRef graphPool();                     // that graphs allocate from; no handle stands for it
-  void trimPools();                              // to the threshold of each: after every wait for the device
-  bool trimPools(uint64_t keepBytes);            // false when there are no pools
+  MemoryPoolRef graphPool(MemoryKind kind);      // that graphs allocate from; no handle stands for it
+  void trimGraphPools();
+  void trimPools();                    // to the threshold of each: after every wait for the device
+  bool trimPools(uint64_t keepBytes);  // false when there are no pools
 
   // Where the addresses of its memory are looked up. Vulkan gives addresses that are unique in one Vulkan device: an
   // engine's has a map of its own. CUDA's are unique in the process, and share one.
@@ -101,8 +104,12 @@ class Device {
   bool isHeldByRuntime_ = false;
   std::unique_ptr<MemoryMap> ownMemory_;  // where it is adopted
   std::mutex poolMutex_;
-  std::vector<MemoryPoolRef> pools_;  // the first is the default one
-  MemoryPoolRef currentPool_, graphPool_;
+  struct PoolsOfKind {
+    MemoryPoolRef byDefault, current, ofGraphs;
+  };
+  PoolsOfKind& poolsOf(MemoryKind kind);
+  std::array<PoolsOfKind, 3> poolsByKind_;
+  std::vector<MemoryPoolRef> pools_;  // all that a handle stands for
   std::atomic<bool> hasPools_{false};
 };
 

@@ -204,10 +204,11 @@ Error Graph::place(AllocationNode& node, std::span<const Edge> dependencies) con
     std::ranges::for_each(before.dependencies(), see);
     const auto* const free = before.as<FreeNode>();
     if (!free || !allocates(*free->memory)) continue;
+    if (free->memory->kind() != node.kind) continue;
     const size_t most = free->memory->mostBytes();
     if (free->memory->isLast() && most >= node.bytes && (!best || most < best->mostBytes())) best = free->memory;
   }
-  if (!best) return GraphMemory::create(*node.context, node.bytes, node.memory);
+  if (!best) return GraphMemory::create(*node.context, node.kind, node.bytes, node.memory);
   node.memory = GraphMemory::after(*best, node.bytes);
   return Error::Success;
 }

@@ -31,10 +31,10 @@ GraphMemory::Place::~Place() {
   if (const ContextRef context = allocation->context.lock()) context->release(allocation, lastStream, std::move(last));
 }
 
-Error GraphMemory::create(Context& context, size_t bytes, GraphMemoryRef& out) {
+Error GraphMemory::create(Context& context, MemoryKind kind, size_t bytes, GraphMemoryRef& out) {
   if (bytes == 0) return Error::InvalidValue;
   auto place = std::make_shared<Place>();
-  TRY(context.allocateForGraph(bytes, place->allocation));
+  TRY(context.allocateForGraph(kind, bytes, place->allocation));
   out = GraphMemoryRef(new GraphMemory(std::move(place), bytes));
   std::lock_guard lock(live().mutex);
   out->place_->allocation->graphMemory = out;

@@ -19,7 +19,7 @@ class Stream;
 
 class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
  public:
-  static Error create(Context& context, size_t bytes, std::shared_ptr<GraphMemory>& out);
+  static Error create(Context& context, MemoryKind kind, size_t bytes, std::shared_ptr<GraphMemory>& out);
   // At the same address as memory that is freed before it in the same graph, and has at least as many bytes.
   static std::shared_ptr<GraphMemory> after(GraphMemory& freed, size_t bytes);
   // The one that was made last there; null when no graph's memory begins there.
@@ -28,6 +28,7 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
 
   bool isLast() const { return of(*place_->allocation).get() == this; }
   uint64_t address() const { return place_->allocation->deviceAddress; }
+  MemoryKind kind() const { return place_->allocation->kind; }
   size_t bytes() const { return bytes_; }
   size_t mostBytes() const { return place_->allocation->size; }  // of what may take its address
 

@@ -106,6 +106,7 @@ struct SemaphoreWaitNode : ExternalSemaphoreUses {
 struct AllocationNode {
   static constexpr NodeType type = NodeType::Allocation;
   std::shared_ptr<Context> context;
+  MemoryKind kind{};
   size_t bytes = 0;
   GraphMemoryRef memory;  // the graph gives it when it gets the node
 };

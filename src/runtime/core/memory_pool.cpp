@@ -108,13 +108,19 @@ void MemoryPool::addSegment(Segment segment, uint64_t bytes) {
 Error MemoryPool::grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes) {
   if (sharing_ == PoolSharing::Exported) return makeShared(vulkan);
   const uint64_t least = roundUp(bytes, segmentGranularity);
+  const vk::MemoryUse use = kind_ == MemoryKind::Device ? vk::MemoryUse::Device : vk::MemoryUse::Host;
   vk::Status status = vk::Status::OutOfMemory;
   for (const uint64_t size : {std::max(least, segmentBytes), least}) {
     if (maxBytes_ != 0 && (size > maxBytes_ || reserved_ > maxBytes_ - size)) continue;
     Segment segment{vulkan, {}};
-    status = vulkan->allocator().allocate(vk::MemoryUse::Device, size, segment.memory);
+    status = vulkan->allocator().allocate(use, size, segment.memory);
     if (status == vk::Status::OutOfMemory) continue;
     if (status != vk::Status::Ok) break;
+    // A program has one pointer for both sides.
+    if (use == vk::MemoryUse::Host && reinterpret_cast<uint64_t>(segment.memory.host) != segment.memory.address) {
+      vulkan->allocator().free(segment.memory);
+      return Error::OutOfMemory;
+    }
     addSegment(std::move(segment), size);
     return Error::Success;
   }

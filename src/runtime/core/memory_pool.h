@@ -45,13 +45,16 @@ struct SharedPointer {
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  // Of `descriptor`, which becomes the pool's, where it is imported.
-  MemoryPool(Device& device, uint64_t maxBytes, PoolSharing sharing = PoolSharing::None, int descriptor = -1);
+  // Of Device, Managed or Pinned memory. The largest size is a multiple of the granularity. Of `descriptor`, which
+  // becomes the pool's, where it is imported.
+  MemoryPool(Device& device, MemoryKind kind, uint64_t maxBytes, PoolSharing sharing = PoolSharing::None,
+             int descriptor = -1);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
   Device& device() const { return device_; }
+  MemoryKind kind() const { return kind_; }
 
   // Memory that work given to the stream from now on may use; without a stream, any work. `out` may be a little larger.
   Error allocate(Context& context, Stream* stream, uint64_t bytes, vk::Memory& out);
@@ -101,6 +104,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void trimLocked(uint64_t keepBytes);
 
   Device& device_;
+  const MemoryKind kind_;
   const uint64_t maxBytes_;  // 0: as much as there is
   const PoolSharing sharing_;
   int descriptor_;  // of the memory, once it is there; -1 of what is not shared

@@ -23,18 +23,21 @@ constexpr uint64_t leastDefault = 64u << 20;
 constexpr uint64_t partOfDevice = 64;
 constexpr uint64_t pointerMagic = 0x6C6F6F706C756D01;
 
-uint64_t roundUp(uint64_t value) { return (value + granularity - 1) / granularity * granularity; }
+// No program has as much memory as what cannot be rounded.
+uint64_t roundUp(uint64_t value) {
+  return value > UINT64_MAX - granularity ? value : (value + granularity - 1) / granularity * granularity;
+}
 
 }  // namespace
 
-MemoryPool::MemoryPool(Device& device, uint64_t maxBytes, PoolSharing sharing, int descriptor)
-    : device_(device), maxBytes_(maxBytes), sharing_(sharing), descriptor_(descriptor) {}
+MemoryPool::MemoryPool(Device& device, MemoryKind kind, uint64_t maxBytes, PoolSharing sharing, int descriptor)
+    : device_(device), kind_(kind), maxBytes_(roundUp(maxBytes)), sharing_(sharing), descriptor_(descriptor) {}
 
 bool MemoryPool::canBeShared(const Device& device) { return vk::canShareBuffers(device.physical()); }
 
 // What a pool's program sees as its largest size, where it says none.
 uint64_t MemoryPool::sharedBytes() const {
-  return roundUp(maxBytes_ != 0 ? maxBytes_ : std::max(leastDefault, device_.totalMemory() / partOfDevice));
+  return maxBytes_ != 0 ? maxBytes_ : roundUp(std::max(leastDefault, device_.totalMemory() / partOfDevice));
 }
 
 // The caller holds the lock.
@@ -60,7 +63,7 @@ Error MemoryPool::exportDescriptor(int& out) {
 Error MemoryPool::importDescriptor(Device& device, int descriptor, MemoryPoolRef& out) {
   const int kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (kept < 0) return Error::InvalidValue;
-  out = device.addPool(std::make_shared<MemoryPool>(device, 0, PoolSharing::Imported, kept));
+  out = device.addPool(std::make_shared<MemoryPool>(device, MemoryKind::Device, 0, PoolSharing::Imported, kept));
   return Error::Success;
 }
 

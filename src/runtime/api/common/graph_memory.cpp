@@ -29,19 +29,20 @@ uint64_t addressOfNode(CUgraphNode handle) {
 
 // Only the device itself reaches its memory.
 Error readAllocation(const CUDA_MEM_ALLOC_NODE_PARAMS& given, core::NodeParameters& out) {
-  core::Device* device = nullptr;
-  TRY(poolsDevice(&given.poolProps.location, given.poolProps.allocType, device));
+  PoolPlace place{};
+  TRY(readPlace(&given.poolProps.location, given.poolProps.allocType, place));
   if (given.accessDescCount != 0 && !given.accessDescs) return Error::InvalidValue;
   for (size_t i = 0; i < given.accessDescCount; ++i) {
     const CUmemAccessDesc& access = given.accessDescs[i];
     if (access.location.type != CU_MEM_LOCATION_TYPE_DEVICE || access.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
         !core::Platform::get().device(access.location.id))
       return Error::InvalidValue;
-    if (access.location.id != device->ordinal()) return Error::NotSupported;
+    if (access.location.id != place.device->ordinal()) return Error::NotSupported;
   }
   core::AllocationNode node;
   TRY(core::currentContext(node.context));
-  if (&node.context->device() != device) return Error::NotSupported;
+  if (&node.context->device() != place.device) return Error::NotSupported;
+  node.kind = place.kind;
   node.bytes = given.bytesize;
   out = std::move(node);
   return Error::Success;
@@ -77,8 +78,10 @@ Error allocationOf(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
   return withNodeOf<core::AllocationNode>(handle, [&](const core::AllocationNode& node) {
     if (!out) return Error::InvalidValue;
     *out = {};
-    out->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    out->poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, node.context->device().ordinal()};
+    const bool isManaged = node.kind == core::MemoryKind::Managed;
+    out->poolProps.allocType = isManaged ? CU_MEM_ALLOCATION_TYPE_MANAGED : CU_MEM_ALLOCATION_TYPE_PINNED;
+    if (node.kind == core::MemoryKind::Pinned) out->poolProps.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
+    else out->poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, node.context->device().ordinal()};
     out->bytesize = node.bytes;
     out->dptr = node.memory->address();
     return Error::Success;
@@ -94,20 +97,20 @@ Error freedBy(CUgraphNode handle, CUdeviceptr* out) {
 }
 
 Error trimGraphMemory(core::Device& device) {
-  device.graphPool()->trim(0);
+  device.trimGraphPools();
   return Error::Success;
 }
 
 Error graphMemoryAttribute(core::Device& device, CUgraphMem_attribute attribute, uint64_t* value) {
   core::PoolAttribute wanted{};
   if (!value || !hasPoolAttribute(attribute, wanted)) return Error::InvalidValue;
-  return device.graphPool()->attribute(wanted, *value);
+  return device.graphPool(core::MemoryKind::Device)->attribute(wanted, *value);
 }
 
 Error setGraphMemoryAttribute(core::Device& device, CUgraphMem_attribute attribute, const uint64_t* value) {
   core::PoolAttribute wanted{};
   if (!value || !hasPoolAttribute(attribute, wanted)) return Error::InvalidValue;
-  return device.graphPool()->setAttribute(wanted, *value);
+  return device.graphPool(core::MemoryKind::Device)->setAttribute(wanted, *value);
 }
 
 }  // namespace mulciber::api

@@ -19,6 +19,12 @@ core::MemoryPoolRef poolOf(CUmemoryPool handle) {
 
 namespace {
 
+// Of the current context; without one, the first.
+core::Device& usualDevice() {
+  const core::ContextRef context = core::currentContext();
+  return context ? context->device() : *core::Platform::get().devices().front();
+}
+
 bool isFlag(CUmemPool_attribute attribute) { return attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; }
 
 // Body gets the pool.
@@ -30,33 +36,49 @@ Error withPool(CUmemoryPool handle, Body&& body) {
 
 }  // namespace
 
-Error poolsDevice(const CUmemLocation* location, CUmemAllocationType type, core::Device*& out) {
+Error readPlace(const CUmemLocation* location, CUmemAllocationType type, PoolPlace& out) {
   if (!location) return Error::InvalidValue;
   if (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED) return Error::InvalidValue;
-  if (type == CU_MEM_ALLOCATION_TYPE_MANAGED) return Error::NotSupported;
+  const bool isManaged = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  out.kind = isManaged ? core::MemoryKind::Managed : core::MemoryKind::Pinned;
   switch (location->type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE: break;
-    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      if (!isManaged) out.kind = core::MemoryKind::Device;
+      out.device = core::Platform::get().device(location->id);
+      break;
+    case CU_MEM_LOCATION_TYPE_HOST: out.device = &usualDevice(); break;
+    case CU_MEM_LOCATION_TYPE_NONE:
+      if (!isManaged) return Error::InvalidValue;
+      out.device = &usualDevice();
+      break;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return Error::NotSupported;
-    case CU_MEM_LOCATION_TYPE_INVALID: return Error::InvalidValue;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+      if (!isManaged) return Error::NotSupported;
+      out.device = &usualDevice();
+      break;
     default: return Error::NotSupported;
   }
-  out = core::Platform::get().device(location->id);
-  return out ? Error::Success : Error::InvalidValue;
+  if (!out.device) return Error::InvalidValue;
+  if (out.kind == core::MemoryKind::Device) return Error::Success;
+  int canReach = 0;
+  TRY(out.device->attribute(CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED, canReach));
+  return canReach ? Error::Success : Error::NotSupported;
 }
 
 Error createPool(CUmemoryPool* out, const CUmemPoolProps* properties) {
-  if (!out || !properties) return Error::InvalidValue;
-  core::Device* device = nullptr;
-  TRY(poolsDevice(&properties->location, properties->allocType, device));
+  if (!out || !properties || properties->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+    return Error::InvalidValue;
+  PoolPlace place{};
+  TRY(readPlace(&properties->location, properties->allocType, place));
   const bool isShared = properties->handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   if (properties->handleTypes > CU_MEM_HANDLE_TYPE_FABRIC) return Error::InvalidValue;
   if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE && !isShared) return Error::NotSupported;
-  if (isShared && !core::MemoryPool::canBeShared(*device)) return Error::NotSupported;
+  const bool canBeShared = place.kind == core::MemoryKind::Device && core::MemoryPool::canBeShared(*place.device);
+  if (isShared && !canBeShared) return Error::NotSupported;
   TRY(core::unsafeDuringCapture());
-  *out = handleOf(device->addPool(std::make_shared<core::MemoryPool>(
-      *device, properties->maxSize, isShared ? core::PoolSharing::Exported : core::PoolSharing::None)));
+  *out = handleOf(place.device->addPool(
+      std::make_shared<core::MemoryPool>(*place.device, place.kind, properties->maxSize,
+                                         isShared ? core::PoolSharing::Exported : core::PoolSharing::None)));
   return Error::Success;
 }
 
@@ -84,8 +106,7 @@ Error exportPool(void* out, CUmemoryPool handle, CUmemAllocationHandleType type,
 Error importPool(CUmemoryPool* out, void* descriptor, CUmemAllocationHandleType type, unsigned long long flags) {
   if (!out) return Error::InvalidValue;
   TRY(checkSharing(flags, type));
-  const core::ContextRef context = core::currentContext();
-  core::Device& device = context ? context->device() : *core::Platform::get().devices().front();
+  core::Device& device = usualDevice();
   if (!core::MemoryPool::canBeShared(device)) return Error::NotSupported;
   core::MemoryPoolRef pool;
   TRY(core::MemoryPool::importDescriptor(device, static_cast<int>(reinterpret_cast<intptr_t>(descriptor)), pool));
@@ -150,12 +171,13 @@ Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, const
   });
 }
 
-// Only the device itself reaches its memory.
+// Only the device itself reaches its memory. Host and managed memory is the host's too, and cannot be kept from either.
 Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location) {
   if (!flags || !location) return Error::InvalidValue;
   return withPool(handle, [&](core::MemoryPool& pool) {
     if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
-      *flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+      const bool isReached = pool.kind() != core::MemoryKind::Device;
+      *flags = isReached ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
       return Error::Success;
     }
     if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || !core::Platform::get().device(location->id))
@@ -170,6 +192,9 @@ Error setPoolAccess(CUmemoryPool handle, const CUmemAccessDesc* access, size_t c
   if (!access) return Error::InvalidValue;
   return withPool(handle, [&](core::MemoryPool& pool) {
     for (size_t i = 0; i < count; ++i) {
+      const bool isHost = access[i].location.type == CU_MEM_LOCATION_TYPE_HOST;
+      if (isHost && pool.kind() != core::MemoryKind::Device && access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        continue;
       if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Error::NotSupported;
       if (!core::Platform::get().device(access[i].location.id)) return Error::InvalidDevice;
       const bool isOwn = access[i].location.id == pool.device().ordinal();

@@ -26,7 +26,12 @@ core::Error setPoolAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
 core::Error poolAccess(CUmemAccess_flags* flags, CUmemoryPool handle, const CUmemLocation* location);
 core::Error setPoolAccess(CUmemoryPool handle, const CUmemAccessDesc* access, size_t count);
 
-// The pools of a place: of a device, by its ordinal. Host memory has none.
-core::Error poolsDevice(const CUmemLocation* location, CUmemAllocationType type, core::Device*& out);
+// Whose pools are meant, and of which memory. Pools of host and of managed memory are those of the current context's
+// device, or of the first: where managed memory prefers to be makes no difference.
+struct PoolPlace {
+  core::Device* device;
+  core::MemoryKind kind;
+};
+core::Error readPlace(const CUmemLocation* location, CUmemAllocationType type, PoolPlace& out);
 
 }  // namespace mulciber::api

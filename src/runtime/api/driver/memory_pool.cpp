@@ -13,19 +13,19 @@ Error give(CUmemoryPool* out, const core::MemoryPoolRef& pool) {
   return Error::Success;
 }
 
-Error choose(core::Device& device, CUmemoryPool pool) {
-  return device.setCurrentPool(reinterpret_cast<core::MemoryPool*>(pool));
+Error choose(core::Device& device, CUmemoryPool pool, core::MemoryKind kind) {
+  return device.setCurrentPool(reinterpret_cast<core::MemoryPool*>(pool), kind);
 }
 
-// Body gets the device whose pools are meant.
+// Body gets whose pools are meant.
 template <class Body>
 CUresult withPoolsOf(const CUmemLocation* location, CUmemAllocationType type, Body&& body,
                      const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
   return withDriver([&] {
-    core::Device* device = nullptr;
-    const Error error = poolsDevice(location, type, device);
-    return error == Error::Success ? body(*device) : error;
+    PoolPlace place{};
+    const Error error = readPlace(location, type, place);
+    return error == Error::Success ? body(place) : error;
   });
 }
 
@@ -40,17 +40,19 @@ CUresult withPoolDevice(CUdevice ordinal, Body&& body, const char* call = __buil
 }  // namespace
 
 CUDA_API(CUresult, cuDeviceGetDefaultMemPool)(CUmemoryPool* out, CUdevice ordinal) {
-  return withDevice(ordinal,
-                    [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+  return withDevice(ordinal, [&](core::Device& device) {
+    return out ? give(out, device.defaultPool(core::MemoryKind::Device)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(CUresult, cuDeviceGetMemPool)(CUmemoryPool* out, CUdevice ordinal) {
-  return withPoolDevice(
-      ordinal, [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+  return withPoolDevice(ordinal, [&](core::Device& device) {
+    return out ? give(out, device.currentPool(core::MemoryKind::Device)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(CUresult, cuDeviceSetMemPool)(CUdevice ordinal, CUmemoryPool pool) {
-  return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+  return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool, core::MemoryKind::Device); });
 }
 
 CUDA_API(CUresult, cuDeviceGraphMemTrim)(CUdevice ordinal) { return withDevice(ordinal, trimGraphMemory); }
@@ -68,17 +70,19 @@ CUDA_API(CUresult, cuDeviceSetGraphMemAttribute)(CUdevice ordinal, CUgraphMem_at
 }
 
 CUDA_API(CUresult, cuMemGetDefaultMemPool)(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
-  return withPoolsOf(location, type,
-                     [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+  return withPoolsOf(location, type, [&](PoolPlace of) {
+    return out ? give(out, of.device->defaultPool(of.kind)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(CUresult, cuMemGetMemPool)(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
-  return withPoolsOf(location, type,
-                     [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+  return withPoolsOf(location, type, [&](PoolPlace of) {
+    return out ? give(out, of.device->currentPool(of.kind)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(CUresult, cuMemSetMemPool)(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
-  return withPoolsOf(location, type, [&](core::Device& device) { return choose(device, pool); });
+  return withPoolsOf(location, type, [&](PoolPlace of) { return choose(*of.device, pool, of.kind); });
 }
 
 CUDA_API(CUresult, cuMemPoolCreate)(CUmemoryPool* out, const CUmemPoolProps* properties) {

@@ -16,23 +16,23 @@ Error give(cudaMemPool_t* out, const core::MemoryPoolRef& pool) {
   return Error::Success;
 }
 
-Error choose(core::Device& device, cudaMemPool_t pool) {
-  return device.setCurrentPool(reinterpret_cast<core::MemoryPool*>(pool));
+Error choose(core::Device& device, cudaMemPool_t pool, core::MemoryKind kind) {
+  return device.setCurrentPool(reinterpret_cast<core::MemoryPool*>(pool), kind);
 }
 
 const CUmemLocation* driverLocation(const cudaMemLocation* location) {
   return reinterpret_cast<const CUmemLocation*>(location);
 }
 
-// Body gets the device whose pools are meant.
+// Body gets whose pools are meant.
 template <class Body>
 cudaError_t withPoolsOf(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body,
                         const char* call = __builtin_FUNCTION()) {
   const core::ApiSpan span(call);
   return withPlatform([&] {
-    core::Device* device = nullptr;
-    const Error error = poolsDevice(driverLocation(location), static_cast<CUmemAllocationType>(type), device);
-    return error == Error::Success ? body(*device) : error;
+    PoolPlace place{};
+    const Error error = readPlace(driverLocation(location), static_cast<CUmemAllocationType>(type), place);
+    return error == Error::Success ? body(place) : error;
   });
 }
 
@@ -49,17 +49,19 @@ cudaError_t withPoolDevice(int ordinal, Body&& body, const char* call = __builti
 }  // namespace
 
 CUDA_API(cudaError_t, cudaDeviceGetDefaultMemPool)(cudaMemPool_t* out, int ordinal) {
-  return withDevice(ordinal,
-                    [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+  return withDevice(ordinal, [&](core::Device& device) {
+    return out ? give(out, device.defaultPool(core::MemoryKind::Device)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(cudaError_t, cudaDeviceGetMemPool)(cudaMemPool_t* out, int ordinal) {
-  return withPoolDevice(
-      ordinal, [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+  return withPoolDevice(ordinal, [&](core::Device& device) {
+    return out ? give(out, device.currentPool(core::MemoryKind::Device)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(cudaError_t, cudaDeviceSetMemPool)(int ordinal, cudaMemPool_t pool) {
-  return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool); });
+  return withPoolDevice(ordinal, [&](core::Device& device) { return choose(device, pool, core::MemoryKind::Device); });
 }
 
 CUDA_API(cudaError_t, cudaDeviceGraphMemTrim)(int ordinal) { return withDevice(ordinal, trimGraphMemory); }
@@ -79,17 +81,19 @@ CUDA_API(cudaError_t, cudaDeviceSetGraphMemAttribute)(int ordinal, cudaGraphMemA
 
 CUDA_API(cudaError_t, cudaMemGetDefaultMemPool)
 (cudaMemPool_t* out, cudaMemLocation* location, cudaMemAllocationType type) {
-  return withPoolsOf(location, type,
-                     [&](core::Device& device) { return out ? give(out, device.defaultPool()) : Error::InvalidValue; });
+  return withPoolsOf(location, type, [&](PoolPlace of) {
+    return out ? give(out, of.device->defaultPool(of.kind)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(cudaError_t, cudaMemGetMemPool)(cudaMemPool_t* out, cudaMemLocation* location, cudaMemAllocationType type) {
-  return withPoolsOf(location, type,
-                     [&](core::Device& device) { return out ? give(out, device.currentPool()) : Error::InvalidValue; });
+  return withPoolsOf(location, type, [&](PoolPlace of) {
+    return out ? give(out, of.device->currentPool(of.kind)) : Error::InvalidValue;
+  });
 }
 
 CUDA_API(cudaError_t, cudaMemSetMemPool)(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
-  return withPoolsOf(location, type, [&](core::Device& device) { return choose(device, pool); });
+  return withPoolsOf(location, type, [&](PoolPlace of) { return choose(*of.device, pool, of.kind); });
 }
 
 CUDA_API(cudaError_t, cudaMemPoolCreate)(cudaMemPool_t* out, const cudaMemPoolProps* properties) {

@@ -22,7 +22,7 @@ Error allocate(CUdeviceptr* out, size_t bytes, const core::MemoryPoolRef& pool, 
 
 CUDA_API_PTSZ(CUresult, cuMemAllocAsync)(CUdeviceptr* out, size_t bytes, CUstream handle) {
   return withStream(handle, [&](core::Stream& stream) {
-    return allocate(out, bytes, stream.context().device().currentPool(), stream);
+    return allocate(out, bytes, stream.context().device().currentPool(core::MemoryKind::Device), stream);
   });
 }
 

@@ -22,7 +22,7 @@ Error allocate(void** out, size_t bytes, const core::MemoryPoolRef& pool, core::
 
 CUDA_API_PTSZ(cudaError_t, cudaMallocAsync)(void** out, size_t bytes, cudaStream_t handle) {
   return withStream(handle, [&](core::Stream& stream) {
-    return allocate(out, bytes, stream.context().device().currentPool(), stream);
+    return allocate(out, bytes, stream.context().device().currentPool(core::MemoryKind::Device), stream);
   });
 }
 
