@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "runtime/core/array.h"
-#include "runtime/core/capture.h"
 #include "runtime/core/context.h"
 #include "runtime/core/copy_end.h"
 #include "runtime/core/device.h"
@@ -151,8 +150,6 @@ Error copyArrays(Stream& stream, const Copy& copy, bool async) {
   const Context& context = stream.context();
   Ends ends;
   TRY(resolve(context, copy, ends));
-  if (const CaptureRef capture = async ? stream.capture() : nullptr)
-    return capture->add(stream, CopyNode{stream.context().shared_from_this(), copy});
   if (usesAnotherDevice(context, copy, ends))
     return copyBetweenDevices(stream, copy, ownerOf(copy.destinationArray, ends, stream),
                               ownerOf(copy.sourceArray, ends, stream));
