@@ -35,12 +35,12 @@ struct Allocation {
   std::weak_ptr<Context> context;
   int device = 0;
   vk::Memory memory;
-  std::vector<Part> managed;               // all of managed memory, and the managed variables of a module, in order
-  std::shared_ptr<AdviceMap> advice;       // where any of it is managed
-  std::atomic<bool> isSynchronous{false};  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, as the program set it
+  std::vector<Part> managed;                // all of managed memory, and the managed variables of a module, in order
+  std::shared_ptr<AdviceMap> advice;        // where any of it is managed
+  std::atomic<bool> isSynchronous{false};   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, as the program set it
   std::atomic<bool> isSynchronySet{false};  // until then managed memory is told to be synchronous
-  std::shared_ptr<MemoryPool> pool;        // that it came from; null: from the device's own memory
-  std::weak_ptr<GraphMemory> graphMemory;  // that a graph allocates there; of several, the last made
+  std::shared_ptr<MemoryPool> pool;         // that it came from; null: from the device's own memory
+  std::weak_ptr<GraphMemory> graphMemory;   // that a graph allocates there; of several, the last made
 
   bool isHostVisible() const { return hostAddress != 0; }
   bool isHost() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }

@@ -34,8 +34,7 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
       *static_cast<uint64_t*>(data) = found->hostAddress + offset;
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      *static_cast<unsigned*>(data) =
-          found->isSynchronySet ? found->isSynchronous.load() : found->isManaged(address);
+      *static_cast<unsigned*>(data) = found->isSynchronySet ? found->isSynchronous.load() : found->isManaged(address);
       return Error::Success;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *static_cast<unsigned long long*>(data) = found->id; return Error::Success;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *static_cast<unsigned*>(data) = isManaged; return Error::Success;
