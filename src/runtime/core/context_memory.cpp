@@ -79,7 +79,10 @@ Error Context::addFromPool(MemoryPool& pool, size_t bytes, Stream* stream, Alloc
   if (failed != Error::Success) return failed;
   allocation->pool = pool.shared_from_this();
   if (pool.kind() != MemoryKind::Device) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
-  if (pool.kind() == MemoryKind::Managed) allocation->advice = std::make_shared<AdviceMap>(bytes);
+  if (pool.kind() == MemoryKind::Managed) {
+    allocation->managed = {{0, bytes}};
+    allocation->advice = std::make_shared<AdviceMap>(bytes);
+  }
   addAllocation(allocation, pool.kind(), bytes, pool.kind() == MemoryKind::Managed ? attachGlobal : 0);
   out = std::move(allocation);
   return Error::Success;
