@@ -26,8 +26,12 @@ class Marker {
   vk::Status wait(vk::WaitMode mode) const;
   const vk::Point& point() const { return point_; }
   const vk::TimestampRef& timestamp() const { return timestamp_; }
+  // Of two markers of one stream the later has the larger number, whether it is resolved or not.
+  uint64_t place() const { return place_; }
+  void setPlace(uint64_t place) { place_ = place; }
 
  private:
+  uint64_t place_ = 0;
   std::atomic<bool> resolved_{false};
   vk::Point point_;
   vk::TimestampRef timestamp_;

@@ -34,22 +34,26 @@ MemoryPool::Pieces::iterator MemoryPool::removePiece(Pieces::iterator piece) {
   return pieces_.erase(piece);
 }
 
-// Joins it with its neighbours that wait for the same stream, or like it for nothing. Of two markers of one stream the
-// new one is the later.
+// Joins it with its neighbours that wait for the same stream, or like it for nothing. All of it then waits for the
+// later marker.
 MemoryPool::Pieces::iterator MemoryPool::addPiece(uint64_t address, Piece piece) {
   const auto joins = [&](const Piece& other) {
     return other.segment == piece.segment && other.stream == piece.stream && !other.marker == !piece.marker;
   };
+  const auto take = [&](Piece& other) {
+    piece.bytes += other.bytes;
+    if (piece.marker && other.marker->place() > piece.marker->place()) piece.marker = std::move(other.marker);
+  };
   auto next = pieces_.lower_bound(address);
   if (next != pieces_.end() && address + piece.bytes == next->first && joins(next->second)) {
-    piece.bytes += next->second.bytes;
+    take(next->second);
     next = removePiece(next);
   }
   if (next != pieces_.begin()) {
     const auto previous = std::prev(next);
     if (previous->first + previous->second.bytes == address && joins(previous->second)) {
       address = previous->first;
-      piece.bytes += previous->second.bytes;
+      take(previous->second);
       removePiece(previous);
     }
   }

@@ -170,9 +170,11 @@ Error Stream::enqueue(std::vector<Operation>& operations, const std::function<Er
     std::lock_guard lock(mutex_);
     TRY(broken());
     do {
-      for (Operation& operation : operations)
+      for (Operation& operation : operations) {
+        if (const auto* resolved = std::get_if<ResolveMarker>(&operation)) givePlace(*resolved->marker);
         if (status == vk::Status::Ok && (!pending_.empty() || !carryOut(operation, status)))
           pending_.push_back(std::move(operation));
+      }
       if (status == vk::Status::Ok) error = next();
     } while (status == vk::Status::Ok && error == Error::Success && !operations.empty());
     isKeptBack = !pending_.empty();
@@ -222,6 +224,7 @@ Error Stream::mark(Precision precision, std::shared_ptr<Marker>& out) {
   if (precision == Precision::Timed) TRY(errorFrom(context_.vulkan().timestamp(timestamp)));
   out = std::make_shared<Marker>();
   std::lock_guard lock(mutex_);
+  givePlace(*out);
   if (pending_.empty()) resolve(*out, precision, timestamp);
   else pending_.emplace_back(ResolveMarker{out, precision, timestamp});
   return Error::Success;

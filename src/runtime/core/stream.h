@@ -128,6 +128,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Error before();
   Error after(vk::Status status);
   void resolve(Marker& marker, Precision precision, const vk::TimestampRef& timestamp);
+  void givePlace(Marker& marker) { marker.setPlace(++lastPlace_); }  // the caller holds the lock
 
   friend class StreamOrder;
   Context& context_;
@@ -140,6 +141,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::mutex mutex_;
   vk::Position position_;
   std::deque<Operation> pending_;
+  uint64_t lastPlace_ = 0;  // of a marker
   bool isCalling_ = false;  // a thread does what the host has to do of the first of them
   std::map<int, AttributeValue> attributes_;
   std::shared_ptr<Capture> capture_;
