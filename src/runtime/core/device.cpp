@@ -229,7 +229,15 @@ Error Device::destroyPool(MemoryPool* handle) {
   PoolsOfKind& pools = poolsOf(gone->kind());
   if (gone == pools.byDefault || std::erase(pools_, gone) == 0) return Error::InvalidValue;
   if (pools.current == gone) pools.current = pools.byDefault;
+  destroyedPools_.push_back(std::move(gone));
+  dropDestroyedPools();
   return Error::Success;
+}
+
+// Each allocation holds its pool, and a free that waits for its stream is the pool's own affair. The caller holds the
+// lock.
+void Device::dropDestroyedPools() {
+  std::erase_if(destroyedPools_, [](const MemoryPoolRef& pool) { return pool->isSettled() && pool.use_count() == 1; });
 }
 
 MemoryPoolRef Device::graphPool(MemoryKind kind) {
@@ -250,6 +258,7 @@ void Device::trimPools() {
   if (!hasPools_.load(std::memory_order_acquire)) return;
   std::lock_guard lock(poolMutex_);
   for (const MemoryPoolRef& pool : pools_) pool->trimToThreshold();
+  dropDestroyedPools();
 }
 
 bool Device::trimPools(uint64_t keepBytes) {
@@ -257,6 +266,7 @@ bool Device::trimPools(uint64_t keepBytes) {
   {
     std::lock_guard lock(poolMutex_);
     for (const MemoryPoolRef& pool : pools_) pool->trim(keepBytes);
+    dropDestroyedPools();
   }
   trimGraphPools();
   return true;

@@ -75,7 +75,7 @@ class Device {
   MemoryPoolRef currentPool(MemoryKind kind);
   Error setCurrentPool(MemoryPool* pool, MemoryKind kind);
   MemoryPoolRef addPool(MemoryPoolRef pool);     // gives it back
-  Error destroyPool(MemoryPool* pool);           // what is allocated from it stays until it is freed
+  Error destroyPool(MemoryPool* pool);           // its memory stays until the frees have taken their turn
   MemoryPoolRef pool(const MemoryPool* handle);  // null for what is no pool of this device
   MemoryPoolRef graphPool(MemoryKind kind);      // that graphs allocate from; no handle stands for it
   void trimGraphPools();
@@ -102,6 +102,7 @@ class Device {
   ContextRef primary_;
   uint32_t primaryCount_ = 0, primaryFlags_ = 0;
   bool isHeldByRuntime_ = false;
+  void dropDestroyedPools();
   std::unique_ptr<MemoryMap> ownMemory_;  // where it is adopted
   std::mutex poolMutex_;
   struct PoolsOfKind {
@@ -110,6 +111,7 @@ class Device {
   PoolsOfKind& poolsOf(MemoryKind kind);
   std::array<PoolsOfKind, 3> poolsByKind_;
   std::vector<MemoryPoolRef> pools_;  // all that a handle stands for
+  std::vector<MemoryPoolRef> destroyedPools_;  // that still have memory
   std::atomic<bool> hasPools_{false};
 };
 

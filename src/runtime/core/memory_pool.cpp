@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint64_t segmentBytes = 32u << 20;
 constexpr uint64_t segmentGranularity = 2u << 20;
+constexpr size_t fewLooks = 64;  // at pieces: allocation stays cheap however much is on its way
 constexpr uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 // Nothing is submitted for it: what is not done yet is looked at again with the next allocation.
@@ -23,6 +24,7 @@ bool hasPassed(const Marker& marker) {
 
 }  // namespace
 
+// Nothing waits for anything any more: Device::destroyPool sees to it.
 MemoryPool::~MemoryPool() {
   for (const Segment& segment : segments_) segment.vulkan->allocator().free(segment.memory);
   if (descriptor_ >= 0) close(descriptor_);
@@ -63,9 +65,8 @@ MemoryPool::Pieces::iterator MemoryPool::addPiece(uint64_t address, Piece piece)
 }
 
 // Pieces whose wait is over become anyone's.
-void MemoryPool::settle() {
-  constexpr int mostLooks = 64;  // allocation stays cheap however much is on its way
-  int looks = 0;
+void MemoryPool::settle(size_t mostLooks) {
+  size_t looks = 0;
   for (auto address = waiting_.begin(); address != waiting_.end() && looks < mostLooks; ++looks) {
     const auto found = pieces_.find(*address);
     if (!hasPassed(*found->second.marker)) {
@@ -137,7 +138,7 @@ Error MemoryPool::allocate(Context& context, Stream* stream, uint64_t wanted, vk
   const uint64_t bytes = roundUp(wanted, vk::Allocator::alignment);
   const std::shared_ptr<vk::Device> vulkan = context.sharedVulkan();
   std::lock_guard lock(mutex_);
-  if (opportunistic_) settle();
+  if (opportunistic_) settle(fewLooks);
   const auto fits = [&](bool mayWait) {
     for (auto size = bySize_.lower_bound({bytes, 0}); size != bySize_.end(); ++size) {
       const auto found = pieces_.find(size->second);
@@ -176,8 +177,11 @@ void MemoryPool::giveBack(const vk::Memory& memory, uint64_t bytes, uint64_t str
 }
 
 void MemoryPool::trimLocked(uint64_t keepBytes) {
-  settle();
-  if (sharing_ == PoolSharing::Exported) return;  // others may have the memory already
+  settle(fewLooks);
+  if (sharing_ != PoolSharing::Exported) freeSegments(keepBytes);  // else others may have the memory already
+}
+
+void MemoryPool::freeSegments(uint64_t keepBytes) {
   for (auto segment = segments_.begin(); segment != segments_.end() && reserved_ > keepBytes;) {
     const auto whole = pieces_.find(segment->memory.address);
     const bool isFree = segment->used == 0 && whole != pieces_.end() && !whole->second.marker &&
@@ -196,6 +200,13 @@ void MemoryPool::trimLocked(uint64_t keepBytes) {
 void MemoryPool::trim(uint64_t keepBytes) {
   std::lock_guard lock(mutex_);
   trimLocked(keepBytes);
+}
+
+bool MemoryPool::isSettled() {
+  std::lock_guard lock(mutex_);
+  settle(SIZE_MAX);
+  freeSegments(0);
+  return waiting_.empty();
 }
 
 void MemoryPool::trimToThreshold() {

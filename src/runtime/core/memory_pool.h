@@ -73,6 +73,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   // Gives back segments that hold nothing, while more than that many bytes are reserved.
   void trim(uint64_t keepBytes);
   void trimToThreshold();
+  // Of a destroyed pool: gives back what it can, and says whether nothing waits for a stream any more.
+  bool isSettled();
 
   // InvalidValue for what CUDA does not let programs set. Values of the first three are 0 or 1.
   Error attribute(PoolAttribute attribute, uint64_t& value) const;
@@ -95,13 +97,14 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   Pieces::iterator addPiece(uint64_t address, Piece piece);
   Pieces::iterator removePiece(Pieces::iterator piece);
-  void settle();
+  void settle(size_t mostLooks);
   vk::Memory take(Pieces::iterator piece, uint64_t bytes);
   Error grow(const std::shared_ptr<vk::Device>& vulkan, uint64_t bytes);
   void addSegment(Segment segment, uint64_t bytes);
   Error makeShared(const std::shared_ptr<vk::Device>& vulkan);
   uint64_t sharedBytes() const;
   void trimLocked(uint64_t keepBytes);
+  void freeSegments(uint64_t keepBytes);
 
   Device& device_;
   const MemoryKind kind_;
