@@ -97,7 +97,7 @@ Error createImage(Context& context, const ArrayDescription& wanted, uint32_t lev
   TRY(check(wanted, false));
   const vk::Status status = makeImage(wanted, levels, [&](const vk::ImageShape& shape) {
     const vk::Status first = vk::Image::create(context.vulkan(), shape, out);
-    if (first != vk::Status::OutOfMemory || !context.device().trimPools(0)) return first;  // pools hold memory back
+    if (first != vk::Status::OutOfMemory || !context.freeUnused()) return first;
     return vk::Image::create(context.vulkan(), shape, out);
   });
   return status == vk::Status::Unsupported ? Error::InvalidValue : errorFrom(status);

@@ -127,7 +127,9 @@ vk::WaitMode Context::waitMode() const {
 
 Error Context::waitIdle() {
   worker_->waitIdle();
-  return waitForQueues();
+  TRY(waitForQueues());
+  (void)textures_->retire();
+  return Error::Success;
 }
 
 Error Context::waitForQueues() {

@@ -117,6 +117,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Error writeMemory(uint64_t address, const void* data, size_t bytes);
   void readString(uint64_t address, std::string& out);  // zero-terminated; empty when there is none
   void memoryInfo(size_t& freeBytes, size_t& totalBytes) const;
+  bool freeUnused();  // what pools and destroyed textures hold back; false when there is nothing
 
   // Streams. A handle is a Stream*, 0, or one of the two special numbers; InvalidHandle for anything else.
   Error createStream(uint32_t flags, int priority, Stream*& out);

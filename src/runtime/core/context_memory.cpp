@@ -9,6 +9,7 @@
 #include "runtime/core/managed_advice.h"
 #include "runtime/core/memory_pool.h"
 #include "runtime/core/stream_order.h"
+#include "runtime/core/texture_table.h"
 #include "runtime/vk/device.h"
 
 namespace mulciber::core {
@@ -39,7 +40,7 @@ Error Context::addMemory(MemoryKind kind, vk::MemoryUse use, size_t bytes, uint3
   TRY(error());
   auto allocation = std::make_shared<Allocation>();
   vk::Status status = vulkan_->allocator().allocate(use, bytes, allocation->memory);
-  if (status == vk::Status::OutOfMemory && device_.trimPools(0))  // pools hold memory back
+  if (status == vk::Status::OutOfMemory && freeUnused())
     status = vulkan_->allocator().allocate(use, bytes, allocation->memory);
   if (status != vk::Status::Ok) return errorFrom(status);
   if (use == vk::MemoryUse::Host) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);
@@ -62,6 +63,11 @@ bool Context::forget(const AllocationRef& allocation) {
   return true;
 }
 
+bool Context::freeUnused() {
+  const bool hadTextures = textures_->retire();
+  return device_.trimPools(0) || hadTextures;
+}
+
 void Context::giveBack(const Allocation& allocation) {
   if (allocation.pool) allocation.pool->giveBack(allocation.memory, allocation.size, 0, nullptr);
   else vulkan_->allocator().free(allocation.memory);
@@ -74,8 +80,7 @@ void Context::releaseMemory(const AllocationRef& allocation) {
 Error Context::addFromPool(MemoryPool& pool, size_t bytes, Stream* stream, AllocationRef& out) {
   auto allocation = std::make_shared<Allocation>();
   Error failed = pool.allocate(*this, stream, bytes, allocation->memory);
-  if (failed == Error::OutOfMemory && device_.trimPools(0))
-    failed = pool.allocate(*this, stream, bytes, allocation->memory);
+  if (failed == Error::OutOfMemory && freeUnused()) failed = pool.allocate(*this, stream, bytes, allocation->memory);
   if (failed != Error::Success) return failed;
   allocation->pool = pool.shared_from_this();
   if (pool.kind() != MemoryKind::Device) allocation->hostAddress = reinterpret_cast<uint64_t>(allocation->memory.host);

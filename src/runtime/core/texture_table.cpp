@@ -59,11 +59,8 @@ void TextureTable::write(uint32_t number) {
 }
 
 Error TextureTable::address(uint64_t& out) {
-  if (util::environment().checkTextures) {  // what was destroyed while kernels ran is found by no launch after them
-    std::vector<TableObjectRef> gone;
-    std::lock_guard lock(mutex_);
-    retire(gone);
-  }
+  // What was destroyed while kernels ran is found by no launch after them.
+  if (util::environment().checkTextures) (void)retire();
   out = address_.load(std::memory_order_acquire);
   if (out != 0) return Error::Success;
   std::lock_guard lock(mutex_);
@@ -103,6 +100,15 @@ void TextureTable::retire(std::vector<TableObjectRef>& gone) {
     }
     leaving_.pop_front();
   }
+  hasDestroyed_.store(!leaving_.empty(), std::memory_order_relaxed);
+}
+
+bool TextureTable::retire() {
+  if (!hasDestroyed_.load(std::memory_order_relaxed)) return false;
+  std::vector<TableObjectRef> gone;
+  std::lock_guard lock(mutex_);
+  retire(gone);
+  return !gone.empty();
 }
 
 Error TextureTable::makeRoom(std::vector<TableObjectRef>& gone) {
@@ -147,6 +153,7 @@ Error TextureTable::remove(uint64_t handle) {
   slots_[number].isLeaving = true;
   if (isFiltered(slots_[number].record)) --filtered_;  // launches from now on do not meet it
   removed_.push_back(number);
+  hasDestroyed_.store(true, std::memory_order_relaxed);
   if (util::environment().checkTextures) retire(gone);  // so that kernels find no object from now on
   return Error::Success;
 }

@@ -1,6 +1,6 @@
 // The table of texture and surface objects that kernels read (texture_abi.h). It grows by a larger copy; the old one
 // stays for the work that was given its address. A record is used again only when all work given before its object
-// went has been done.
+// went has been done; so is what the object holds, which goes with a wait for the device, or when memory runs out.
 #pragma once
 
 #include <atomic>
@@ -42,6 +42,8 @@ class TextureTable {
   TableObjectRef find(uint64_t handle) const;
   Error remove(uint64_t handle);  // InvalidValue for what is no handle
   void clear();                   // nothing uses it any more
+  // Lets destroyed objects go that no work can read any more; false when none has gone.
+  bool retire();
   // The value for LaunchState::textures.
   Error address(uint64_t& out);
   // Whether there is a texture that no sampler reads as CUDA does (texture_abi.h).
@@ -62,7 +64,7 @@ class TextureTable {
   };
 
   Error grow();
-  // Makes the places of destroyed objects free that no work can read any more. The objects are to end outside the lock.
+  // Makes their places free as well. The objects are to end outside the lock, which the caller holds.
   void retire(std::vector<TableObjectRef>& gone);
   Error makeRoom(std::vector<TableObjectRef>& gone);
   bool hasPassed(const Leaving& leaving) const;
@@ -76,6 +78,7 @@ class TextureTable {
   std::deque<Leaving> leaving_;
   vk::Memory memory_;
   std::vector<vk::Memory> old_;
+  std::atomic<bool> hasDestroyed_{false};  // some are removed or leaving
   std::atomic<uint64_t> address_{0};
   std::atomic<uint32_t> filtered_{0};  // records of textures that samplers do not serve
 };
