@@ -1,6 +1,7 @@
 // Kernels of kernels.ptx (made by nvcc from kernels.cu) through module, function and launch: translated when they are
 // launched, and ahead of time.
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <numeric>
@@ -410,6 +411,40 @@ TEST_P(LaunchTest, KernelsWaitBehindHostFunctions) {
   ASSERT_OK(run("reverse", shape(1, 64, 256), *stream, address));
   ASSERT_OK(stream->synchronize());
   EXPECT_EQ(data[0], 63);
+}
+
+// The first launch of a kernel that needs the heap makes it, while other launches bring memory of their own.
+TEST_P(LaunchTest, TheHeapIsMadeBesideCooperativeLaunches) {
+  constexpr int rounds = 20;
+  const std::string text = GetParam() ? translated(kernelsText(), profileOf(*context)) : kernelsText();
+  Launch together = shape(1, 32);
+  together.isCooperative = true;
+  for (int round = 0; round < rounds; ++round) {
+    ContextRef fresh;
+    ASSERT_OK(device->createContext(0, fresh));
+    Module* own = nullptr;
+    ASSERT_OK(fresh->loadModule({{text, "kernels.ptx"}}, nullptr, own));
+    Function *count = nullptr, *heap = nullptr;
+    ASSERT_OK(own->function("count", count));
+    ASSERT_OK(own->function("heap", heap));
+    ASSERT_OK(launch(*count, together, {}, *fresh->legacyStream()));
+    Stream* other = nullptr;
+    ASSERT_OK(fresh->createStream(Stream::NonBlocking, 0, other));
+    std::atomic<bool> isMade{false};
+    std::thread launches([&] {
+      while (!isMade) EXPECT_OK(launch(*count, together, {}, *fresh->legacyStream()));
+    });
+    uint64_t out = 0;
+    EXPECT_OK(fresh->allocate(32 * sizeof(uint64_t), out));
+    void* pointers[] = {&out};
+    Arguments arguments;
+    arguments.pointers = pointers;
+    EXPECT_OK(launch(*heap, shape(1, 32), arguments, *other));
+    isMade = true;
+    launches.join();
+    EXPECT_OK(fresh->synchronize());
+    fresh->destroy();
+  }
 }
 
 TEST_P(LaunchTest, ManyThreadsLaunchAtOnce) {

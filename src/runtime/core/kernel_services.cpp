@@ -43,14 +43,12 @@ KernelServices::~KernelServices() {
 }
 
 void KernelServices::set(uint64_t abi::LaunchState::*field, uint64_t value) {
+  std::lock_guard lock(stateMutex_);
   launchState_.*field = value;
   static_cast<abi::LaunchState*>(launchStateMemory_.host)->*field = value;
 }
 
-void KernelServices::setTextures(uint64_t table) {
-  std::lock_guard lock(mutex_);
-  set(&abi::LaunchState::textures, table);
-}
+void KernelServices::setTextures(uint64_t table) { set(&abi::LaunchState::textures, table); }
 
 Error KernelServices::allocatePrintf(size_t bytes) {
   vk::Memory memory;
@@ -130,7 +128,7 @@ vk::Status KernelServices::prepareGridWorkspace(const OwnMemory& memory, vk::Com
 
 vk::Status KernelServices::ownState(const Blocks& blocks, const OwnMemory& memory, vk::Commands& commands,
                                     uint64_t& address) const {
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(stateMutex_);
   abi::LaunchState own = launchState_;
   lock.unlock();
   own.scratch = memory.scratch;

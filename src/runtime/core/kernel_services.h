@@ -69,6 +69,7 @@ class KernelServices {
   vk::Memory printf_;
   vk::Memory heap_;
   vk::Memory locks_;
+  mutable std::mutex stateMutex_;   // for what is recorded while a queue is locked: nothing is waited for under it
   abi::LaunchState launchState_{};  // as it lies in launchStateMemory_
   volatile abi::ErrorRecord* error_ = nullptr;
   mutable std::mutex mutex_;
