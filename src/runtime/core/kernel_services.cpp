@@ -145,8 +145,14 @@ vk::Status KernelServices::ownState(const Blocks& blocks, const OwnMemory& memor
   return vk::Status::Ok;
 }
 
+void KernelServices::launchesPrinting() {
+  std::lock_guard lock(mutex_);
+  ++launchingPrinting_;
+}
+
 void KernelServices::launchedPrinting(const vk::Point& point) {
   std::lock_guard lock(mutex_);
+  --launchingPrinting_;
   printed_ = true;
   for (vk::Point& held : printing_)
     if (held.queue == point.queue) {
@@ -159,7 +165,7 @@ void KernelServices::launchedPrinting(const vk::Point& point) {
 Error KernelServices::afterWait() {
   if (error_->error != 0) TRY(reportError());
   std::lock_guard lock(mutex_);
-  if (!printed_) return context_.error();
+  if (!printed_ || launchingPrinting_ != 0) return context_.error();
   // Kernels that still run may be writing a record.
   for (const vk::Point& point : printing_)
     if (point.queue->poll(point.value) == vk::Status::NotReady) return context_.error();

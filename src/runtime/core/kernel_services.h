@@ -45,6 +45,8 @@ class KernelServices {
     uint64_t scratchBytes;  // of each
   };
   vk::Status ownState(const Blocks& blocks, const OwnMemory& memory, vk::Commands& commands, uint64_t& address) const;
+  // Around the launch of a kernel that prints: its place in the queue is known once it may run already.
+  void launchesPrinting();
   void launchedPrinting(const vk::Point& point);
 
   // After a wait: reports what kernels did wrong (printing it, and breaking the context), and prints what they printed
@@ -75,6 +77,7 @@ class KernelServices {
   mutable std::mutex mutex_;
   bool reported_ = false;
   std::vector<vk::Point> printing_;  // printing kernels that may still run
+  uint32_t launchingPrinting_ = 0;   // threads that give one to a queue now
   bool printed_ = false;
   size_t heapBytes_ = 8u << 20;
 };

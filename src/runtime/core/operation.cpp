@@ -64,6 +64,14 @@ vk::Status record(const DeviceWork& work, vk::Commands& commands) {
   return std::visit([&](const auto& one) { return recordWork(one, commands); }, work);
 }
 
+void willBeRecorded(const DeviceWork& work) {
+  if (const auto* launch = std::get_if<KernelLaunch>(&work)) willBeRecorded(*launch);
+}
+
+void willBeRecorded(const KernelLaunch& launch) {
+  if (launch.kernel->usesPrintf) launch.services->launchesPrinting();
+}
+
 void wasRecorded(const DeviceWork& work, const vk::Point& point) {
   if (const auto* launch = std::get_if<KernelLaunch>(&work)) wasRecorded(*launch, point);
 }
@@ -75,6 +83,7 @@ void wasRecorded(const KernelLaunch& launch, const vk::Point& point) {
 
 vk::Status run(const RecordedWork& work, vk::Queue& queue, vk::Position& position) {
   for (const std::string& kernel : work.kernels) vk::noteLaunch(kernel);
+  if (work.usesPrintf) work.services->launchesPrinting();
   const vk::Status status = queue.run(work.commands, position);
   if (work.usesPrintf) work.services->launchedPrinting(position.last);
   if (work.readsHostWrites) queue.device().showHostWrites(position.last);

@@ -65,7 +65,9 @@ using DeviceWork = std::variant<KernelLaunch, DeviceCopy, BufferCopy, Upload, Ar
 
 vk::Status record(const DeviceWork& work, vk::Commands& commands);
 inline vk::Status record(const KernelLaunch& launch, vk::Commands& commands) { return launch.record(commands); }
-// To be called once the work has its place in a queue.
+// To be called around: before the work may begin, and once it has its place in a queue.
+void willBeRecorded(const DeviceWork& work);
+void willBeRecorded(const KernelLaunch& launch);
 void wasRecorded(const DeviceWork& work, const vk::Point& point);
 void wasRecorded(const KernelLaunch& launch, const vk::Point& point);
 

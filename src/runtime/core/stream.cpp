@@ -76,6 +76,7 @@ Error Stream::after(vk::Status status) {
 // The caller holds the lock.
 template <class Work>
 vk::Status Stream::give(const Work& work, vk::Queue& queue) {
+  willBeRecorded(work);
   const vk::Status status = queue.record(position_, [&](vk::Commands& commands) {
     if (Trace* const trace = Trace::active()) return trace->record(work, commands, queue, *this);
     return core::record(work, commands);
