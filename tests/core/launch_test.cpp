@@ -364,6 +364,45 @@ TEST_P(LaunchTest, TooMuchPrintingLosesLinesAndNothingElse) {  // KRT-02
   EXPECT_LT(lines, 32000);
 }
 
+// Lines of a kernel that has just been submitted stay in the buffer while another thread prints what is there.
+TEST_P(LaunchTest, NoLineIsLostWhileOthersWait) {  // KRT-02
+  constexpr int launches = 300;
+  ASSERT_OK(run("hello", shape(1, 1), *stream, 1));
+  ASSERT_OK(stream->synchronize());
+  Stream& other = newStream(Stream::NonBlocking);
+  testing::internal::CaptureStdout();
+  std::atomic<bool> isOver{false};
+  std::thread waits([&] {
+    while (!isOver) EXPECT_OK(other.synchronize());
+  });
+  for (int i = 0; i < launches; ++i) EXPECT_OK(run("hello", shape(1, 32), *stream, i));
+  isOver = true;
+  waits.join();
+  EXPECT_OK(stream->synchronize());
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), launches * 32);
+}
+
+// Kernels that have been launched write to the buffer there is.
+TEST_P(LaunchTest, TheSizeForPrintingIsSetBeforeKernelsPrint) {  // KRT-02
+  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 1u << 20));
+  ASSERT_OK(context->setLimit(Limit::PrintfFifoSize, 2u << 20));
+  std::atomic<bool> released{false};
+  ASSERT_OK(stream->hostFunction([&](Error) {
+    while (!released) std::this_thread::yield();
+  }));
+  EXPECT_OK(run("hello", shape(1, 1), *stream, 7));
+  EXPECT_EQ(context->setLimit(Limit::PrintfFifoSize, 4u << 20), Error::InvalidValue);
+  size_t bytes = 0;
+  EXPECT_OK(context->limit(Limit::PrintfFifoSize, bytes));
+  EXPECT_EQ(bytes, 2u << 20);
+  testing::internal::CaptureStdout();
+  released = true;
+  const Error waited = stream->synchronize();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "hello 7 from 0: text  1.50\n");
+  EXPECT_OK(waited);
+}
+
 TEST_P(LaunchTest, TheDeviceHeapGivesMemory) {  // KRT-09
   if (context->vulkan().profile().subgroupSize != 32) GTEST_SKIP() << "skipped: the device's subgroups are not 32 wide";
   constexpr uint32_t threads = 96;

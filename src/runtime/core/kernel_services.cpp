@@ -50,17 +50,13 @@ void KernelServices::set(uint64_t abi::LaunchState::*field, uint64_t value) {
 
 void KernelServices::setTextures(uint64_t table) { set(&abi::LaunchState::textures, table); }
 
-Error KernelServices::allocatePrintf(size_t bytes) {
-  vk::Memory memory;
-  const vk::Status status =
-      context_.vulkan().allocator().allocate(vk::MemoryUse::Host, bytes + sizeof(abi::PrintfBuffer), memory);
-  if (status != vk::Status::Ok) return errorFrom(status);
-  context_.vulkan().allocator().free(printf_);
-  printf_ = memory;
-  auto* buffer = static_cast<abi::PrintfBuffer*>(memory.host);
-  buffer->capacity = static_cast<uint32_t>(bytes);
+Error KernelServices::allocatePrintf() {
+  vk::Allocator& allocator = context_.vulkan().allocator();
+  TRY(errorFrom(allocator.allocate(vk::MemoryUse::Host, printfBytes_ + sizeof(abi::PrintfBuffer), printf_)));
+  auto* buffer = static_cast<abi::PrintfBuffer*>(printf_.host);
+  buffer->capacity = static_cast<uint32_t>(printfBytes_);
   buffer->used = 0;
-  set(&abi::LaunchState::printfBuffer, memory.address);
+  set(&abi::LaunchState::printfBuffer, printf_.address);
   return Error::Success;
 }
 
@@ -73,7 +69,7 @@ Error KernelServices::launchState(const KernelInfo& kernel, uint64_t& address) {
   }
   if (!kernel.usesPrintf && !kernel.usesHeap && !kernel.usesLocks) return Error::Success;
   std::lock_guard lock(mutex_);
-  if (kernel.usesPrintf && !printf_.chunk) TRY(allocatePrintf(defaultPrintfBytes));
+  if (kernel.usesPrintf && !printf_.chunk) TRY(allocatePrintf());
   if (kernel.usesLocks && !locks_.chunk) {
     const std::vector<uint32_t> free(abi::lockCount, 0);
     TRY(allocateFilled(free.size() * 4, free.data(), free.size() * 4, locks_));
@@ -244,12 +240,14 @@ std::string KernelServices::deviceString(uint64_t address) {
 
 Error KernelServices::setPrintfBytes(size_t bytes) {
   std::lock_guard lock(mutex_);
-  return allocatePrintf(std::clamp<size_t>(bytes, 4096, size_t(1) << 30));
+  if (printf_.chunk) return Error::InvalidValue;
+  printfBytes_ = std::clamp<size_t>(bytes, 4096, size_t(1) << 30);
+  return Error::Success;
 }
 
 Error KernelServices::setHeapBytes(size_t bytes) {
   std::lock_guard lock(mutex_);
-  if (heap_.chunk) return Error::InvalidValue;  // CUDA: not after a kernel that uses it was loaded
+  if (heap_.chunk) return Error::InvalidValue;
   heapBytes_ = bytes;
   return Error::Success;
 }

@@ -53,13 +53,14 @@ class KernelServices {
   // if no printing kernel is still running. Gives the context's error, which may be that it was destroyed meanwhile.
   Error afterWait();
 
+  // InvalidValue once a kernel was launched that prints, or has a heap.
   Error setPrintfBytes(size_t bytes);
   Error setHeapBytes(size_t bytes);
 
  private:
   explicit KernelServices(Context& context) : context_(context) {}
   void set(uint64_t abi::LaunchState::*field, uint64_t value);
-  Error allocatePrintf(size_t bytes);
+  Error allocatePrintf();
   Error allocateFilled(uint64_t bytes, const void* first, uint64_t firstBytes, vk::Memory& memory);
   Error reportError();
   void drainPrintf();
@@ -74,12 +75,12 @@ class KernelServices {
   mutable std::mutex stateMutex_;   // for what is recorded while a queue is locked: nothing is waited for under it
   abi::LaunchState launchState_{};  // as it lies in launchStateMemory_
   volatile abi::ErrorRecord* error_ = nullptr;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;  // guards the memory above and what is below
   bool reported_ = false;
   std::vector<vk::Point> printing_;  // printing kernels that may still run
   uint32_t launchingPrinting_ = 0;   // threads that give one to a queue now
   bool printed_ = false;
-  size_t heapBytes_ = 8u << 20;
+  size_t heapBytes_ = 8u << 20, printfBytes_ = defaultPrintfBytes;
 };
 
 }  // namespace mulciber::core
