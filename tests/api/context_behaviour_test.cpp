@@ -83,6 +83,64 @@ TEST_F(Contexts, TheRuntimeKeepsThePrimaryContext) {  // DRV-06
   context = nullptr;  // reset
 }
 
+// What a context needs for its kernels is no program's to free, and goes with it.
+TEST_F(Contexts, PrimaryContextsLeaveNothingBehind) {  // DRV-06
+  constexpr const char* text = R"(.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 r) malloc (.param .b64 n);
+.visible .entry takes(.param .u64 out) {
+  .reg .b64 %rd<3>;
+  .param .b64 n;
+  .param .b64 r;
+  ld.param.u64 %rd1, [out];
+  st.param.b64 [n], 16;
+  call (r), malloc, (n);
+  ld.param.b64 %rd2, [r];
+  st.global.u64 [%rd1], %rd2;
+  ret;
+})";
+  EXPECT_EQ(cuDevicePrimaryCtxReset(device), CUDA_SUCCESS);
+  size_t first = 0, now = 0, total = 0;
+  for (int round = 0; round < 4; ++round) {
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    CUmodule module = nullptr;
+    CUfunction takes = nullptr;
+    CUdeviceptr out = 0;
+    ASSERT_EQ(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&takes, module, "takes"), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemAlloc(&out, 8), CUDA_SUCCESS);
+    void* arguments[] = {&out};
+    EXPECT_EQ(cuLaunchKernel(takes, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+    CUdeviceptr taken = 0;
+    EXPECT_EQ(cuMemcpyDtoH(&taken, out, 8), CUDA_SUCCESS);
+    EXPECT_NE(taken, 0u);
+    EXPECT_EQ(cuMemGetInfo(&now, &total), CUDA_SUCCESS);
+    if (round == 0) first = now;
+    EXPECT_GE(now + (1 << 20), first) << round;
+    EXPECT_EQ(cuDevicePrimaryCtxRelease(device), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+  }
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
+}
+
+// A context that no thread has current is still there, whoever made it.
+TEST_F(Contexts, APoppedContextCanBePushed) {  // DRV-04, DRV-07
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  std::thread([] {
+    CUcontext popped = nullptr, current = nullptr;
+    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);
+    ASSERT_EQ(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxPushCurrent(popped), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    EXPECT_EQ(current, popped);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  }).join();
+  EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
+}
+
 TEST_F(Contexts, MemoryRunsOutAndTheProgramGoesOn) {
   void* huge = nullptr;
   for (int i = 0; i < 10; ++i) {

@@ -153,17 +153,22 @@ Device* Platform::device(int ordinal) const {
 
 void Platform::remember(const ContextRef& context) {
   std::lock_guard lock(contextsMutex_);
-  contexts_.erase(std::remove_if(contexts_.begin(), contexts_.end(), [](const auto& held) { return held.expired(); }),
-                  contexts_.end());
-  contexts_.push_back(context);
+  std::erase_if(contexts_, [](const auto& held) { return held.second.expired(); });
+  contexts_.emplace(context.get(), context);
 }
 
 std::vector<ContextRef> Platform::contexts() const {
   std::vector<ContextRef> all;
   std::lock_guard lock(contextsMutex_);
-  for (const auto& held : contexts_)
+  for (const auto& [handle, held] : contexts_)
     if (ContextRef context = held.lock()) all.push_back(std::move(context));
   return all;
+}
+
+ContextRef Platform::context(const Context* handle) const {
+  std::lock_guard lock(contextsMutex_);
+  const auto found = contexts_.find(handle);
+  return found == contexts_.end() ? nullptr : found->second.lock();
 }
 
 void watchThreadEnd() { (void)thread(); }

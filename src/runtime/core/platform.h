@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,12 +33,13 @@ class Platform {
   // Every context there is.
   void remember(const ContextRef& context);
   std::vector<ContextRef> contexts() const;
+  ContextRef context(const Context* handle) const;  // null when there is none
 
  private:
   Platform();
   std::mutex mutex_;
   mutable std::mutex contextsMutex_;
-  std::vector<std::weak_ptr<Context>> contexts_;
+  std::map<const Context*, std::weak_ptr<Context>> contexts_;
   std::atomic<bool> ready_{false};
   bool tried_ = false;
   Error result_ = Error::NotInitialized;

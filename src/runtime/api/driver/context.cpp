@@ -10,8 +10,8 @@ namespace {
 // Never destroyed: programs call from exit handlers.
 struct Contexts {
   std::mutex mutex;
-  std::map<const core::Context*, core::ContextRef> known;
-  std::map<const core::Context*, unsigned> attached;  // how often
+  std::map<const core::Context*, core::ContextRef> made;  // by programs, which destroy them
+  std::map<uint64_t, unsigned> attached;                  // how often, by the contexts' numbers
 };
 Contexts& contexts() {
   static auto* const all = new Contexts;
@@ -20,21 +20,12 @@ Contexts& contexts() {
 
 }  // namespace
 
-void rememberContext(const core::ContextRef& context) {
-  std::lock_guard lock(contexts().mutex);
-  contexts().known.emplace(context.get(), context);
-}
-
+// Devices hold their primary contexts, engines theirs. A destroyed one is no context to any thread but those where it
+// is current.
 core::ContextRef contextOf(CUcontext handle) {
-  std::lock_guard lock(contexts().mutex);
-  const auto found = contexts().known.find(reinterpret_cast<core::Context*>(handle));
-  if (found != contexts().known.end()) return found->second;
-  // Those on engines' devices were not made here.
-  for (core::ContextRef& context : core::Platform::get().contexts())
-    if (handleOf(context) == handle && context->device().isAdopted()) return std::move(context);
-  // The runtime API's own primary context may be asked about without ever having been retained here.
-  core::ContextRef current = core::currentContext();
-  return current && handleOf(current) == handle ? current : nullptr;
+  core::ContextRef context = core::Platform::get().context(reinterpret_cast<core::Context*>(handle));
+  const bool isThere = context && (context->error() != Error::ContextIsDestroyed || context == core::currentContext());
+  return isThere ? context : nullptr;
 }
 
 namespace {
@@ -46,9 +37,10 @@ CUresult createContext(CUcontext* out, unsigned int flags, CUdevice ordinal, con
     if (!out || (flags & ~CU_CTX_FLAGS_MASK)) return Error::InvalidValue;
     core::ContextRef context;
     TRY(device.createContext(flags, context));
-    rememberContext(context);
     core::pushContext(context);
     *out = handleOf(context);
+    std::lock_guard lock(contexts().mutex);
+    contexts().made.emplace(context.get(), std::move(context));
     return Error::Success;
   });
 }
@@ -88,8 +80,8 @@ CUDA_API(CUresult, cuCtxDestroy_v2)(CUcontext handle) {
     }
     context->destroy();
     std::lock_guard lock(contexts().mutex);
-    contexts().known.erase(context.get());
-    contexts().attached.erase(context.get());
+    contexts().made.erase(context.get());
+    contexts().attached.erase(context->id());
     return Error::Success;
   });
 }
@@ -100,18 +92,17 @@ CUDA_API(CUresult, cuCtxAttach)(CUcontext* out, unsigned int flags) {
     if (!out || flags != 0) return Error::InvalidValue;
     const core::ContextRef current = core::currentContext();
     if (!current) return Error::InvalidContext;
-    rememberContext(current);
     std::lock_guard lock(contexts().mutex);
-    ++contexts().attached[current.get()];
+    ++contexts().attached[current->id()];
     *out = handleOf(current);
     return Error::Success;
   });
 }
 
 CUDA_API(CUresult, cuCtxDetach)(CUcontext handle) {
-  const auto isUsedOn = [](const core::Context* context) {
+  const auto isUsedOn = [](const core::Context& context) {
     std::lock_guard lock(contexts().mutex);
-    const auto uses = contexts().attached.find(context);
+    const auto uses = contexts().attached.find(context.id());
     if (uses == contexts().attached.end() || uses->second == 0) return false;
     --uses->second;
     return true;
@@ -121,7 +112,7 @@ CUDA_API(CUresult, cuCtxDetach)(CUcontext handle) {
     const core::ContextRef current = core::currentContext();
     if (!current || handleOf(current) != handle) return Error::InvalidContext;
     // A primary context ends with its own count.
-    isLast = !isUsedOn(current.get()) && current != current->device().activePrimary();
+    isLast = !isUsedOn(*current) && current != current->device().activePrimary();
     return Error::Success;
   });
   return isLast ? cuCtxDestroy_v2(handle) : error;
@@ -158,9 +149,7 @@ CUDA_API(CUresult, cuCtxSetCurrent)(CUcontext handle) {
 CUDA_API(CUresult, cuCtxGetCurrent)(CUcontext* out) {
   return withDriver([&] {
     if (!out) return Error::InvalidValue;
-    core::ContextRef context = core::currentContext();
-    if (context) rememberContext(context);
-    *out = handleOf(context);
+    *out = handleOf(core::currentContext());
     return Error::Success;
   });
 }

@@ -150,7 +150,6 @@ CUDA_API(CUresult, cuDevicePrimaryCtxRetain)(CUcontext* out, CUdevice ordinal) {
     if (!out) return Error::InvalidValue;
     core::ContextRef context;
     TRY(device.retainPrimary(context));
-    rememberContext(context);
     *out = handleOf(context);
     return Error::Success;
   });

@@ -108,8 +108,6 @@ CUresult withFunction(const void* handle, Body&& body, const char* call = __buil
       call);
 }
 
-// Context handles: those cuCtxCreate and cuDevicePrimaryCtxRetain have given out.
-void rememberContext(const core::ContextRef& context);
 core::ContextRef contextOf(CUcontext handle);  // null for what is no context
 inline CUcontext handleOf(const core::ContextRef& context) { return reinterpret_cast<CUcontext>(context.get()); }
 

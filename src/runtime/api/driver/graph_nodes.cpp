@@ -80,7 +80,6 @@ CUcontext contextOfNode(CUgraphNode handle) {
     context = node.context;
     return Error::Success;
   });
-  if (context) rememberContext(context);
   return context ? handleOf(context) : nullptr;
 }
 

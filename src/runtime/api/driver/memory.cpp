@@ -17,9 +17,7 @@ Error pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ad
   const uint64_t offset = address - start;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: {
-      const core::ContextRef context = found->context.lock();
-      if (context) rememberContext(context);
-      *static_cast<CUcontext*>(data) = handleOf(context);
+      *static_cast<CUcontext*>(data) = handleOf(found->context.lock());
       return Error::Success;
     }
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:

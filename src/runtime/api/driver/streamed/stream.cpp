@@ -59,9 +59,7 @@ CUDA_API_PTSZ(CUresult, cuStreamGetCtx_v2)(CUstream handle, CUcontext* context, 
     if (!context && !green) return Error::InvalidValue;
     if (green) *green = nullptr;
     if (!context) return Error::Success;
-    const core::ContextRef owner = stream.context().shared_from_this();
-    rememberContext(owner);
-    *context = handleOf(owner);
+    *context = handleOf(stream.context().shared_from_this());
     return Error::Success;
   });
 }
@@ -69,9 +67,7 @@ CUDA_API_PTSZ(CUresult, cuStreamGetCtx_v2)(CUstream handle, CUcontext* context, 
 CUDA_API_PTSZ(CUresult, cuStreamGetCtx)(CUstream handle, CUcontext* context) {
   return withStream(handle, [&](core::Stream& stream) {
     if (!context) return Error::InvalidValue;
-    const core::ContextRef owner = stream.context().shared_from_this();
-    rememberContext(owner);
-    *context = handleOf(owner);
+    *context = handleOf(stream.context().shared_from_this());
     return Error::Success;
   });
 }
