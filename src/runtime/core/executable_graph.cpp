@@ -19,7 +19,7 @@ namespace mulciber::core {
 namespace {
 
 Context* contextOf(const GraphNode& node) {
-  if (const auto* kernel = node.as<KernelNode>()) return &kernel->function->module().context();
+  if (const auto* kernel = node.as<KernelNode>()) return kernel->context.get();
   if (const auto* copy = node.as<CopyNode>()) return copy->context.get();
   if (const auto* fill = node.as<FillNode>()) return fill->context.get();
   if (const auto* allocation = node.as<AllocationNode>()) return allocation->context.get();

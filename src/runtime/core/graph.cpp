@@ -63,6 +63,7 @@ Error describe(Function& function, const Launch& launch, const Arguments& argume
   TRY(gather(*kernel, arguments, out.arguments.data()));
   out.info = kernel;
   out.function = &function;
+  out.context = function.module().context().shared_from_this();
   out.module = function.module().shared_from_this();
   out.launch = launch;
   return Error::Success;

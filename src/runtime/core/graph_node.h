@@ -48,8 +48,9 @@ struct KernelNode {
   using Attributes = std::map<int, std::array<uint8_t, 64>>;  // by CUlaunchAttributeID
 
   Function* function = nullptr;
-  std::shared_ptr<Module> module;  // the function's
-  const void* handle = nullptr;    // what the program calls the kernel
+  std::shared_ptr<Context> context;  // the module's, which ends before it
+  std::shared_ptr<Module> module;    // the function's
+  const void* handle = nullptr;      // what the program calls the kernel
   Launch launch;
   const KernelInfo* info = nullptr;  // says where each argument lies
   std::vector<uint8_t> arguments;    // as the kernel lays them out
