@@ -444,7 +444,7 @@ void Stream::callFront(std::unique_lock<std::mutex>& lock) {
     util::Outside outside;
     call.function(context_.error());
   }
-  call.function = nullptr;
+  call.function = nullptr;  // what it holds may be the program's objects, whose ends are the program's functions
   lock.lock();
   isCalling_ = false;
   if (!pending_.empty()) pending_.pop_front();  // else all was abandoned meanwhile
@@ -519,7 +519,7 @@ bool Stream::isHeldUp() {
 }
 
 void Stream::abandon() {
-  std::deque<Operation> dropped;
+  std::deque<Operation> dropped;  // ends without the lock: see callFront()
   std::lock_guard lock(mutex_);
   dropped.swap(pending_);
   for (const Operation& operation : dropped)
