@@ -164,9 +164,9 @@ bool addressFits(const Operand& operand, const ExpectedOperand& expected, const 
     return spaceFits(expected.space, operand.variable->space);
   }
   if (operand.hasRegister) {
-    Type declared = context.function->registers[operand.reg].type;
-    if (!holdsAddress(declared)) return false;
-    const unsigned bits = bitWidth(declared);
+    const Register& base = context.function->registers[operand.reg];
+    if (!holdsAddress(base.type) || base.vector > 1) return false;
+    const unsigned bits = bitWidth(base.type);
     if (isQuery) return bits == 64 && operand.offset == 0;
     if (expected.form->space == FormOperand::Space::Tensor) return bits == 32;
     return bits >= 32 || takesNarrowAddresses(context);
@@ -182,8 +182,8 @@ bool textureFits(const Operand& operand, const ExpectedOperand& expected, const 
   if (operand.elements.size() > (isTensor || isSurface ? 2u : 3u)) return false;
   for (const Operand& base : operand.elements.first(operand.elements.size() - 1)) {
     if (base.kind == Operand::Kind::Register) {
-      Type declared = context.function->registers[base.reg].type;
-      if (!holdsAddress(declared) || bitWidth(declared) != 64) return false;
+      const Register& handle = context.function->registers[base.reg];
+      if (!holdsAddress(handle.type) || bitWidth(handle.type) != 64 || handle.vector > 1) return false;
     } else if (base.kind != Operand::Kind::Symbol) {
       return false;
     }

@@ -341,7 +341,8 @@ void Parser::index(Operand& operand) {
     const Operand position = nameOperand();
     if (position.kind == Operand::Kind::Register) {
       const Type type = registers_[position.reg].type;
-      const bool isWord = bitWidth(type) <= 64 && type != Type::Pred && !isFloat(type);
+      const bool isWord =
+          registers_[position.reg].vector == 1 && bitWidth(type) <= 64 && type != Type::Pred && !isFloat(type);
       if (!isWord || position.select != Operand::Select::Whole) error(position.where, "an index must be an integer");
       operand.isIndexed = true;
       operand.hasRegister = true;

@@ -65,7 +65,6 @@ bool isProvidedFunction(std::string_view name) {
                                                "malloc",
                                                "free",
                                                "__assertfail",
-                                               "__assert_fail",
                                                "cudaGraphSetConditional",
                                                "cudaCGGetIntrinsicHandle",
                                                "cudaCGSynchronize",

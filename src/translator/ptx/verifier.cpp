@@ -23,6 +23,8 @@ class InstructionVerifier {
       instruction.form = match.candidates.front().form;
       return verifyCall(state_, function, instruction);
     }
+    for (const Operand& operand : instruction.operands)
+      if (operand.kind == Operand::Kind::Function) verifyTaken(state_, *operand.function, operand.where);
     OperandContext context{&function, state_.module.addressSize, instruction.opcode, instruction.modifiers};
     for (const MatchedForm& candidate : match.candidates)
       if (operandsFit(instruction, candidate, context)) {

@@ -34,6 +34,9 @@ void verifyVariable(VerifierState& state, const Variable& variable);
 void verifySignature(VerifierState& state, const Function& function);
 void verifyRegisters(VerifierState& state, const RegisterDeclaration& registers, SourceOffset where);
 
+// A function whose address is taken.
+void verifyTaken(VerifierState& state, const Function& function, SourceOffset where);
+
 // A call against its callee, prototype or list of targets.
 void verifyCall(VerifierState& state, const Function& caller, const Instruction& call);
 

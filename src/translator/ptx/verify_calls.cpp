@@ -35,6 +35,7 @@ class CallVerifier {
  private:
   void verifyIndirect(const Operand& callee, const Operand& signature) {
     Type declared = caller_.registers[callee.reg].type;
+    if (!isWholeRegister(callee)) return state_.error(callee.where, "an address cannot be a part of a register");
     if (!registerFits(declared, Type::None, true, false, false))
       return state_.error(callee.where, "a ." + std::string(spelling(declared)) + " register cannot hold an address");
     state_.require(call_.where, "an indirect call", 21, "sm_20");
@@ -57,6 +58,10 @@ class CallVerifier {
 
   void compare(const char* role, const Operand& given, Formals formals) {
     std::span<const Operand> actuals = given.elements;
+    // Nothing need be passed for an array without a size, unless it is alone.
+    if (actuals.size() > 0 && actuals.size() + 1 == formals.size() && formals.back()->isArray &&
+        formals.back()->size == 0)
+      formals = formals.first(actuals.size());
     if (actuals.size() != formals.size())
       return state_.error(given.kind == Operand::Kind::None ? call_.where : given.where,
                           "the callee has " + std::to_string(formals.size()) + ' ' + role +
@@ -71,14 +76,17 @@ class CallVerifier {
   const char* mismatch(const Operand& actual, const Variable& formal, bool isResult) const {
     switch (actual.kind) {
       case Operand::Kind::Register:
-        if (formal.isArray || !agree(caller_.registers[actual.reg].type, formal.type)) return "type";
-        return nullptr;
+        if (!isWholeRegister(actual)) return "part of a register";
+        if (caller_.registers[actual.reg].vector != formal.vector) return "type";
+        return formal.isArray || !agree(caller_.registers[actual.reg].type, formal.type) ? "type" : nullptr;
       case Operand::Kind::Integer: return !isResult && !formal.isArray && !isFloat(formal.type) ? nullptr : "type";
       case Operand::Kind::Float:
         return !isResult && !formal.isArray && (isFloat(formal.type) || isUntyped(formal.type)) ? nullptr : "type";
       case Operand::Kind::Sink: return isResult ? nullptr : "type";
       case Operand::Kind::Symbol:
-        if (!actual.variable || actual.variable->space != StateSpace::Param) return isResult ? "type" : nullptr;
+        if (!actual.variable || actual.variable->space != StateSpace::Param) return "state space";
+        if (actual.variable->role != Variable::Role::Plain) return "use of a parameter of the caller";
+        if (actual.offset != 0 || actual.isIndexed) return "part of a variable";
         if (actual.variable->isArray != formal.isArray) return "type";
         if (formal.isArray) {
           if (formal.size != 0 && actual.variable->size != formal.size) return "size";
@@ -86,9 +94,12 @@ class CallVerifier {
         }
         if (actual.variable->vector != formal.vector) return "type";
         return agree(actual.variable->type, formal.type) ? nullptr : "type";
-      case Operand::Kind::Function: return isResult ? "type" : nullptr;
       default: return "kind";
     }
+  }
+
+  static bool isWholeRegister(const Operand& operand) {
+    return operand.select == Operand::Select::Whole && !operand.negated && operand.offset == 0;
   }
 
   static bool agree(Type actual, Type formal) {

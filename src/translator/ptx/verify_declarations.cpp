@@ -1,5 +1,6 @@
 #include "translator/ptx/linker.h"
 #include "translator/ptx/suggestion.h"
+#include "translator/ptx/undefined.h"
 #include "translator/ptx/verifier_state.h"
 
 namespace mulciber::ptx {
@@ -118,6 +119,12 @@ void verifyRegisters(VerifierState& state, const RegisterDeclaration& registers,
   if (registers.type == Type::Pred && registers.vector > 1) state.error(where, "there are no vectors of .pred");
 }
 
+// ptxas has none of those that it provides itself either.
+void verifyTaken(VerifierState& state, const Function& function, SourceOffset where) {
+  if (!isDefinition(function) && isProvidedFunction(function.name))
+    state.error(where, quoted(function.name) + " can be called by its name only: it has no address");
+}
+
 void verifyVariable(VerifierState& state, const Variable& variable) {
   SourceOffset where = variable.where;
   std::string name = quoted(variable.name);
@@ -139,6 +146,9 @@ void verifyVariable(VerifierState& state, const Variable& variable) {
       break;
     default: break;
   }
+  if (variable.initializer)
+    for (const InitializerElement& element : variable.initializer->elements)
+      if (element.function) verifyTaken(state, *element.function, element.where);
   bool holdsValue = variable.space == StateSpace::Global || variable.space == StateSpace::Const;
   if (variable.initializer && !holdsValue)
     state.error(where, name + " cannot have an initial value: its state space has none");
