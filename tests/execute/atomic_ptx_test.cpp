@@ -252,6 +252,24 @@ TEST_F(AtomicPtx, StrongStoresOfAllBitsAreOneStep) {
   }
 }
 
+// Only those in device memory flush.
+TEST_F(AtomicPtx, SumsOfDenormalsInSharedMemoryAreKept) {
+  for (const TargetProfile& profile : profiles()) {
+    const std::vector<uint32_t> words = wordsOf(profile, R"(
+      cvta.shared.u64 %rd1, cell;
+      mov.b32 %f1, 0x00000003;
+      st.shared.b32 [cell], %f1; st.global.b32 [%out], %f1;
+      setp.eq.u32 %p1, %t, 1;
+      selp.b64 %rd1, %out, %rd1, %p1;
+      red.add.f32 [%rd1], %f1;
+      ld.shared.b32 %r1, [cell];
+      @!%p1 st.global.b32 [%out], %r1;)",
+                                                1, 1, ".shared .align 4 .b32 cell;");
+    if (IsSkipped() || HasFatalFailure()) return;
+    EXPECT_EQ(words, std::vector<uint32_t>{6}) << profile.name;
+  }
+}
+
 TEST_F(AtomicPtx, VectorsAreAddedLaneByLane) {
   for (const TargetProfile& profile : profiles()) {
     Buffer cells(*device, 64);

@@ -238,12 +238,16 @@ class AtomicLowering {
     return address.space == ir::Space::Generic ? inShared && inGlobal : inGlobal;
   }
 
-  // f32 in global memory flushes denormals, as the hardware does.
+  // f32 in global memory flushes denormals, as the hardware does. In shared memory they are kept.
   ir::Instruction* addFloat(const Address& address, ir::Instruction* value) {
     ir::FloatControl fp;
     fp.flush = type == ptx::Type::F32 && address.space != ir::Space::Shared;
     ir::Type bits = value->type.asInt();
-    const Sum sum = [&](ir::Instruction* x, ir::Instruction* y) { return b.floating(ir::Op::FAdd, fp, {x, y}); };
+    const Sum sum = [&](ir::Instruction* x, ir::Instruction* y) {
+      ir::Instruction* added = b.floating(ir::Op::FAdd, fp, {x, y});
+      if (!fp.flush || address.space != ir::Space::Generic) return added;
+      return b.select(isShared(b, address.value), b.floating(ir::Op::FAdd, {}, {x, y}), added);
+    };
     const auto alone = [&] {
       if (hasFloatAdd(address, bits.bits)) {
         ir::Instruction* added = atomic(f, ir::Op::AtomicFAdd, address, access, {value});

@@ -9,6 +9,10 @@ namespace mulciber::lower {
 
 using Address = FunctionLowering::Address;
 
+ir::Instruction* isShared(ir::Builder& b, ir::Instruction* address) {
+  return b.compare(ir::Op::IEq, b.bitAnd(address, b.i64(abi::windowMask)), b.i64(abi::sharedWindow));
+}
+
 namespace {
 
 class Locked {
@@ -57,12 +61,6 @@ class Locked {
     return b.mul(b.add(x, b.input(ir::InputKind::BlockIdY)), b.i32(67));
   }
 
- public:
-  static ir::Instruction* isShared(ir::Builder& b, ir::Instruction* address) {
-    return b.compare(ir::Op::IEq, b.bitAnd(address, b.i64(abi::windowMask)), b.i64(abi::sharedWindow));
-  }
-
- private:
   FunctionLowering& f;
   ir::Builder& b;
   Address address;
@@ -113,7 +111,7 @@ ir::Instruction* byAbility(FunctionLowering& f, const Address& address, ir::Type
     return access(address);
   ir::Builder& b = f.b;
   ir::VariableId result = b.function().addVariable(type, "result");
-  f.beginIf(Locked::isShared(b, address.value));
+  f.beginIf(isShared(b, address.value));
   ir::Instruction* low = b.convert(ir::Op::Trunc, ir::I32, address.value);
   b.write(result, b.bitcast(type, access({low, ir::Space::Shared, address.knownAlignment})));
   f.beginElse();

@@ -11,6 +11,9 @@ namespace mulciber::lower {
 // Whether the device itself has atomic operations on integers of `bits` bits there.
 bool hasAtomics(const TargetProfile& profile, ir::Space space, unsigned bits);
 
+// Whether a generic address lies in shared memory.
+ir::Instruction* isShared(ir::Builder& b, ir::Instruction* address);
+
 // Gives access(address) for a generic address as one in shared and one elsewhere, when the device's abilities differ.
 using Access = std::function<ir::Instruction*(const FunctionLowering::Address& address)>;
 ir::Instruction* byAbility(FunctionLowering& f, const FunctionLowering::Address& address, ir::Type type,
