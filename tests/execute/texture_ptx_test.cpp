@@ -362,5 +362,34 @@ TEST_F(TexturePtx, HalvesAreRounded) {
   EXPECT_EQ(words[1], 0x00027BFFu);
 }
 
+// A function that finds no texel ends the thread, whoever has called it.
+TEST_F(TexturePtx, SurfacesInFunctions) {
+  describe({});
+  for (const uint32_t limit : {TranslateOptions().inlineLimit, 0u}) {
+    inlineLimit = limit;
+    const std::vector<uint32_t> words = wordsOf(R"(
+      st.global.b32 [%out], 1;
+      setp.lt.u32 %p1, %t, 16;
+      @%p1 bra done;
+      mov.u64 %rd1, )" + std::to_string(handle) + R"(;
+      call (%r1), texel, (%rd1);
+      st.global.b32 [%out], %r1;
+      call (%r1), texel, (%rd1);
+      st.global.b32 [%out], %r1;
+    done:)",
+                                                1, 32, R"(
+      .func (.param .b32 r) texel(.param .b64 surface)
+      {
+        .reg .b32 %r1; .reg .b64 %d1;
+        ld.param.b64 %d1, [surface];
+        suld.b.1d.b32.trap {%r1}, [%d1, {4}];
+        st.param.b32 [r], 2;
+        ret;
+      })");
+    EXPECT_EQ(error.error, static_cast<uint32_t>(abi::KernelError::IllegalAddress));
+    EXPECT_EQ(words, std::vector<uint32_t>(32, 1));
+  }
+}
+
 }  // namespace
 }  // namespace mulciber::test

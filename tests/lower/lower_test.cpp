@@ -71,6 +71,25 @@ TEST(Lower, RefusesWhatTellsThatAClusterHasOneBlock) {
   EXPECT_EQ(errors(".reqnctapercluster 2", "mov.u32 %r1, %ctaid.x; ld.relaxed.gpu.global.u32 %r2, [%rd1];"), "");
 }
 
+// What has no texel ends the thread, in functions too: their callers look at what they return last.
+TEST(Lower, FunctionsWithTexturesAndSurfacesTellWhetherTheThreadHasEnded) {
+  TargetProfile profile = test::fullProfile();
+  profile.textures = true;
+  for (const char* instruction :
+       {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", "txq.width.b32 %r1, [%rd1];",
+        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", "suld.b.1d.b32.trap {%r1}, [%rd1, {%r2}];",
+        "sust.p.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};", "sured.b.add.1d.u32.trap [%rd1, {%r1}], %r2;",
+        "suq.width.b32 %r1, [%rd1];"}) {
+    const std::string function = std::string(".func (.param .b32 r) g() { .reg .f32 %f<5>; .reg .b32 %r<5>; ") +
+                                 ".reg .b64 %rd1; " + instruction + " st.param.b32 [r], %r1; ret; }";
+    const auto result = lowerText(kernelText("call (%r1), g;", ".param .u64 out", function), profile);
+    ASSERT_TRUE(result.program) << instruction << result.errors;
+    const ir::Function& lowered = *result.program->functions[1];
+    ASSERT_EQ(lowered.returns.size(), 2u) << instruction;
+    EXPECT_EQ(lowered.variables[lowered.returns[1]].type, ir::Bool) << instruction;
+  }
+}
+
 // What passes/contraction may fuse. ptxas fuses neither what names its rounding nor anything for a debugger.
 TEST(Lower, SaysWhichProductsAndSumsMayBeRoundedOnce) {
   auto contracts = [](const std::string& instruction, const std::string& targetOption = "") {

@@ -1,5 +1,6 @@
 // Calls and the parameters that pass through them.
 #include <algorithm>
+#include <cassert>
 
 #include "translator/lower/families.h"
 #include "translator/lower/program_lowering.h"
@@ -184,6 +185,7 @@ void FunctionLowering::lowerReturn() {
 }
 
 void FunctionLowering::endThread() {
+  assert(function_.isEntry || info().mayEndThread);
   if (!function_.isEntry) b.write(ended_, b.boolean(true));
   b.ret();
   b.setBlock(b.function().addBlock());

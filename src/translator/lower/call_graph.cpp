@@ -97,9 +97,20 @@ bool usesStack(ptx::Opcode opcode) {
 }
 
 bool endsThread(const ptx::Instruction& instruction) {
-  if (instruction.opcode == ptx::Opcode::Exit || instruction.opcode == ptx::Opcode::Trap) return true;
-  if (instruction.opcode == ptx::Opcode::Alloca) return true;  // when the stack is full
-  if (instruction.opcode != ptx::Opcode::Call) return false;
+  switch (instruction.opcode) {
+    case ptx::Opcode::Call: break;
+    case ptx::Opcode::Exit:
+    case ptx::Opcode::Trap:
+    case ptx::Opcode::Alloca:  // when the stack is full
+    case ptx::Opcode::Tex:     // and these where there is no such object, or no such texel
+    case ptx::Opcode::Tld4:
+    case ptx::Opcode::Txq:
+    case ptx::Opcode::Suld:
+    case ptx::Opcode::Sust:
+    case ptx::Opcode::Sured:
+    case ptx::Opcode::Suq: return true;
+    default: return false;
+  }
   const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
   if (callee.kind != ptx::Operand::Kind::Function) return true;  // the pointer may name no function
   return callee.function->name == "__assertfail";

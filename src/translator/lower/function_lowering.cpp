@@ -10,8 +10,8 @@ FunctionLowering::FunctionLowering(ProgramLowering& program, const ptx::Function
     : b(result),
       program_(program),
       function_(function),
-      registers_(function.registers.size(), ~ir::VariableId(0)),
-      carry_(~ir::VariableId(0)),
+      registers_(function.registers.size(), noVariable),
+      carry_(noVariable),
       isService_(isServiceFunction(function)) {}
 
 const TargetProfile& FunctionLowering::profile() const { return program_.profile(); }

@@ -25,6 +25,8 @@ struct ParameterShape;
 
 using KernelFault = abi::KernelError;
 
+constexpr ir::VariableId noVariable = ~ir::VariableId(0);
+
 // The IR type in which values of a PTX type live: integers for untyped, signed and unsigned ones; bf16 and the
 // small floats as integers; f16x2 and bf16x2 as i32; f32x2 as i64; b128 as <2 x i64>.
 ir::Type irType(ptx::Type type);
@@ -175,7 +177,7 @@ class FunctionLowering {
   ir::Instruction* guard_ = nullptr;  // of a pure instruction: write() selects
   std::unordered_map<const ptx::Label*, ir::Block*> labels_;
   std::unordered_map<const ptx::Variable*, std::vector<ir::VariableId>> passed_;
-  ir::VariableId ended_ = 0, stackPointer_ = 0;
+  ir::VariableId ended_ = noVariable, stackPointer_ = noVariable;
   std::vector<OpenConstruct> open_;
 };
 

@@ -9,8 +9,6 @@
 namespace mulciber::lower {
 namespace {
 
-constexpr ir::VariableId noVariable = ~ir::VariableId(0);
-
 unsigned component(ptx::Operand::Select select) {
   using Select = ptx::Operand::Select;
   switch (select) {
