@@ -86,6 +86,77 @@ TEST_F(StackPtx, OverflowIsReportedByName) {
   }
 }
 
+// Memory of alloca in a kernel and in a function that it calls: `bytes` each, and the function returns its sum of them.
+class AllocaPtx : public PtxTest {
+ protected:
+  std::vector<uint32_t> sums(uint32_t bytes, uint32_t stackBytes) {
+    const std::string text = R"(.version 8.4
+.target sm_90
+.address_size 64
+.func (.reg .b32 %sum) above(.reg .b32 %bytes, .reg .b32 %first)
+{
+  .reg .pred %p; .reg .b32 %value; .reg .b64 %wide, %begin, %at, %end;
+  cvt.u64.u32 %wide, %bytes;
+  alloca.u64 %begin, %wide;
+  add.u64 %end, %begin, %wide;
+  mov.b64 %at, %begin; mov.b32 %value, %first;
+fill:
+  st.local.b32 [%at], %value;
+  add.u32 %value, %value, 1; add.u64 %at, %at, 4;
+  setp.lt.u64 %p, %at, %end;
+  @%p bra fill;
+  mov.b64 %at, %begin; mov.b32 %sum, 0;
+add:
+  ld.local.b32 %value, [%at];
+  add.u32 %sum, %sum, %value; add.u64 %at, %at, 4;
+  setp.lt.u64 %p, %at, %end;
+  @%p bra add;
+  ret;
+}
+.visible .entry k(.param .u64 out, .param .u32 bytes)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<9>; .local .align 16 .b8 own[64];
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [bytes];
+  mov.u32 %r2, %tid.x; mad.wide.u32 %rd1, %r2, 4, %rd1;
+  cvt.u64.u32 %rd2, %r1;
+  alloca.u64 %rd3, %rd2;
+  add.u64 %rd4, %rd3, %rd2;
+  st.local.b32 [own+60], 3; st.local.b32 [%rd3], 5; st.local.b32 [%rd4+-4], 7;
+  call (%r3), above, (%r1, %r2);
+  ld.local.b32 %r4, [own+60]; ld.local.b32 %r5, [%rd3]; ld.local.b32 %r6, [%rd4+-4];
+  mad.lo.u32 %r4, %r5, 10, %r4; mad.lo.u32 %r4, %r6, 100, %r4;
+  add.u32 %r3, %r3, %r4;
+  st.global.u32 [%rd1], %r3;
+  ret;
+}
+)";
+    Buffer out(*device, 32 * 4);
+    Launch launch;
+    launch.stackBytes = stackBytes;
+    launch.add(out.address()).add(bytes);
+    runPtx(text, launch, device->profile());
+    return {out.as<uint32_t>(), out.as<uint32_t>() + 32};
+  }
+};
+
+TEST_F(AllocaPtx, HasTheStackThatTheLaunchAsksFor) {
+  for (const auto& [bytes, stackBytes] : {std::pair(4096u, 0u), {8192u, 16384u}, {16384u, 16384u}}) {
+    const std::vector<uint32_t> results = sums(bytes, stackBytes);
+    const uint32_t count = bytes / 4;
+    EXPECT_EQ(error.error, 0u) << bytes;
+    for (uint32_t thread = 0; thread < 32; thread++)
+      EXPECT_EQ(results[thread], 753 + count * thread + count * (count - 1) / 2) << bytes;
+  }
+}
+
+TEST_F(AllocaPtx, OverflowIsReportedByName) {
+  for (const auto& [bytes, stackBytes] : {std::pair(4100u, 0u), {16388u, 16384u}, {0xFFFFFFF0u, 16384u}}) {
+    const std::vector<uint32_t> results = sums(bytes, stackBytes);
+    EXPECT_EQ(error.error, static_cast<uint32_t>(abi::KernelError::OutOfStack)) << bytes;
+    for (uint32_t result : results) EXPECT_EQ(result, 0u) << "the thread has ended";
+  }
+}
+
 class ModuleScopePtx : public PtxTest {};
 
 // PTX before 3.0 declares registers and private memory there: each thread has its own.

@@ -103,7 +103,7 @@ ir::Instruction* FunctionLowering::generic(const Address& address) {
 ir::Instruction* FunctionLowering::allocate(ir::Instruction* bytes, uint32_t alignment) {
   uint32_t mask = std::bit_ceil(std::max(alignment, 8u)) - 1;
   ir::Instruction* begin = b.bitAnd(b.add(stack(), b.i32(mask)), b.i32(~mask));
-  ir::Instruction* limit = frameAddress(info().frameBytes);
+  ir::Instruction* limit = stackEnd();
   ir::Instruction* left = b.sub(limit, begin);
   ir::Instruction* fits = b.bitAnd(b.compare(ir::Op::ULe, begin, limit), b.compare(ir::Op::ULe, bytes, left));
   beginIf(b.bitNot(fits));

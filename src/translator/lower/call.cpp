@@ -40,7 +40,22 @@ ir::VariableId FunctionLowering::pieceVariable(const ptx::Variable& variable, si
 
 ir::Instruction* FunctionLowering::frameAddress(uint32_t offset) {
   if (!info().isRecursive) return b.i32(info().frameBegin + offset);
-  return b.add(b.read(b.function().frame->begin), b.i32(offset));
+  ir::Instruction* begin = b.read(b.function().frame->begin);  // a multiple of 16
+  const uint32_t alignment = info().frameAlignment;
+  if (alignment > 16) begin = b.bitAnd(b.add(begin, b.i32(alignment - 16)), b.i32(~(alignment - 1)));
+  return b.add(begin, b.i32(offset));
+}
+
+// Of alloca's memory.
+ir::Instruction* FunctionLowering::stackBegin() {
+  if (info().isRecursive) return frameAddress(info().stackBegin);
+  ir::Instruction* before = b.mul(b.input(ir::InputKind::StackBytes), b.i32(info().stackNumber));
+  return b.add(b.i32(program_.graph().frameBytes()), before);
+}
+
+ir::Instruction* FunctionLowering::stackEnd() {
+  if (info().isRecursive) return b.add(stackBegin(), b.i32(allocaBytes));
+  return b.add(stackBegin(), b.input(ir::InputKind::StackBytes));
 }
 
 ir::Instruction* FunctionLowering::accessFrame(const ptx::Variable& variable, uint32_t offset, ir::Type type,
@@ -132,9 +147,9 @@ bool FunctionLowering::storeCallParameter(const ptx::Instruction& instruction, i
 void FunctionLowering::lowerPrologue() {
   if (info().isRecursive)
     b.function().frame = {b.function().addVariable(ir::I32, "frame"), b.function().addVariable(ir::Bool, "overflows")};
-  if (info().stackBytes > 0) {
+  if (info().usesStack) {
     stackPointer_ = b.function().addVariable(ir::I32, "stack");
-    b.write(stackPointer_, frameAddress(info().stackBegin));
+    b.write(stackPointer_, stackBegin());
   }
   if (function_.isEntry && program_.hasBarrierWords()) clearBarrierWords();
   if (function_.isEntry) return;

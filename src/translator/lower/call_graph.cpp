@@ -8,9 +8,6 @@
 namespace mulciber::lower {
 namespace {
 
-// Dynamic stack memory that a function using alloca gets: private memory has a fixed size in Vulkan.
-constexpr uint32_t allocaBytes = 4096;
-
 constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
@@ -264,19 +261,23 @@ void CallGraph::order(const ptx::Function& kernel) {
   }
 }
 
-// Each frame begins where those of all possible callers end. Frames of recursive functions lie on a stack behind all
-// others, so begins settle: along a cycle of calls they do not grow.
+// Each frame begins where those of all possible callers end, and so do stacks of alloca. Frames of recursive functions
+// lie on a stack behind all others, so begins settle: along a cycle of calls they do not grow.
 void CallGraph::placeFrames() {
   for (bool changed = true; changed;) {
     changed = false;
     for (const ptx::Function* function : callersFirst_) {
       const FunctionInfo& info = infos_.at(function);
-      uint32_t end = alignUp(info.frameBegin + (info.isRecursive ? 0 : info.frameBytes), 16);
+      const uint32_t end = alignUp(info.frameBegin + (info.isRecursive ? 0 : info.frameBytes), 16);
+      const uint32_t stacks = info.stackNumber + (info.usesStack && !info.isRecursive ? 1 : 0);
       frameBytes_ = std::max(frameBytes_, end);
+      stackCount_ = std::max(stackCount_, stacks);
       for (const ptx::Function* callee : info.callees) {
-        uint32_t& begin = infos_.at(callee).frameBegin;
-        changed |= begin < end;
-        begin = std::max(begin, end);
+        FunctionInfo& next = infos_.at(callee);
+        const uint32_t begin = alignUp(end, next.frameAlignment);
+        changed |= next.frameBegin < begin || next.stackNumber < stacks;
+        next.frameBegin = std::max(next.frameBegin, begin);
+        next.stackNumber = std::max(next.stackNumber, stacks);
       }
     }
   }
@@ -286,6 +287,7 @@ void CallGraph::layOutFrame(const ptx::Function& function, FunctionInfo& info) {
   uint32_t offset = 0;
   auto place = [&](const ptx::Variable& variable) {
     offset = alignUp(offset, std::max(1u, variable.alignment));
+    info.frameAlignment = std::max(info.frameAlignment, variable.alignment);
     info.frameOffsets[&variable] = offset;
     offset += static_cast<uint32_t>(variable.size);
   };
@@ -295,16 +297,15 @@ void CallGraph::layOutFrame(const ptx::Function& function, FunctionInfo& info) {
   };
   for (const ptx::Variable* variable : function.parameters) placeParameter(variable);
   for (const ptx::Variable* variable : function.results) placeParameter(variable);
-  bool usesAlloca = false;
   for (const ptx::Statement& statement : function.body) {
-    if (statement.kind == ptx::Statement::Kind::Instruction) usesAlloca |= usesStack(statement.instruction->opcode);
+    if (statement.kind == ptx::Statement::Kind::Instruction) info.usesStack |= usesStack(statement.instruction->opcode);
     if (statement.kind != ptx::Statement::Kind::Variable) continue;
     if (statement.variable->space == ptx::StateSpace::Local) place(*statement.variable);
     if (statement.variable->space == ptx::StateSpace::Param) placeParameter(statement.variable);
   }
   info.stackBegin = alignUp(offset, 16);
-  info.stackBytes = usesAlloca ? allocaBytes : 0;
-  info.frameBytes = info.stackBegin + info.stackBytes;
+  info.frameBytes = info.stackBegin;
+  if (info.isRecursive) info.frameBytes += (info.usesStack ? allocaBytes : 0) + info.frameAlignment - 16;
 }
 
 }  // namespace mulciber::lower

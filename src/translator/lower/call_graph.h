@@ -11,6 +11,9 @@
 
 namespace mulciber::lower {
 
+// What each call of a recursive function that uses alloca has for it.
+constexpr uint32_t allocaBytes = 4096;
+
 // What one function of the program needs to be known before any is lowered.
 struct FunctionInfo {
   std::unordered_map<const ptx::Variable*, ParameterShape> shapes;
@@ -19,8 +22,11 @@ struct FunctionInfo {
   bool isRecursive = false;                                         // may call itself, through others perhaps
   uint32_t frameBegin = 0;  // in the thread's private memory; of a recursive function: see ir::RecursiveFrame
   uint32_t frameBytes = 0;  // .local variables and parameters in memory
-  uint32_t stackBegin = 0, stackBytes = 0;  // of alloca, within the frame
-  bool mayEndThread = false;                // exit, trap, or calls such a function
+  uint32_t frameAlignment = 16;
+  // Of alloca: in the frame of a recursive function, else that many times InputKind::StackBytes behind all frames.
+  bool usesStack = false;
+  uint32_t stackBegin = 0, stackNumber = 0;
+  bool mayEndThread = false;  // exit, trap, or calls such a function
 };
 
 // What barriers and operations of warps the program's functions use.
@@ -48,6 +54,7 @@ class CallGraph {
   const std::vector<const ptx::Function*>& functions() const { return functions_; }  // [0] is the kernel
   const FunctionInfo& info(const ptx::Function& function) const { return infos_.at(&function); }
   uint32_t frameBytes() const { return frameBytes_; }  // of the deepest chain of calls
+  uint32_t stackCount() const { return stackCount_; }  // of alloca, behind the frames
 
   const BarrierUse& barriers() const { return barriers_; }
 
@@ -65,7 +72,7 @@ class CallGraph {
   std::vector<const ptx::Function*> functions_;
   std::unordered_map<const ptx::Function*, FunctionInfo> infos_;
   std::vector<const ptx::Function*> callersFirst_;
-  uint32_t frameBytes_ = 0;
+  uint32_t frameBytes_ = 0, stackCount_ = 0;
   BarrierUse barriers_;
 };
 

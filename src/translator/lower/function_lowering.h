@@ -157,6 +157,8 @@ class FunctionLowering {
   const ParameterShape* passedShape(const ptx::Variable& variable) const;
   ir::VariableId pieceVariable(const ptx::Variable& variable, size_t piece);
   ir::Instruction* frameAddress(uint32_t offset);
+  ir::Instruction* stackBegin();
+  ir::Instruction* stackEnd();
   ir::Instruction* accessFrame(const ptx::Variable& variable, uint32_t offset, ir::Type type, ir::Instruction* stored);
   ir::Instruction* readPassed(const ptx::Variable& variable, uint32_t offset, ir::Type type);
   void writePassed(const ptx::Variable& variable, uint32_t offset, ir::Instruction* stored);

@@ -70,6 +70,7 @@ std::optional<ir::Program> ProgramLowering::run() {
     const FunctionInfo& info = graph_.info(*function);
     lowered->localBytes = function == &kernel_ ? graph_.frameBytes() : info.frameBytes;
     if (!info.isRecursive && function != &kernel_) lowered->localBytes += info.frameBegin;
+    if (function == &kernel_) lowered->stackCount = graph_.stackCount();
   }
   for (const ptx::Function* function : graph_.functions())
     FunctionLowering(*this, *function, *functions_.at(function)).lowerBody();
