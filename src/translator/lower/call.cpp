@@ -20,6 +20,32 @@ const ptx::Variable* passedVariable(const ptx::Operand& operand) {
   return named && operand.variable && operand.variable->space == ptx::StateSpace::Param ? operand.variable : nullptr;
 }
 
+using FormalRegisters = std::span<const ptx::RegisterId>;
+
+bool isRegister(FormalRegisters registers, size_t index) {
+  return index < registers.size() && registers[index] != ~ptx::RegisterId(0);
+}
+
+// Of a parameter or result as a value, which arrays are not.
+ir::Type valueType(const ptx::Variable& formal) {
+  const ir::Type type = irType(formal.type);
+  return type.withLanes(static_cast<uint8_t>(type.lanes * formal.vector));
+}
+
+// How a function's parameter or result is passed: a register as its components, others as the function keeps them.
+std::vector<ParameterPiece> piecesOf(const ptx::Function& function, const FunctionInfo& info,
+                                     const ptx::Variable& formal, FormalRegisters registers, size_t index) {
+  std::vector<ParameterPiece> pieces;
+  if (isRegister(registers, index)) {
+    const ptx::Register& named = function.registers[registers[index]];
+    const ir::Type type = irType(named.type);
+    for (unsigned i = 0; i < named.vector; i++) pieces.push_back({i * type.totalBits() / 8, type});
+  } else if (auto found = info.shapes.find(&formal); found != info.shapes.end()) {
+    pieces = found->second.pieces;
+  }
+  return pieces;
+}
+
 }  // namespace
 
 const FunctionInfo& FunctionLowering::info() const { return program_.graph().info(function_); }
@@ -29,13 +55,13 @@ const ParameterShape* FunctionLowering::passedShape(const ptx::Variable& variabl
   return found == info().shapes.end() ? nullptr : &found->second;
 }
 
-ir::VariableId FunctionLowering::pieceVariable(const ptx::Variable& variable, size_t piece) {
+std::span<const ir::VariableId> FunctionLowering::pieceVariables(const ptx::Variable& variable) {
   std::vector<ir::VariableId>& variables = passed_[&variable];
   if (variables.empty())
     for (const ParameterPiece& each : passedShape(variable)->pieces)
       variables.push_back(
           b.function().addVariable(each.type, std::string(variable.name) + "+" + std::to_string(each.offset)));
-  return variables[piece];
+  return variables;
 }
 
 ir::Instruction* FunctionLowering::frameAddress(uint32_t offset) {
@@ -71,13 +97,25 @@ ir::Instruction* FunctionLowering::readPassed(const ptx::Variable& variable, uin
   const ParameterShape* shape = passedShape(variable);
   if (!shape) return b.undef(type);
   if (shape->inFrame) return accessFrame(variable, offset, type, nullptr);
+  if (type.isVector()) {
+    std::vector<ir::Instruction*> lanes;
+    for (unsigned i = 0; i < type.lanes; i++)
+      lanes.push_back(readPassed(variable, offset + i * type.bits / 8, type.scalar()));
+    return b.vector(lanes);
+  }
+  return readPieces(shape->pieces, pieceVariables(variable), offset, type);
+}
+
+ir::Instruction* FunctionLowering::readPieces(std::span<const ParameterPiece> pieces,
+                                              std::span<const ir::VariableId> variables, uint32_t offset,
+                                              ir::Type type) {
   ir::Type whole = ir::intType(type.totalBits());
   ir::Instruction* result = nullptr;
-  for (size_t i = 0; i < shape->pieces.size(); i++) {
-    const ParameterPiece& piece = shape->pieces[i];
-    if (piece.offset == offset && piece.type.bits == type.bits) return fit(b.read(pieceVariable(variable, i)), type);
+  for (size_t i = 0; i < pieces.size(); i++) {
+    const ParameterPiece& piece = pieces[i];
+    if (piece.offset == offset && piece.type.bits == type.bits) return fit(b.read(variables[i]), type);
     if (piece.offset + piece.type.bits / 8 <= offset || offset + type.bits / 8 <= piece.offset) continue;
-    ir::Instruction* part = fit(b.read(pieceVariable(variable, i)), piece.type.asInt());
+    ir::Instruction* part = fit(b.read(variables[i]), piece.type.asInt());
     if (piece.offset < offset) part = b.lshr(part, b.i32((offset - piece.offset) * 8));
     part = fit(part, whole);
     if (piece.offset > offset) part = b.shl(part, b.i32((piece.offset - offset) * 8));
@@ -93,12 +131,17 @@ void FunctionLowering::writePassed(const ptx::Variable& variable, uint32_t offse
     accessFrame(variable, offset, stored->type, stored);
     return;
   }
+  if (stored->type.isVector()) {
+    for (unsigned i = 0; i < stored->type.lanes; i++)
+      writePassed(variable, offset + i * stored->type.bits / 8, b.extract(stored, i));
+    return;
+  }
   uint32_t bytes = stored->type.bits / 8;
   for (size_t i = 0; i < shape->pieces.size(); i++) {
     const ParameterPiece& piece = shape->pieces[i];
     uint32_t pieceBytes = piece.type.bits / 8;
     if (piece.offset + pieceBytes <= offset || offset + bytes <= piece.offset) continue;
-    ir::VariableId target = pieceVariable(variable, i);
+    ir::VariableId target = pieceVariables(variable)[i];
     if (piece.offset == offset && pieceBytes == bytes) {
       b.write(target, fit(stored, piece.type));
       continue;
@@ -123,10 +166,7 @@ bool FunctionLowering::loadCallParameter(const ptx::Instruction& instruction, ir
   const ptx::Variable* variable = passedVariable(source);
   const ParameterShape* shape = variable ? passedShape(*variable) : nullptr;
   if (!shape || shape->inFrame) return false;
-  std::vector<ir::Instruction*> parts;
-  for (unsigned i = 0; i < type.lanes; i++)
-    parts.push_back(readPassed(*variable, static_cast<uint32_t>(source.offset) + i * type.bits / 8, type.scalar()));
-  ir::Instruction* loaded = parts.size() == 1 ? parts[0] : b.vector(parts);
+  ir::Instruction* loaded = readPassed(*variable, static_cast<uint32_t>(source.offset), type);
   write(instruction.operands[0], loaded, ptx::isSigned(instruction.type()));
   return true;
 }
@@ -136,11 +176,22 @@ bool FunctionLowering::storeCallParameter(const ptx::Instruction& instruction, i
   const ptx::Variable* variable = passedVariable(destination);
   const ParameterShape* shape = variable ? passedShape(*variable) : nullptr;
   if (!shape || shape->inFrame) return false;
-  ir::Instruction* stored = value(instruction.operands[1], type);
-  for (unsigned i = 0; i < type.lanes; i++)
-    writePassed(*variable, static_cast<uint32_t>(destination.offset) + i * type.bits / 8,
-                type.lanes == 1 ? stored : b.extract(stored, i));
+  writePassed(*variable, static_cast<uint32_t>(destination.offset), value(instruction.operands[1], type));
   return true;
+}
+
+// What a caller writes or reads of a parameter or result: see piecesOf().
+std::vector<ir::VariableId> FunctionLowering::formalVariables(const ptx::Variable& formal, FormalRegisters registers,
+                                                              size_t index) {
+  if (!isRegister(registers, index)) {
+    if (!passedShape(formal)) return {};
+    const std::span<const ir::VariableId> variables = pieceVariables(formal);
+    return {variables.begin(), variables.end()};
+  }
+  std::vector<ir::VariableId> components;
+  for (unsigned i = 0; i < function_.registers[registers[index]].vector; i++)
+    components.push_back(variableOf(registers[index], i));
+  return components;
 }
 
 // Declares what callers write and read, and moves parameters that live in memory there.
@@ -155,26 +206,16 @@ void FunctionLowering::lowerPrologue() {
   if (function_.isEntry) return;
   for (size_t i = 0; i < function_.parameters.size(); i++) {
     const ptx::Variable& parameter = *function_.parameters[i];
-    if (i < function_.parameterRegisters.size() && function_.parameterRegisters[i] != ~ptx::RegisterId(0)) {
-      b.function().parameters.push_back(variableOf(function_.parameterRegisters[i]));
-      continue;
-    }
+    const std::vector<ir::VariableId> variables = formalVariables(parameter, function_.parameterRegisters, i);
+    b.function().parameters.insert(b.function().parameters.end(), variables.begin(), variables.end());
     const ParameterShape* shape = passedShape(parameter);
-    for (size_t piece = 0; shape && piece < shape->pieces.size(); piece++) {
-      ir::VariableId variable = pieceVariable(parameter, piece);
-      b.function().parameters.push_back(variable);
-      if (shape->inFrame)
-        accessFrame(parameter, shape->pieces[piece].offset, shape->pieces[piece].type, b.read(variable));
-    }
+    if (!shape || !shape->inFrame) continue;
+    for (size_t piece = 0; piece < variables.size(); piece++)
+      accessFrame(parameter, shape->pieces[piece].offset, shape->pieces[piece].type, b.read(variables[piece]));
   }
   for (size_t i = 0; i < function_.results.size(); i++) {
-    if (i < function_.resultRegisters.size() && function_.resultRegisters[i] != ~ptx::RegisterId(0)) {
-      b.function().returns.push_back(variableOf(function_.resultRegisters[i]));
-      continue;
-    }
-    const ParameterShape* shape = passedShape(*function_.results[i]);
-    for (size_t piece = 0; shape && piece < shape->pieces.size(); piece++)
-      b.function().returns.push_back(pieceVariable(*function_.results[i], piece));
+    const std::vector<ir::VariableId> variables = formalVariables(*function_.results[i], function_.resultRegisters, i);
+    b.function().returns.insert(b.function().returns.end(), variables.begin(), variables.end());
   }
   if (info().mayEndThread) {
     ended_ = b.function().addVariable(ir::Bool, "ended");
@@ -193,7 +234,7 @@ void FunctionLowering::lowerReturn() {
     const ParameterShape* shape = passedShape(*result);
     if (!shape || !shape->inFrame) continue;
     for (size_t piece = 0; piece < shape->pieces.size(); piece++)
-      b.write(pieceVariable(*result, piece),
+      b.write(pieceVariables(*result)[piece],
               accessFrame(*result, shape->pieces[piece].offset, shape->pieces[piece].type, nullptr));
   }
   b.ret();
@@ -206,55 +247,75 @@ void FunctionLowering::endThread() {
   b.setBlock(b.function().addBlock());
 }
 
-ir::Instruction* FunctionLowering::argument(const ptx::Operand& operand, uint32_t at, ir::Type type) {
-  const ptx::Variable* variable = passedVariable(operand);
-  if (variable && !(function_.isEntry && !passedShape(*variable))) return readPassed(*variable, at, type);
+ir::Instruction* FunctionLowering::argument(const ptx::Operand& operand, ir::Type type) {
+  if (const ptx::Variable* variable = passedVariable(operand)) return readPassed(*variable, 0, type);
   return value(operand, type);
 }
 
+// A piece of what a call passes for a parameter.
+ir::Instruction* FunctionLowering::argumentPiece(const ptx::Operand& operand, const ptx::Variable& formal,
+                                                 const ParameterPiece& piece) {
+  if (const ptx::Variable* variable = passedVariable(operand)) {
+    const bool isPassed = piece.offset < variable->size;  // not all need give as much for an array without a size
+    return isPassed ? readPassed(*variable, piece.offset, piece.type) : b.undef(piece.type);
+  }
+  const ir::Type whole = valueType(formal);
+  ir::Instruction* given = value(operand, whole);
+  if (piece.offset == 0 && piece.type.totalBits() == whole.totalBits()) return fit(given, piece.type);
+  std::vector<ParameterPiece> lanes;
+  std::vector<ir::VariableId> variables;
+  for (unsigned i = 0; i < whole.lanes; i++) {
+    lanes.push_back({i * whole.bits / 8, whole.scalar()});
+    variables.push_back(b.function().addVariable(whole.scalar(), "argument"));
+    b.write(variables[i], whole.lanes == 1 ? given : b.extract(given, i));
+  }
+  return readPieces(lanes, variables, piece.offset, piece.type);
+}
+
+void FunctionLowering::receive(const ptx::Operand& destination, const ptx::Variable& formal,
+                               std::span<const ParameterPiece> pieces, std::span<const ir::VariableId> variables) {
+  if (const ptx::Variable* variable = passedVariable(destination)) {
+    for (size_t i = 0; i < pieces.size(); i++) writePassed(*variable, pieces[i].offset, b.read(variables[i]));
+    return;
+  }
+  const ir::Type whole = valueType(formal);
+  if (pieces.empty()) return;  // the function leaves it undefined
+  if (pieces[0].type.totalBits() == whole.totalBits()) return write(destination, b.read(variables[0]));
+  std::vector<ir::Instruction*> lanes;
+  for (unsigned i = 0; i < whole.lanes; i++)
+    lanes.push_back(readPieces(pieces, variables, i * whole.bits / 8, whole.scalar()));
+  write(destination, lanes.size() == 1 ? lanes[0] : b.vector(lanes));
+}
+
 void FunctionLowering::callDirect(const ptx::Function& callee, const ptx::Instruction& call) {
-  const ptx::Operand& results = call.operands[ptx::CallResults];
-  const ptx::Operand& arguments = call.operands[ptx::CallArguments];
-  if (arguments.elements.size() != callee.parameters.size() || results.elements.size() > callee.results.size())
+  const std::span<const ptx::Operand> results = call.operands[ptx::CallResults].elements;
+  const std::span<const ptx::Operand> arguments = call.operands[ptx::CallArguments].elements;
+  if (arguments.size() > callee.parameters.size() || results.size() > callee.results.size())
     return refuse(call, "the call passes other parameters than the function takes");
 
-  std::vector<ir::Instruction*> operands;
   const FunctionInfo& calleeInfo = program_.graph().info(callee);
-  auto shapeOf = [&](const ptx::Variable& variable) -> std::vector<ParameterPiece> {
-    auto found = calleeInfo.shapes.find(&variable);
-    return found == calleeInfo.shapes.end() ? std::vector<ParameterPiece>{} : found->second.pieces;
-  };
+  std::vector<ir::Instruction*> operands;
   for (size_t i = 0; i < callee.parameters.size(); i++) {
-    if (i < callee.parameterRegisters.size() && callee.parameterRegisters[i] != ~ptx::RegisterId(0)) {
-      ir::Type type = irType(callee.registers[callee.parameterRegisters[i]].type);
-      operands.push_back(argument(arguments.elements[i], 0, type));
-      continue;
-    }
-    for (const ParameterPiece& piece : shapeOf(*callee.parameters[i]))
-      operands.push_back(argument(arguments.elements[i], piece.offset, piece.type));
+    const ptx::Variable& formal = *callee.parameters[i];
+    for (const ParameterPiece& piece : piecesOf(callee, calleeInfo, formal, callee.parameterRegisters, i))
+      operands.push_back(i < arguments.size() ? argumentPiece(arguments[i], formal, piece) : b.undef(piece.type));
   }
-
   struct Result {
-    const ptx::Operand* destination;  // null when the caller ignores it
-    uint32_t offset;
-    ir::VariableId variable;
+    std::vector<ParameterPiece> pieces;
+    std::vector<ir::VariableId> variables;
   };
   std::vector<Result> received;
-  auto receive = [&](size_t index, uint32_t at, ir::Type type) {
-    const ptx::Operand* destination = index < results.elements.size() ? &results.elements[index] : nullptr;
-    received.push_back({destination, at, b.function().addVariable(type, "result")});
-  };
   for (size_t i = 0; i < callee.results.size(); i++) {
-    if (i < callee.resultRegisters.size() && callee.resultRegisters[i] != ~ptx::RegisterId(0)) {
-      receive(i, 0, irType(callee.registers[callee.resultRegisters[i]].type));
-      continue;
-    }
-    for (const ParameterPiece& piece : shapeOf(*callee.results[i])) receive(i, piece.offset, piece.type);
+    Result& result = received.emplace_back();
+    result.pieces = piecesOf(callee, calleeInfo, *callee.results[i], callee.resultRegisters, i);
+    for (const ParameterPiece& piece : result.pieces)
+      result.variables.push_back(b.function().addVariable(piece.type, "result"));
   }
   ir::Instruction* instruction = b.emit(ir::Op::Call, ir::Void, {});
   instruction->operands = std::move(operands);
   instruction->callee = &program_.functionFor(callee);
-  for (const Result& result : received) instruction->results.push_back(result.variable);
+  for (const Result& result : received)
+    instruction->results.insert(instruction->results.end(), result.variables.begin(), result.variables.end());
   if (calleeInfo.mayEndThread) {
     ir::VariableId ended = b.function().addVariable(ir::Bool, "ended");
     instruction->results.push_back(ended);
@@ -262,19 +323,13 @@ void FunctionLowering::callDirect(const ptx::Function& callee, const ptx::Instru
     endThread();
     endIf();
   }
-  for (const Result& result : received) {
-    if (!result.destination) continue;
-    if (const ptx::Variable* variable = passedVariable(*result.destination)) {
-      writePassed(*variable, result.offset, b.read(result.variable));
-    } else {
-      write(*result.destination, b.read(result.variable));
-    }
-  }
+  for (size_t i = 0; i < results.size(); i++)
+    receive(results[i], *callee.results[i], received[i].pieces, received[i].variables);
 }
 
 // A function pointer is a number: one case for each function it can be.
 void FunctionLowering::callIndirect(const ptx::Instruction& call) {
-  std::vector<const ptx::Function*> candidates = program_.graph().candidates(function_, call);
+  std::vector<const ptx::Function*> candidates = program_.graph().candidates(call);
   ir::Instruction* number = value(call.operands[ptx::CallCallee], ir::I64);
   ir::Instruction* low = b.convert(ir::Op::Trunc, ir::I32, number);
   ir::Block* end = b.function().addBlock();

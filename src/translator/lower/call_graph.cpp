@@ -12,6 +12,8 @@ constexpr uint32_t alignUp(uint32_t value, uint32_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+bool isUnsized(const ptx::Variable& parameter) { return parameter.isArray && parameter.size == 0; }
+
 bool isPassedAlike(const ptx::Variable& a, const ptx::Variable& b) {
   return a.size == b.size || (!a.isArray && !b.isArray && ptx::bitWidth(a.type) == ptx::bitWidth(b.type));
 }
@@ -21,13 +23,6 @@ bool fits(const ptx::Function& function, const ptx::CallPrototype& prototype) {
                             [](auto* a, auto* b) { return isPassedAlike(*a, *b); }) &&
          std::ranges::equal(function.results, prototype.results,
                             [](auto* a, auto* b) { return isPassedAlike(*a, *b); });
-}
-
-const ptx::TargetList* targetList(const ptx::Function& function, const ptx::Operand& operand) {
-  for (const ptx::Statement& statement : function.body)
-    if (statement.kind == ptx::Statement::Kind::TargetList && statement.targets == operand.targets)
-      return statement.targets;
-  return nullptr;
 }
 
 bool isBarrier(const ptx::Instruction& instruction) {
@@ -142,10 +137,11 @@ CallGraph::CallGraph(const ptx::Function& kernel, const ModuleLayout& layout) : 
 
 void CallGraph::scan(const ptx::Function& function) {
   std::vector<const ptx::Function*> callees;
-  auto add = [&](const ptx::Function& callee) {
-    if (!callee.isDefined || std::ranges::find(callees, &callee) != callees.end()) return;
-    callees.push_back(&callee);
+  auto add = [&](const ptx::Instruction& call, const ptx::Function& callee) {
+    if (!callee.isDefined) return;
     if (infos_.emplace(&callee, FunctionInfo{}).second) functions_.push_back(&callee);
+    if (std::ranges::find(callees, &callee) == callees.end()) callees.push_back(&callee);
+    notePassed(call, callee);
   };
   bool mayEndThread = false;
   for (const ptx::Statement& statement : function.body) {
@@ -156,15 +152,23 @@ void CallGraph::scan(const ptx::Function& function) {
     if (instruction.opcode != ptx::Opcode::Call) continue;
     const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
     if (callee.kind == ptx::Operand::Kind::Function) {
-      add(resolve(*callee.function));
+      add(instruction, resolve(*callee.function));
     } else {
-      for (const ptx::Function* candidate : candidates(function, instruction)) add(*candidate);
+      for (const ptx::Function* candidate : candidates(instruction)) add(instruction, *candidate);
     }
   }
   FunctionInfo& info = infos_.at(&function);
   info.shapes = parameterShapes(function);
   info.callees = std::move(callees);
   info.mayEndThread = mayEndThread;
+}
+
+void CallGraph::notePassed(const ptx::Instruction& call, const ptx::Function& callee) {
+  const std::span<const ptx::Operand> arguments = call.operands[ptx::CallArguments].elements;
+  if (arguments.empty() || arguments.size() != callee.parameters.size() || !arguments.back().variable) return;
+  if (!isUnsized(*callee.parameters.back())) return;
+  uint64_t& most = infos_.at(&callee).unsizedBytes;
+  most = std::max(most, arguments.back().variable->size);
 }
 
 bool isAligned(const ptx::Instruction& barrier) {
@@ -193,22 +197,16 @@ void CallGraph::scanBarrier(const ptx::Function& function, const ptx::Instructio
   barriers_.warps |= counts;
 }
 
-std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Function& caller,
-                                                        const ptx::Instruction& call) const {
-  std::vector<const ptx::Function*> found;
-  if (call.operands.size() <= ptx::CallSignature) return found;
+std::vector<const ptx::Function*> CallGraph::candidates(const ptx::Instruction& call) const {
   const ptx::Operand& signature = call.operands[ptx::CallSignature];
-  if (signature.kind != ptx::Operand::Kind::CallTarget) return found;
-  if (const ptx::TargetList* list = targetList(caller, signature)) {
-    for (const ptx::Operand& target : list->targets) {
-      const ptx::Function& function = resolve(*target.function);
-      if (std::ranges::find(layout_.addressTaken(), &function) != layout_.addressTaken().end())
-        found.push_back(&function);
-    }
-    return found;
-  }
+  const auto mayBeMeant = [&](const ptx::Function& function) {
+    if (signature.kind == ptx::Operand::Kind::CallTarget) return fits(function, *signature.prototype);
+    return std::ranges::any_of(signature.targets->targets,
+                               [&](const ptx::Operand& target) { return &resolve(*target.function) == &function; });
+  };
+  std::vector<const ptx::Function*> found;
   for (const ptx::Function* function : layout_.addressTaken())
-    if (function->isDefined && !function->isEntry && fits(*function, *signature.prototype)) found.push_back(function);
+    if (function->isDefined && !function->isEntry && mayBeMeant(*function)) found.push_back(function);
   return found;
 }
 
@@ -289,11 +287,13 @@ void CallGraph::layOutFrame(const ptx::Function& function, FunctionInfo& info) {
     offset = alignUp(offset, std::max(1u, variable.alignment));
     info.frameAlignment = std::max(info.frameAlignment, variable.alignment);
     info.frameOffsets[&variable] = offset;
-    offset += static_cast<uint32_t>(variable.size);
+    offset += static_cast<uint32_t>(isUnsized(variable) ? info.unsizedBytes : variable.size);
   };
   auto placeParameter = [&](const ptx::Variable* variable) {
     auto shape = info.shapes.find(variable);
-    if (shape != info.shapes.end() && shape->second.inFrame) place(*variable);
+    if (shape == info.shapes.end() || !shape->second.inFrame) return;
+    place(*variable);
+    if (isUnsized(*variable)) shape->second.pieces = parameterWords(*variable, info.unsizedBytes);
   };
   for (const ptx::Variable* variable : function.parameters) placeParameter(variable);
   for (const ptx::Variable* variable : function.results) placeParameter(variable);

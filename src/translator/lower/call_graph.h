@@ -26,6 +26,7 @@ struct FunctionInfo {
   // Of alloca: in the frame of a recursive function, else that many times InputKind::StackBytes behind all frames.
   bool usesStack = false;
   uint32_t stackBegin = 0, stackNumber = 0;
+  uint64_t unsizedBytes = 0;  // the most that calls pass for an array without a size
   bool mayEndThread = false;  // exit, trap, or calls such a function
 };
 
@@ -59,10 +60,11 @@ class CallGraph {
   const BarrierUse& barriers() const { return barriers_; }
 
   // The functions an indirect call may reach.
-  std::vector<const ptx::Function*> candidates(const ptx::Function& caller, const ptx::Instruction& call) const;
+  std::vector<const ptx::Function*> candidates(const ptx::Instruction& call) const;
 
  private:
   void scan(const ptx::Function& function);
+  void notePassed(const ptx::Instruction& call, const ptx::Function& callee);
   void scanBarrier(const ptx::Function& function, const ptx::Instruction& instruction);
   void order(const ptx::Function& function);
   void layOutFrame(const ptx::Function& function, FunctionInfo& info);

@@ -6,6 +6,7 @@
 // it is called: see lowerInstruction() in function_lowering.cpp.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,7 @@ namespace mulciber::lower {
 
 class ProgramLowering;
 struct FunctionInfo;
+struct ParameterPiece;
 struct ParameterShape;
 
 using KernelFault = abi::KernelError;
@@ -91,7 +93,7 @@ class FunctionLowering {
   void callDirect(const ptx::Function& callee, const ptx::Instruction& call);
   void callIndirect(const ptx::Instruction& call);
   bool callService(std::string_view name, const ptx::Instruction& call);  // false: no such service
-  ir::Instruction* argument(const ptx::Operand& operand, uint32_t at, ir::Type type);
+  ir::Instruction* argument(const ptx::Operand& operand, ir::Type type);
 
   // Reports an error to the host, once for each launch, and ends the thread.
   struct FaultText {
@@ -155,12 +157,19 @@ class FunctionLowering {
   ir::Block* blockOf(const ptx::Label& label);
 
   const ParameterShape* passedShape(const ptx::Variable& variable) const;
-  ir::VariableId pieceVariable(const ptx::Variable& variable, size_t piece);
+  std::span<const ir::VariableId> pieceVariables(const ptx::Variable& variable);
   ir::Instruction* frameAddress(uint32_t offset);
   ir::Instruction* stackBegin();
   ir::Instruction* stackEnd();
   ir::Instruction* accessFrame(const ptx::Variable& variable, uint32_t offset, ir::Type type, ir::Instruction* stored);
   ir::Instruction* readPassed(const ptx::Variable& variable, uint32_t offset, ir::Type type);
+  ir::Instruction* argumentPiece(const ptx::Operand& operand, const ptx::Variable& formal, const ParameterPiece& piece);
+  void receive(const ptx::Operand& destination, const ptx::Variable& formal, std::span<const ParameterPiece> pieces,
+               std::span<const ir::VariableId> variables);
+  std::vector<ir::VariableId> formalVariables(const ptx::Variable& formal, std::span<const ptx::RegisterId> registers,
+                                              size_t index);
+  ir::Instruction* readPieces(std::span<const ParameterPiece> pieces, std::span<const ir::VariableId> variables,
+                              uint32_t offset, ir::Type type);
   void writePassed(const ptx::Variable& variable, uint32_t offset, ir::Instruction* stored);
 
   ir::Instruction* clock(ir::Op op);

@@ -1,6 +1,7 @@
 #include "translator/lower/parameters.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "translator/lower/function_lowering.h"
 #include "translator/lower/memory_access.h"
@@ -27,6 +28,19 @@ void addPieces(ParameterShape& shape, const ptx::Instruction& instruction, int64
   }
 }
 
+using VariableSet = std::unordered_set<const ptx::Variable*>;
+
+VariableSet namedInCalls(const ptx::Function& function, ptx::CallShape list) {
+  VariableSet named;
+  for (const ptx::Statement& statement : function.body) {
+    if (statement.kind != ptx::Statement::Kind::Instruction) continue;
+    if (statement.instruction->opcode != ptx::Opcode::Call) continue;
+    for (const ptx::Operand& operand : statement.instruction->operands[list].elements)
+      if (operand.kind == ptx::Operand::Kind::Symbol) named.insert(operand.variable);
+  }
+  return named;
+}
+
 bool overlap(const std::vector<ParameterPiece>& pieces) {
   for (size_t i = 1; i < pieces.size(); i++)
     if (pieces[i - 1].offset + pieces[i - 1].type.bits / 8 > pieces[i].offset) return true;
@@ -35,10 +49,9 @@ bool overlap(const std::vector<ParameterPiece>& pieces) {
 
 }  // namespace
 
-std::vector<ParameterPiece> parameterWords(const ptx::Variable& variable) {
+std::vector<ParameterPiece> parameterWords(const ptx::Variable& variable, uint64_t size) {
   std::vector<ParameterPiece> words;
-  uint32_t step = std::clamp(variable.alignment, 1u, 8u);
-  auto size = static_cast<uint32_t>(variable.size);
+  const uint32_t step = std::clamp(variable.alignment, 1u, 8u);
   for (uint32_t offset = 0; offset < size;) {
     uint32_t bytes = step;
     while (bytes > size - offset) bytes /= 2;
@@ -50,6 +63,8 @@ std::vector<ParameterPiece> parameterWords(const ptx::Variable& variable) {
 
 std::unordered_map<const ptx::Variable*, ParameterShape> parameterShapes(const ptx::Function& function) {
   std::unordered_map<const ptx::Variable*, ParameterShape> shapes;
+  const VariableSet filled = namedInCalls(function, ptx::CallResults);
+  const VariableSet taken = namedInCalls(function, ptx::CallArguments);
   forEachOperand(function, [&](const ptx::Instruction& instruction, const ptx::Operand& operand) {
     using Kind = ptx::Operand::Kind;
     bool isAddress = operand.kind == Kind::Address;
@@ -67,7 +82,8 @@ std::unordered_map<const ptx::Variable*, ParameterShape> parameterShapes(const p
     std::sort(shape.pieces.begin(), shape.pieces.end(),
               [](const ParameterPiece& a, const ParameterPiece& b) { return a.offset < b.offset; });
     if (overlap(shape.pieces)) shape.inFrame = true;
-    if (shape.inFrame) shape.pieces = parameterWords(*variable);
+    if (shape.inFrame || (filled.contains(variable) && taken.contains(variable)))
+      shape.pieces = parameterWords(*variable, variable->size);
   }
   return shapes;
 }

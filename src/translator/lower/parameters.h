@@ -1,5 +1,6 @@
 // How the .param variables of device functions and of calls are kept: as one variable for each piece that ld.param
-// and st.param touch, or, where accesses overlap or the address is taken, in the private frame.
+// and st.param touch, or as words where one call fills what another takes. Where accesses overlap or the address is
+// taken it is in the private frame.
 #pragma once
 
 #include <unordered_map>
@@ -25,7 +26,7 @@ struct ParameterShape {
 // others. Kernel parameters are not among them.
 std::unordered_map<const ptx::Variable*, ParameterShape> parameterShapes(const ptx::Function& function);
 
-// The whole variable as words of at most 8 bytes.
-std::vector<ParameterPiece> parameterWords(const ptx::Variable& variable);
+// The whole variable as words of at most 8 bytes, or its first `size` bytes.
+std::vector<ParameterPiece> parameterWords(const ptx::Variable& variable, uint64_t size);
 
 }  // namespace mulciber::lower

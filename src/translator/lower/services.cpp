@@ -92,7 +92,7 @@ void FunctionLowering::fail(KernelFault fault, const FaultText* text) {
 bool FunctionLowering::callService(std::string_view name, const ptx::Instruction& call) {
   const ptx::Operand& arguments = call.operands[ptx::CallArguments];
   auto take = [&](size_t index, ir::Type type) {
-    return index < arguments.elements.size() ? argument(arguments.elements[index], 0, type) : b.constant(type, 0);
+    return index < arguments.elements.size() ? argument(arguments.elements[index], type) : b.constant(type, 0);
   };
   if (name == "__assertfail") {
     FaultText text{take(0, ir::I64), take(1, ir::I64), take(2, ir::I32), take(3, ir::I64)};
