@@ -204,5 +204,31 @@ TEST_F(CallParametersPtx, LocalVariablesAreAligned) {
          [](uint32_t t) { return t * 100 + 6000 + t; });
 }
 
+TEST_F(CallParametersPtx, FunctionsReadParametersOfTheKernel) {
+  expect(R"(
+    .func (.param .b32 r) content(.param .b64 place, .param .b64 own)
+    {
+      .reg .b64 %d<5>; .reg .b32 %r<4>;
+      ld.param.b64 %d1, [place];
+      ld.param::entry.b32 %r1, [%d1];
+      cvta.param::entry.u64 %d2, %d1;
+      ld.b32 %r2, [%d2];
+      mov.b64 %d3, own;
+      ld.param::func.b32 %r3, [%d3];
+      mad.lo.u32 %r1, %r2, 3, %r1;
+      add.u32 %r1, %r1, %r3;
+      st.param.b32 [r], %r1; ret;
+    })",
+         R"(
+    .param .b64 place; .param .b64 own;
+    mov.b64 %rd1, parameter; st.param.b64 [place], %rd1;
+    cvt.u64.u32 %rd2, %t; st.param.b64 [own], %rd2;
+    call (%r1), content, (place, own);
+    ld.param.b32 %r2, [parameter];
+    shl.b32 %r2, %r2, 2;
+    sub.u32 %r1, %r1, %r2;)",
+         [](uint32_t t) { return t; });
+}
+
 }  // namespace
 }  // namespace mulciber::test

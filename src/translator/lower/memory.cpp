@@ -78,6 +78,12 @@ ir::MemoryAccess memoryAccess(const ptx::Instruction& instruction) {
 
 namespace {
 
+// Where an address in the .param space lies: among the kernel's parameters, or in a function's frame.
+ir::Space parameterSpace(const FunctionLowering& f, const ptx::Instruction& instruction) {
+  const bool isKernels = f.function().isEntry ? !instruction.has(Mod::param_func) : instruction.has(Mod::param_entry);
+  return isKernels ? ir::Space::Param : ir::Space::Local;
+}
+
 // The type in which memory holds the access; <n x b128> is <2n x i64>.
 ir::Type accessType(const ptx::Instruction& instruction) {
   ir::Type element = irType(instruction.type());
@@ -118,6 +124,8 @@ void lowerLd(FunctionLowering& f, const ptx::Instruction& instruction) {
   bool isSigned = ptx::isSigned(instruction.type());
   if (space == ptx::StateSpace::Param && f.loadCallParameter(instruction, type)) return;
   FunctionLowering::Address address = f.address(instruction.operands[1], space);
+  if (space == ptx::StateSpace::Param && instruction.operands[1].hasRegister)
+    address.space = parameterSpace(f, instruction);
   ir::MemoryAccess access = memoryAccess(instruction);
   access.space = address.space;
   access.alignment = static_cast<uint8_t>(type.totalBits() / 8);
@@ -166,7 +174,7 @@ ir::Space convertedSpace(const ptx::Instruction& instruction) {
 void lowerCvta(FunctionLowering& f, const ptx::Instruction& instruction) {
   const ptx::Operand& source = instruction.operands[1];
   ir::Space space = convertedSpace(instruction);
-  if (space == ir::Space::Param && !f.function().isEntry) space = ir::Space::Local;
+  if (space == ir::Space::Param) space = parameterSpace(f, instruction);
   ir::Instruction* address = f.value(source, ir::I64);
   if (space == ir::Space::Global) return f.write(instruction.operands[0], address);
   ir::Instruction* low = f.b.convert(ir::Op::Trunc, ir::I32, address);
