@@ -8,6 +8,7 @@
 namespace mulciber::interpreter {
 namespace {
 
+constexpr uint64_t kFrameAlignment = 128;  // more than variables ask for
 constexpr size_t kMostRegisters = size_t(1) << 22, kMostLocal = size_t(1) << 22;
 
 uint32_t laneMaskBelow(unsigned lane) { return (uint32_t(1) << lane) - 1; }
@@ -18,7 +19,7 @@ void Thread::begin(const Code& code) { enter(code, 0, nullptr); }
 
 void Thread::enter(const Code& code, uint32_t returnTo, const CallSite* site) {
   const size_t at = frames.empty() ? 0 : frames.back().registers + frames.back().code->frame.size();
-  const uint64_t localAt = (local.size() + 15) / 16 * 16;
+  const uint64_t localAt = (local.size() + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
   if (at + code.frame.size() > kMostRegisters || localAt + code.localBytes > kMostLocal)
     throw Fault(Status::IllegalAccess, "the stack has overflowed");
   stack_.resize(at + code.frame.size());

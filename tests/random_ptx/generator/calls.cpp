@@ -30,22 +30,71 @@ constexpr std::array<Parameter, 14> kParameters = {{{".b32", "word", nullptr},
                                                     {".b64", "inShared", "%shared"},
                                                     {".b64", "inLocal", "%local"},
                                                     {".b64", "inCells", "%cells"}}};
-constexpr unsigned kBytes = 24;  // of an array that is passed by value
 
-std::string parameterList(bool isPrototype) {
-  std::string text = "(";
-  for (const Parameter& p : kParameters) text += cat(".param ", p.type, ' ', isPrototype ? "_" : p.name, ", ");
-  return text + cat(".param .align 8 .b8 ", isPrototype ? "_" : "bytes", '[', kBytes, "])");
+// One more is passed by value, and one given back: bytes in an array, or a number that a register can hold.
+unsigned valueBytes(const Program& program) { return program.passesNumbers ? 16 : 24; }
+
+std::string valueParameter(const Program& program, const std::string& name) {
+  return program.passesNumbers ? ".param .b128 " + name
+                               : cat(".param .align 8 .b8 ", name, '[', valueBytes(program), ']');
 }
 
-// A word at 0, a wide one at 8.
-constexpr unsigned kResultBytes = 16;
+std::string parameterList(const Program& program, bool isPrototype) {
+  std::string text = "(";
+  for (const Parameter& p : kParameters) text += cat(".param ", p.type, ' ', isPrototype ? "_" : p.name, ", ");
+  return text + valueParameter(program, isPrototype ? "_" : "bytes") + ")";
+}
 
-std::string resultList(const char* name) { return cat("(.param .align 8 .b8 ", name, '[', kResultBytes, "])"); }
+std::string resultList(const Program& program, const char* name) {
+  return cat('(', valueParameter(program, name), ')');
+}
 
-// `target` is a function's name, or a register with the address of one.
-std::string call(Scope& scope, const std::string& target, const std::string& depth, const std::string& mask,
-                 const std::string& uniform, bool isIndirect) {
+// Moves a register to or from `at` bytes behind the begin of a parameter: at once, as a vector, or half by half.
+enum class Access { Load, Store };
+std::string accessParameter(Random& random, Access access, unsigned bits, const std::string& name,
+                            const std::string& parameter, unsigned at) {
+  const bool isLoad = access == Access::Load;
+  const auto move = [&](const std::string& width, const std::string& value, unsigned place) {
+    const std::string address = cat('[', parameter, '+', place, ']');
+    return isLoad ? cat("ld.param", width, ' ', value, ", ", address, ";\n")
+                  : cat("st.param", width, ' ', address, ", ", value, ";\n");
+  };
+  if (bits == 16 || name[0] != '%' || random.chance(60)) return move(cat(".b", bits), name, at);
+  const std::string half = cat(".b", bits / 2);
+  const std::string both = random.chance(50) ? move(".v2" + half, "{%low, %high}", at)
+                                             : move(half, "%high", at + bits / 16) + move(half, "%low", at);
+  const std::string joined = isLoad ? cat("mov.b", bits, ' ', name, ", {%low, %high};\n")
+                                    : cat("mov.b", bits, " {%low, %high}, ", name, ";\n");
+  return cat("{\n.reg ", half, " %low, %high;\n", isLoad ? both + joined : joined + both, "}\n");
+}
+
+unsigned bitsOf(const std::string& type) { return static_cast<unsigned>(std::stoul(type.substr(2))); }
+
+// What is called: a function by its name, or a register with the address of one of several.
+struct Target {
+  std::string name;
+  std::vector<std::string> choices = {};  // of a register
+};
+
+// Names the choices, or what all functions look like.
+std::string signature(Scope& scope, const Target& target, std::string& text) {
+  if (target.choices.empty()) return "";
+  const std::string label = scope.label();
+  if (scope.random.chance(50)) {
+    text += cat(label, ": .callprototype ", resultList(scope.program, "_"), " _ ", parameterList(scope.program, true),
+                ";\n");
+  } else {
+    text += cat(label, ": .calltargets ", target.choices[0]);
+    for (size_t i = 1; i < target.choices.size(); ++i) text += ", " + target.choices[i];
+    text += ";\n";
+  }
+  return ", " + label;
+}
+
+std::string call(Scope& scope, const Target& target, const std::string& depth, const std::string& mask,
+                 const std::string& uniform, bool mayRepeat) {
+  Random& random = scope.random;
+  const bool isNumber = scope.program.passesNumbers;
   std::string text, names;
   for (const Parameter& p : kParameters) {
     std::string value = p.argument ? p.argument : "";
@@ -59,15 +108,38 @@ std::string call(Scope& scope, const std::string& target, const std::string& dep
     else if (name == "uniform") value = uniform;
     else if (name == "depth") value = depth;
     else if (name == "mask") value = mask;
-    text += cat(".param ", p.type, " p_", name, ";\nst.param", p.type, " [p_", name, "], ", value, ";\n");
+    if (random.chance(25)) {
+      names += value + ", ";
+      continue;
+    }
+    text += cat(".param ", p.type, " p_", name, ";\n",
+                accessParameter(random, Access::Store, bitsOf(p.type), value, "p_" + name, 0));
     names += "p_" + name + ", ";
   }
-  text += cat(".param .align 8 .b8 p_bytes[", kBytes, "];\n.param .align 8 .b8 p_result[", kResultBytes, "];\n");
-  for (unsigned i = 0; i < kBytes; i += 8) text += cat("st.param.b64 [p_bytes+", i, "], ", scope.reg('v'), ";\n");
-  const std::string prototype = isIndirect ? scope.label() : "";
-  if (isIndirect) text += cat(prototype, ": .callprototype ", resultList("_"), " _ ", parameterList(true), ";\n");
-  text += cat("call (p_result), ", target, ", (", names, "p_bytes)", isIndirect ? ", " + prototype : "", ";\n");
-  text += cat("ld.param.b32 ", scope.reg('r'), ", [p_result];\nld.param.b64 ", scope.reg('v'), ", [p_result+8];\n");
+  std::string given = "p_bytes", result = "p_result";
+  if (isNumber && random.chance(40)) {
+    given = scope.reg('q');
+  } else {
+    text += valueParameter(scope.program, given) + ";\n";
+    for (unsigned i = 0; i < valueBytes(scope.program); i += 8)
+      text += accessParameter(random, Access::Store, 64, scope.reg('v'), given, i);
+  }
+  const bool isRegister = isNumber && random.chance(40);
+  if (isRegister) result = scope.reg('q');
+  else text += valueParameter(scope.program, result) + ";\n";
+  const std::string last = signature(scope, target, text);
+  text += cat("call (", result, "), ", target.name, ", (", names, given, ')', last, ";\n");
+  if (isRegister) return "{\n" + text + "}\n";
+  if (mayRepeat && random.chance(25)) {  // with what the first call gave, of which something may be read or changed
+    if (random.chance(40)) text += accessParameter(random, Access::Load, 32, scope.reg('r'), result, 4);
+    if (random.chance(40)) text += accessParameter(random, Access::Store, 32, scope.reg('r'), result, 12);
+    std::string again = result;
+    if (random.chance(50)) text += valueParameter(scope.program, again = "p_again") + ";\n";
+    text += cat("call (", again, "), ", target.name, ", (", names, result, ')', last, ";\n");
+    result = again;
+  }
+  text += accessParameter(random, Access::Load, 32, scope.reg('r'), result, 4 * random.below(2));
+  text += accessParameter(random, Access::Load, 64, scope.reg('v'), result, valueBytes(scope.program) - 8);
   return "{\n" + text + "}\n";
 }
 
@@ -82,7 +154,7 @@ Node indirectCall(Scope& scope, const std::vector<std::string>& names) {
   return {cat("{\n.reg .b32 %index;\n.reg .b64 %target;\nrem.u32 %index, ", scope.reg('r'), ", ", names.size(),
               ";\nmov.u64 %target, ", table,
               ";\nmad.wide.u32 %target, %index, 8, %target;\nld.global.u64 %target, [%target];\n",
-              call(scope, "%target", "0", "0", "0", true), "}\n"),
+              call(scope, {"%target", names}, "0", "0", "0", true), "}\n"),
           {}};
 }
 
@@ -102,8 +174,8 @@ Node callStatement(Scope& scope, const Place& place) {
   if (callable.empty()) return pointerStatement(scope);
   const Routine& routine = *random.pick(callable);
   const std::string depth = std::to_string(random.below(kMostDepth + 1));
-  return {call(scope, routine.name, depth, routine.needsMask ? place.mask : "0",
-               routine.needsBlock ? scope.uniform() : "0", false),
+  return {call(scope, {routine.name}, depth, routine.needsMask ? place.mask : "0",
+               routine.needsBlock ? scope.uniform() : "0", true),
           {}};
 }
 
@@ -112,7 +184,7 @@ void addFunction(Random& random, Program& program, unsigned number) {
   scope.isInFunction = true;
   Routine routine;
   routine.name = cat("function", number);
-  routine.head = cat(".func ", resultList("result"), ' ', routine.name, ' ', parameterList(false));
+  routine.head = cat(".func ", resultList(program, "result"), ' ', routine.name, ' ', parameterList(program, false));
   // The first two have no warp operations: pointers to them may differ from lane to lane.
   routine.needsMask = number >= 2;
   routine.needsBlock = number >= 3;
@@ -150,8 +222,9 @@ void addFunction(Random& random, Program& program, unsigned number) {
                     : pool.prefix == 'g' ? "number"
                                          : nullptr;
       if (pool.prefix == 'v' && i >= 2 && i < 5)
-        first(name, cat("ld.param.b64 ", name, ", [bytes+", (i - 2) * 8, "];\n"));
-      else if (parameter) first(name, cat("ld.param.", pool.type, ' ', name, ", [", parameter, "];\n"));
+        first(name, accessParameter(random, Access::Load, 64, name, "bytes", (i - 2) * 8 % valueBytes(program)));
+      else if (parameter)
+        first(name, accessParameter(random, Access::Load, bitsOf(cat('.', pool.type)), name, parameter, 0));
       else first(name, constantValue(random, pool, name));
     }
   Place place;
@@ -164,12 +237,13 @@ void addFunction(Random& random, Program& program, unsigned number) {
     const std::string end = scope.label(), left = scope.fresh('c'), none = scope.fresh('z');
     body.children.push_back(
         {cat("ld.param.b32 ", left, ", [depth];\nsetp.le.s32 ", none, ", ", left, ", 0;\n@", none, " bra ", end,
-             ";\nsub.s32 ", left, ", ", left, ", 1;\n", call(scope, routine.name, left, "0", "0", false), end, ":\n"),
+             ";\nsub.s32 ", left, ", ", left, ", 1;\n", call(scope, {routine.name}, left, "0", "0", false), end, ":\n"),
          {}});
     body.children.push_back(statements(scope, place, 1 + random.below(2)));
   }
-  Node last{cat("st.param.b32 [result], ", scope.reg('r'), ";\nst.param.b64 [result+8], ", scope.reg('v'), ";\nret;\n"),
-            {}};
+  Node last{"", {}, "ret;\n"};
+  for (unsigned i = 0; i < valueBytes(program); i += i < 8 ? 4 : 8)
+    last.text += accessParameter(random, Access::Store, i < 8 ? 32 : 64, scope.reg(i < 8 ? 'r' : 'v'), "result", i);
   last.isRemovable = false;
   body.children.push_back(std::move(last));
   program.routines.push_back(std::move(routine));

@@ -228,6 +228,7 @@ Program makeProgram(uint64_t seed, const ProgramOptions& options) {
   program.blocks = 1 + random.below(2);
   program.parameterBytes = 64 << random.below(4);
   const unsigned functions = !isGeneral || random.chance(60) ? 0 : 1 + random.below(4);
+  program.passesNumbers = functions > 0 && random.chance(40);
   for (unsigned i = 0; i < functions; ++i) addFunction(random, program, i);
 
   Routine kernel;

@@ -83,18 +83,22 @@ Node privateArray(Scope& scope) {
   Random& random = scope.random;
   static constexpr std::array<unsigned, 3> kWidths = {8, 16, 32};
   constexpr unsigned bytes = 16;
+  const unsigned alignment = 8 << random.below(5);
   const std::string begin = scope.label(), end = scope.label(), first = scope.reg('v');
   // The place of an element: constant, or one that a register picks.
   const auto element = [&](unsigned bits, std::string& code) {
     const unsigned count = bytes * 8 / bits;
     if (random.chance(60)) return cat("[array+", random.below(count) * bits / 8, ']');
-    code += cat("and.b32 %index, ", scope.reg('r'), ", ", count - 1, ";\nmov.u64 %place, array;\nmad.wide.u32 %place, ",
-                "%index, ", bits / 8, ", %place;\n");
+    code += cat("and.b32 %index, ", scope.reg('r'), ", ", count - 1, ";\nmov.u64 %place, array;\n");
+    if (alignment >= bytes && random.chance(50))
+      code += cat("mul.wide.u32 %offset, %index, ", bits / 8, ";\nor.b64 %place, %place, %offset;\n");
+    else code += cat("mad.wide.u32 %place, %index, ", bits / 8, ", %place;\n");
     return std::string("[%place]");
   };
-  std::string code = cat("{\n.local .align 8 .b8 array[", bytes,
-                         "];\n.reg .b64 %place;\n.reg .b32 %index, %turns;\n.reg .pred %more;\nst.local.b64 [array], ",
-                         first, ";\nst.local.b64 [array+8], ", random.chance(50) ? first : scope.reg('v'), ";\n");
+  std::string code =
+      cat("{\n.local .align ", alignment, " .b8 array[", bytes,
+          "];\n.reg .b64 %place, %offset;\n.reg .b32 %index, %turns;\n.reg .pred %more;\nst.local.b64 [array], ", first,
+          ";\nst.local.b64 [array+8], ", random.chance(50) ? first : scope.reg('v'), ";\n");
   code += random.chance(30) ? cat("mov.b32 %turns, ", 1 + random.below(4), ";\n")
                             : cat("and.b32 %turns, ", scope.reg('r'), ", 3;\n");
   code += begin + ":\nsub.s32 %turns, %turns, 1;\n";
@@ -110,7 +114,13 @@ Node privateArray(Scope& scope) {
   const unsigned bits = random.pick(kWidths);
   const std::string place = element(bits, code);
   code += cat("ld.local.", random.chance(50) ? 's' : 'u', bits, ' ', scope.reg('r'), ", ", place, ";\nld.local.b64 ",
-              scope.reg('v'), ", [array", random.chance(50) ? "+8" : "", "];\n}\n");
+              scope.reg('v'), ", [array", random.chance(50) ? "+8" : "", "];\n");
+  if (alignment > bytes && random.chance(50)) {  // the low bits of its address are 0
+    const std::string changed = scope.reg('v');
+    code += cat("mov.u64 %offset, array;\nand.b64 %offset, %offset, ", alignment - 1, ";\nadd.u64 ", changed, ", ",
+                changed, ", %offset;\n");
+  }
+  code += "}\n";
   return {code, {}};
 }
 

@@ -66,6 +66,7 @@ struct Program {
   unsigned blocks = 1, width = 32, height = 1;  // the grid is a row of blocks of width * height threads
   unsigned parameterBytes = 64;                 // of the last parameter
   bool hasSplitBarriers = true;                 // lanes of one warp may wait at different places
+  bool passesNumbers = false;                   // to functions, where others have arrays
   std::vector<Variable> variables;
   std::vector<Routine> routines;     // functions before those that call them, the kernel last
   std::vector<std::string> results;  // what the columns of the results hold
