@@ -13,7 +13,7 @@ enum SpecializationConstant : uint32_t {
   BlockZ = 2,
   BlockThreads = 3,        // x * y * z: the workgroup's size
   DynamicSharedBytes = 4,  // rounded up to 16
-  StackBytes = 5,          // of each thread for recursive functions, a multiple of 16
+  StackBytes = 5,          // of each thread for recursive functions and alloca, a multiple of 16
 };
 
 // Push constants: this header, then the kernel's parameters as CUDA lays them out. Parameters that do not fit into
