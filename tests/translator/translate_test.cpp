@@ -84,6 +84,19 @@ TEST(Translate, DescribesTheKernel) {
   EXPECT_EQ(info.staticSharedBytes, 0u);
 }
 
+TEST(Translate, CountsSharedMemoryAsPtxasDoes) {
+  const auto counted = [](const std::string& declarations) {
+    const Translated result = translateText(".version 8.0\n.target sm_90\n.address_size 64\n" + declarations + R"(
+.visible .entry k() { .reg .b32 %r1; mov.u32 %r1, cells; st.shared.u32 [%r1], %r1; ret; })",
+                                            "k", *builtinProfile("nvidia"));
+    return result.kernel ? result.kernel->info.staticSharedBytes : 0;
+  };
+  const std::string cells = ".shared .align 4 .b8 cells[40];";
+  EXPECT_EQ(counted(cells), 40u);
+  EXPECT_EQ(counted(cells + ".extern .shared .align 4 .b8 more[];"), 48u);
+  EXPECT_EQ(counted(cells + ".extern .shared .align 128 .b8 more[];"), 128u);
+}
+
 // The validator that Mulciber builds with does not know them.
 TEST(Translate, DoesNotValidateMatricesOfBrainFloats) {
   TranslateOptions options;

@@ -161,7 +161,12 @@ void ProgramLowering::layOutParameters() {
 void ProgramLowering::layOutShared() {
   std::vector<const ptx::Variable*> dynamic;
   uint32_t offset = 0, dynamicAlignment = 16;
-  bool usesReserved = false;
+  bool usesReserved = false, declaresDynamic = false;
+  for (const ptx::Variable* variable : module().variables) {
+    if (variable->space != ptx::StateSpace::Shared || !variable->isExtern) continue;
+    declaresDynamic = true;
+    dynamicAlignment = std::max(dynamicAlignment, variable->alignment);
+  }
   for (const ptx::Function* function : graph_.functions()) {
     forEachOperand(*function, [&](const ptx::Instruction&, const ptx::Operand& operand) {
       using Kind = ptx::Operand::Kind;
@@ -181,8 +186,11 @@ void ProgramLowering::layOutShared() {
       offset += static_cast<uint32_t>(variable.size);
     });
   }
-  // As ptxas has it, what the kernel declares ends on a multiple of 16 bytes. The rest CUDA has apart, or not at all.
-  if (offset > 0) offset = result_.staticSharedBytes = alignUp(offset, dynamicAlignment);
+  // As ptxas has it, what the kernel declares ends on a multiple of 16 bytes where the module declares dynamic memory,
+  // used or not. The rest CUDA has apart, or not at all.
+  result_.staticSharedBytes = offset;
+  if (offset > 0) offset = alignUp(offset, dynamicAlignment);
+  if (declaresDynamic || !dynamic.empty()) result_.staticSharedBytes = offset;
   if (usesReserved) {
     reservedShared_ = alignUp(offset, 16);
     offset = reservedShared_ + reservedBytes;
