@@ -12,7 +12,7 @@ enum SpecializationConstant : uint32_t {
   BlockY = 1,
   BlockZ = 2,
   BlockThreads = 3,        // x * y * z: the workgroup's size
-  DynamicSharedBytes = 4,  // rounded up to 16
+  DynamicSharedBytes = 4,  // as the launch asks for
   StackBytes = 5,          // of each thread for recursive functions and alloca, a multiple of 16
 };
 

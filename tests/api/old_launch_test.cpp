@@ -81,16 +81,16 @@ TEST_F(OldLaunch, TakesWhatWasSetBefore) {  // DRV-13
 
   // Settings stay, and each can be changed alone.
   ASSERT_EQ(cuParamSeti(tell, 8, 78), CUDA_SUCCESS);
-  ASSERT_EQ(cuFuncSetSharedSize(tell, 1024), CUDA_SUCCESS);
+  ASSERT_EQ(cuFuncSetSharedSize(tell, 1021), CUDA_SUCCESS);
   ASSERT_EQ(cuLaunchGrid(tell, 3, 5), CUDA_SUCCESS);
-  EXPECT_EQ(seen(), "78 1.500000 8 2 4 3 5 1024");
+  EXPECT_EQ(seen(), "78 1.500000 8 2 4 3 5 1021");
 
   CUstream stream = nullptr;
   ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   ASSERT_EQ(cuFuncSetBlockShape(tell, 1, 1, 1), CUDA_SUCCESS);
   ASSERT_EQ(cuLaunchGridAsync(tell, 2, 1, stream), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
-  EXPECT_EQ(seen(), "78 1.500000 1 1 1 2 1 1024");
+  EXPECT_EQ(seen(), "78 1.500000 1 1 1 2 1 1021");
   EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 

@@ -23,7 +23,7 @@ struct Specialization {
     values[abi::BlockY] = description.block[1];
     values[abi::BlockZ] = description.block[2];
     values[abi::BlockThreads] = threads;
-    values[abi::DynamicSharedBytes] = (description.dynamicSharedBytes + 15) / 16 * 16;
+    values[abi::DynamicSharedBytes] = description.dynamicSharedBytes;
     values[abi::StackBytes] = description.stackBytes != 0 ? description.stackBytes : abi::defaultStackBytes;
     for (uint32_t i = 0; i < entries.size(); ++i) entries[i] = {i, i * 4, 4};
     info.mapEntryCount = static_cast<uint32_t>(entries.size());

@@ -73,9 +73,11 @@ Id MemoryEmitter::sharedArray(ir::Type element) {
   ModuleBuilder& module = e_.module;
   if (sharedBytes_ == 0) {
     // Never empty: a kernel that gets no dynamic shared memory may still name it.
-    uint32_t fixed = std::max(16u, (e_.program.sharedBytes + 15) & ~15u);
-    sharedBytes_ = module.specOperation(spv::Op::OpIAdd, e_.u32(),
-                                        {module.constant32(fixed), e_.input(ir::InputKind::DynamicSharedSize)});
+    constexpr uint32_t unit = 16;
+    uint32_t fixed = std::max(unit, (e_.program.sharedBytes + unit - 1) / unit * unit);
+    Id most = module.specOperation(spv::Op::OpIAdd, e_.u32(),
+                                   {module.constant32(fixed + unit - 1), e_.input(ir::InputKind::DynamicSharedSize)});
+    sharedBytes_ = module.specOperation(spv::Op::OpBitwiseAnd, e_.u32(), {most, module.constant32(~(unit - 1))});
   }
   uint32_t bytes = element.totalBits() / 8;
   Id count = bytes == 1 ? sharedBytes_
