@@ -157,6 +157,37 @@ TEST_F(AllocaPtx, OverflowIsReportedByName) {
   }
 }
 
+class VolatilePtx : public PtxTest {};
+
+// What NVRTC of CUDA 13.5 writes for volatile variables of a thread.
+TEST_F(VolatilePtx, PrivateMemoryHoldsWhatWasStored) {
+  Buffer out(*device, 32 * 4);
+  Launch launch;
+  launch.add(out.address());
+  runPtx(R"(.version 9.5
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .pred %p;
+  .local .align 16 .b8 cells[64];
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd1, %r1, 4, %rd1;
+  mov.u64 %rd2, cells; and.b32 %r2, %r1, 7; mad.wide.u32 %rd3, %r2, 8, %rd2;
+  st.volatile.local.v2.u32 [%rd3], {%r1, %r2};
+  mov.u32 %r3, 0;
+AGAIN:
+  ld.volatile.local.u32 %r4, [%rd3]; add.u32 %r4, %r4, 100; st.volatile.local.u32 [%rd3], %r4;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 5; @%p bra AGAIN;
+  ld.volatile.local.v2.u32 {%r5, %r6}, [%rd3]; mad.lo.u32 %r5, %r6, 1000, %r5;
+  st.global.u32 [%rd1], %r5;
+  ret;
+}
+)",
+         launch, device->profile());
+  for (uint32_t thread = 0; thread < 32; thread++)
+    EXPECT_EQ(out.as<uint32_t>()[thread], thread + 500 + thread % 8 * 1000);
+}
+
 class ModuleScopePtx : public PtxTest {};
 
 // PTX before 3.0 declares registers and private memory there: each thread has its own.

@@ -149,8 +149,14 @@ bool acceptedByPtxas(const std::string& text, const std::string& machine) {
   return accepted;
 }
 
-const std::array<JudgeModule, 7> judgeModules = {
-    {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"}, {90, "sm_60"}, {90, "sm_10"}, {13, "sm_13"}, {64, "sm_70"}}};
+const std::array<JudgeModule, 8> judgeModules = {{{90, "sm_90a"},
+                                                  {90, "sm_100a"},
+                                                  {90, "sm_120a"},
+                                                  {90, "sm_60"},
+                                                  {90, "sm_10"},
+                                                  {13, "sm_13"},
+                                                  {64, "sm_70"},
+                                                  {91, "sm_90"}}};
 
 bool has(const JudgeModule& module, const Form& form, const FormChoices& choices) {
   const ModuleTarget target{module.version, *parseTarget(module.target)};

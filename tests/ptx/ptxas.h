@@ -23,8 +23,9 @@ struct JudgeModule {
   static std::string tail();
 };
 
-// Where most instructions exist: the newest of each architecture, old ones for what has gone.
-extern const std::array<JudgeModule, 7> judgeModules;
+// Where most instructions exist: the newest of each architecture, old ones for what has gone, and one for what is known
+// of later versions.
+extern const std::array<JudgeModule, 8> judgeModules;
 
 // Whether the module's version and target have the form with these choices.
 bool has(const JudgeModule& module, const Form& form, const FormChoices& choices);

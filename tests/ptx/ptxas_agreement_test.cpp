@@ -68,6 +68,7 @@ class PtxasAgreement : public testing::Test {
     KnownDisagreements known;
     size_t judged = 0, accepted = 0, differ = 0, excused = 0;
     for (const auto& [index, all] : batches) {
+      if (isNewerThanKnown(modules[index].version / 10, modules[index].version % 10)) continue;  // perhaps to ptxas too
       std::set<std::string> distinct;
       std::vector<std::string> lines;
       for (const std::string& line : all)

@@ -129,6 +129,7 @@ TEST(Verifier, KnowsVersionsThatDependOnTheTarget) {
       {"cvt.rn.satfinite.e4m3x2.f32 %h1, %f2, %f3;", "sm_80", "9.0", "needs .target sm_89 or later"},
       {"shf.l.wrap.b32 %r1, %r2, %r3, %r4;", "sm_35", "3.1", nullptr},
       {"shf.l.wrap.b32 %r1, %r2, %r3, %r4;", "sm_30", "3.1", "needs .target sm_35 or later"},
+      {"st.volatile.local.u32 [%rd1], %r1;", "sm_90", "9.0", "needs PTX ISA version 9.1 or later"},
       {"red.global.min.s64 [%rd1], %rd2;", "sm_35", "3.1", nullptr},
       {"red.global.min.s64 [%rd1], %rd2;", "sm_30", "4.0", "with .s64 needs .target sm_32 or later"},
       {"tcgen05.mma.cta_group::2.kind::mxf4.block_scale.scale_vec::2X [%r1], %rd2, %rd3, %r4, [%r5], [%r6], %p7;",
@@ -191,6 +192,19 @@ TEST(Verifier, RefusesUnknownVersionsAndTargets) {
   EXPECT_THAT(errorsOf(".version 8.9\n.target sm_90\n"), HasSubstr("8.9 is not one of 1.0 to 9.0"));
   EXPECT_THAT(errorsOf(".version 9.0\n.target sm_99\n"), HasSubstr("'sm_99' is not one of the targets"));
   EXPECT_THAT(errorsOf(".version 7.0\n.target sm_90\n"), HasSubstr("does not know .target sm_90; that came with 7.8"));
+}
+
+// Few of the forms that came later.
+TEST(Verifier, KnowsPrivateVolatileMemoryOfNewerVersions) {
+  for (const char* version : {"9.1", "9.12", "10.0", "99.99"}) {
+    Diagnostics diagnostics;
+    auto module = parse(std::string(".version ") + version +
+                            "\n.target sm_90\n.entry k() { .reg .b32 %r; .local .b32 own;\n"
+                            "st.volatile.local.u32 [own], 1; ld.volatile.local.u32 %r, [own]; ret; }",
+                        "t.ptx", diagnostics);
+    ASSERT_NE(module, nullptr) << diagnostics.toString();
+    EXPECT_TRUE(verify(module->module, module->source, diagnostics)) << diagnostics.toString();
+  }
 }
 
 TEST(Verifier, TakesNewerVersionsThatUseNothingNewer) {

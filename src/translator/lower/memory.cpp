@@ -69,8 +69,10 @@ ir::MemoryAccess plainAccess(const FunctionLowering::Address& address, unsigned 
 ir::MemoryAccess memoryAccess(const ptx::Instruction& instruction) {
   ir::MemoryAccess access;
   access.order = order(instruction, ir::Order::Weak);
-  access.isVolatile = instruction.has(Mod::volatile_) || instruction.has(Mod::mmio);
-  if (instruction.has(Mod::volatile_)) access.order = ir::Order::Relaxed;
+  // Nobody else sees a thread's own memory.
+  const bool isVolatile = instruction.has(Mod::volatile_) && !instruction.has(Mod::local);
+  access.isVolatile = isVolatile || instruction.has(Mod::mmio);
+  if (isVolatile) access.order = ir::Order::Relaxed;
   access.isReadOnly = instruction.has(Mod::nc);
   if (access.order != ir::Order::Weak) access.scope = scope(instruction, ir::Scope::System);
   return access;

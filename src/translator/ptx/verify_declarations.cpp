@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "translator/ptx/linker.h"
 #include "translator/ptx/suggestion.h"
 #include "translator/ptx/undefined.h"
@@ -97,7 +99,8 @@ bool verifyHeader(VerifierState& state) {
     state.error(module.versionWhere, name + " is not one of 1.0 to 9.0");
     return false;
   }
-  const unsigned version = isNewer ? kNewestMajor * 10 + kNewestMinor : module.versionMajor * 10 + module.versionMinor;
+  // Some forms of newer versions are known.
+  const unsigned version = std::min(module.versionMajor * 10 + std::min(module.versionMinor, 9u), 255u);
   auto target = parseTarget(module.target);
   if (!target) {
     state.error(module.targetWhere, quoted(module.target) + " is not one of the targets sm_10 to sm_121");
