@@ -133,7 +133,7 @@ TEST_F(ArrayCaptures, AreToldByTheRuntimeAsWell) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// As everywhere, what is wrong is said at once, and the capture goes on.
+// As everywhere, what is wrong is said at once, and the capture continues.
 TEST_F(ArrayCaptures, OutsideOfTheArrayAreRefused) {
   const CUgraph graph = capture(0, [&] {
     EXPECT_EQ(cudaMemcpy2DToArrayAsync(array_, 4, 0, device_, width, width, height, cudaMemcpyDefault, stream_),
