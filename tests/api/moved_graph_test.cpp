@@ -94,6 +94,31 @@ TEST_F(MovedGraphs, AMovedGraphIsNoGraphOfItsOwn) {
   EXPECT_EQ(cuGraphDestroy(parent), CUDA_SUCCESS);
 }
 
+TEST_F(MovedGraphs, ANodeTakesAnotherGraphInsteadOfItsOwn) {
+  ASSERT_EQ(move(child, parent, made), CUDA_SUCCESS);
+  const CUgraph other = newGraph();
+  addStep(other);
+  CUgraphNodeParams p{};
+  p.type = CU_GRAPH_NODE_TYPE_GRAPH;
+  p.graph.graph = other;
+  p.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+  ASSERT_EQ(cuGraphNodeSetParams(made, &p), CUDA_SUCCESS);
+  CUgraph told = nullptr;
+  EXPECT_EQ(cuGraphChildGraphNodeGetGraph(made, &told), CUDA_SUCCESS);
+  EXPECT_EQ(told, other);
+  EXPECT_EQ(cuGraphDestroy(other), CUDA_ERROR_INVALID_VALUE);
+  size_t nodes = 0;
+  EXPECT_EQ(cuGraphGetNodes(child, nullptr, &nodes), CUDA_ERROR_INVALID_VALUE) << "nobody has it any more";
+  addStep(other);
+  CUgraphExec executable = nullptr;
+  ASSERT_EQ(cuGraphInstantiate(&executable, parent, 0), CUDA_SUCCESS);
+  EXPECT_EQ(stepsOfALaunch(executable), 2);
+  p.graph.graph = parent;
+  EXPECT_EQ(cuGraphNodeSetParams(made, &p), CUDA_ERROR_INVALID_VALUE) << "into itself";
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(parent), CUDA_SUCCESS);
+}
+
 TEST_F(MovedGraphs, WhatCannotBeMovedStaysAsItIs) {
   EXPECT_EQ(move(child, parent, made, 7), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(move(child, parent, made, -1), CUDA_ERROR_INVALID_VALUE);
