@@ -271,6 +271,29 @@ TEST_F(Host, OccupancyProposesWhatCanBeLaunched) {  // HOST-22
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }
 
+// Programs tell all kernels of a module how much dynamic shared memory they may have, and launch some.
+TEST_F(Host, SharedMemoryIsGrantedWithoutATranslation) {
+  const char* const text = R"(.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry refused() .reqnctapercluster 2
+{
+  .reg .b32 %r;
+  mov.u32 %r, %cluster_ctarank;
+  ret;
+})";
+  CUmodule module = nullptr;
+  CUfunction refused = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetFunction(&refused, module, "refused"), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetAttribute(refused, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetAttribute(refused, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, -1), CUDA_ERROR_INVALID_VALUE);
+  int value = -1;
+  EXPECT_NE(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, refused), CUDA_SUCCESS);
+  EXPECT_NE(cuLaunchKernel(refused, 2, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
+
 // A cluster of one block is a block. Larger ones are not placed, and launching them is refused.
 TEST_F(Host, NoClusterOfSeveralBlocksIsActive) {
   CUmodule module = nullptr;
