@@ -142,7 +142,7 @@ TEST_F(MemoryPoolTest, NoTwoUsersEverShareMemory) {
       Stream& on = newStream(Stream::NonBlocking);
       std::map<uint64_t, std::pair<uint32_t, uint32_t>> held;  // address: words, value
       std::vector<std::pair<AllocationRef, MarkerRef>> resting;
-      MemoryPoolRef own = device->addPool(std::make_shared<MemoryPool>(*device, 0));
+      MemoryPoolRef own = device->addPool(std::make_shared<MemoryPool>(*device, MemoryKind::Device, 0));
       for (int step = 0; step < steps; ++step) {
         if (step % 16 == 0) {
           EXPECT_OK(on.hostFunction([](Error) { std::this_thread::sleep_for(std::chrono::microseconds(500)); }));
@@ -151,7 +151,7 @@ TEST_F(MemoryPoolTest, NoTwoUsersEverShareMemory) {
         }
         if (step % 64 == 63) {
           EXPECT_OK(device->destroyPool(own.get()));
-          own = device->addPool(std::make_shared<MemoryPool>(*device, 0));
+          own = device->addPool(std::make_shared<MemoryPool>(*device, MemoryKind::Device, 0));
         }
         if (held.size() < 8 && random() % 3 != 0) {
           const uint32_t words = 1 + random() % 20000,

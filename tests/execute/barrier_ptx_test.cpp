@@ -89,7 +89,7 @@ TEST_F(BarrierPtx, SomeOfTheThreadsReducePredicates) {
 }
 
 // The lanes of a mask and the others are apart, and each side meets by itself.
-// Warp 0 arrives at barrier 1 and goes on; warp 1 waits there for all threads of the block, and does not say how many.
+// Warp 0 arrives at barrier 1 and continues; warp 1 waits there for all threads of the block, and does not say how many.
 TEST_F(BarrierPtx, AllThreadsMeetWhereSomeArriveWithoutWaiting) {
   for (const std::string waits : {"bar.sync 1;", "bar.sync %r9;", "bar.red.popc.u32 %r5, 1, %p2;"}) {
     const auto words = wordsOf(R"(
@@ -106,7 +106,7 @@ TEST_F(BarrierPtx, AllThreadsMeetWhereSomeArriveWithoutWaiting) {
   }
 }
 
-// With so many operations of a warp, kernels whose threads wait do not run in rounds of single threads.
+// With this many operations of a warp, kernels whose threads wait do not run in rounds of single threads.
 std::string manyOperations(uint32_t count) {
   std::string text;
   for (uint32_t i = 0; i < count; i++) text += "vote.sync.ballot.b32 %r20, %p9, -1; xor.b32 %r21, %r21, %r20;\n";

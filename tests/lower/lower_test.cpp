@@ -74,7 +74,7 @@ TEST(Lower, RefusesWhatTellsThatAClusterHasOneBlock) {
 // What has no texel ends the thread, in functions too: their callers look at what they return last.
 TEST(Lower, FunctionsWithTexturesAndSurfacesTellWhetherTheThreadHasEnded) {
   TargetProfile profile = test::fullProfile();
-  profile.textures = true;
+  profile.textures = profile.surfaces = true;
   for (const char* instruction :
        {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", "txq.width.b32 %r1, [%rd1];",
         "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", "suld.b.1d.b32.trap {%r1}, [%rd1, {%r2}];",
