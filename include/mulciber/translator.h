@@ -41,9 +41,6 @@ struct TranslateOptions {
   bool sharedInScratch = false, localInScratch = false;
   // For launches whose blocks end in a warp of fewer than 32 threads: such warps cannot use cooperative matrices.
   bool partialWarps = false;
-  // For launches whose blocks have several rows that are no whole warps: there a comparison of %tid.x with a multiple
-  // of 32 may part the lanes of a warp.
-  bool splitRows = false;
   // When inlining all calls would make the kernel larger than this, calls of a large function share one body.
   uint32_t inlineLimit = 32768;
   bool validate = false;  // run spirv-val on the result
@@ -111,7 +108,6 @@ struct KernelInfo {
   uint32_t stackCount = 0;  // SpecializationConstant::StackBytes follow the local bytes this many times
   bool usesWarpOperations = false;
   bool usesMatrixUnits = false;  // only for launches of whole warps: see TranslateOptions::partialWarps
-  bool waitsByRows = false;      // only for launches with rows of whole warps: see TranslateOptions::splitRows
   bool usesDotProducts = false;  // see TranslateOptions::dotProducts
   bool readsHostWrites = false;  // may wait for what the host writes while it runs
 };

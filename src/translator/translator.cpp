@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 
 #include "mulciber/offline.h"
 #include "mulciber/references.h"
@@ -114,9 +113,8 @@ KernelInfo describe(const ptx::Function& kernel, const ir::Program& program, con
 // Answers what shows when all calls are inlined: how lanes of one warp wait for each other at different places. Both
 // sides of a branch may come to a body that calls share, behind which it does not show on which side they are. Only a
 // kernel too large without such bodies is asked with them.
-bool showsInlined(const std::function<bool(ir::Function&)>& question, const ptx::ModuleHolder& holder,
-                  const ptx::Function& kernel, const lower::ModuleLayout& layout, const TargetProfile& profile,
-                  const TranslateOptions& options) {
+bool showsInlined(bool (*question)(ir::Function&), const ptx::ModuleHolder& holder, const ptx::Function& kernel,
+                  const lower::ModuleLayout& layout, const TargetProfile& profile, const TranslateOptions& options) {
   Diagnostics ignored;
   auto program = lower::lowerKernel(holder, kernel, layout, profile, ignored);
   if (!program) return false;
@@ -217,20 +215,11 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   }
   // What shows in the program and not in the PTX: threads that take turns, for each other or as lanes of a warp. Lanes
   // of the device's warps run together or not at all: rounds of single threads are for those that wait for each other.
-  // Where all barriers count threads they show as single threads come to them.
-  const auto comeToBarriersApart = [&] {
-    TargetProfile threads = target;
-    threads.subgroupSize = 1;
-    return showsInlined([&](ir::Function& f) { return passes::haveBarriersApart(f, !options.splitRows); }, holder,
-                        *function, module.layout, threads, options);
-  };
-  const auto shows = [&](const std::function<bool(ir::Function&)>& question) {
+  const auto shows = [&](bool (*question)(ir::Function&)) {
     return showsInlined(question, holder, *function, module.layout, target, options);
   };
-  const bool waitsByRows = !options.splitRows && passes::mayWaitByRows(*program);
-  const auto waitForEachOther = [&](ir::Function& f) { return passes::waitForEachOther(f, !options.splitRows); };
   const bool holdsLocks = passes::hasPartBarriers(*program) && shows(passes::holdLocksAtPartBarriers);
-  const bool lanesWait = holdsLocks || (passes::hasOrderedLoads(*program) && shows(waitForEachOther));
+  const bool lanesWait = holdsLocks || (passes::hasOrderedLoads(*program) && shows(passes::waitForEachOther));
   if (lanesWait) {
     target.subgroupSize = 1;
     target.warpsProgress = false;
@@ -252,12 +241,12 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
   if (turns || lanesWait || (!target.hasWarps() && usesMatrixUnits(*program))) {
     const uint32_t subgroupSize = target.subgroupSize;
     const bool haveFewStops = turns && passes::countStops(*program) <= passes::mostStopsOfThreads;
-    const bool areApart = turns && !haveFewStops && comeToBarriersApart();
+    const bool areApart = turns && !haveFewStops && shows(passes::haveBarriersApart);
     if (haveFewStops || areApart) target.subgroupSize = 1;
     if (!lowerAgain()) return std::nullopt;
     // Single threads that take turns also stop to keep step, where warps do not.
     if (haveFewStops && target.subgroupSize != subgroupSize &&
-        passes::countInlinedStops(*program) > passes::mostInlinedStopsOfThreads && !comeToBarriersApart()) {
+        passes::countInlinedStops(*program) > passes::mostInlinedStopsOfThreads && !shows(passes::haveBarriersApart)) {
       target.subgroupSize = subgroupSize;
       if (!lowerAgain()) return std::nullopt;
     }
@@ -283,9 +272,7 @@ std::optional<Kernel> translate(const ParsedModule& module, std::string_view ker
     if (std::string faults = spirv::validate(*words); !faults.empty())
       return fail("internal error: kernel '" + program->kernel + "' became invalid SPIR-V: " + faults);
   }
-  Kernel kernel{std::move(*words), describe(*function, *program, target)};
-  kernel.info.waitsByRows = waitsByRows;
-  return kernel;
+  return Kernel{std::move(*words), describe(*function, *program, target)};
 }
 
 uint32_t translatorVersion() { return translatorHash; }

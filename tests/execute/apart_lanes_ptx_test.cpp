@@ -127,64 +127,6 @@ TEST_F(ApartPtx, EachLaneCountsAtABarrierOfSomeThreads) {
   }
 }
 
-// In a block of rows that are no whole warps, lanes of one warp are on both sides of a comparison with a multiple
-// of 32.
-class RowsApartPtx : public ApartPtx {
- protected:
-  // What threads of `width` x 2 write, which have their place in the row in %x and their number in %t.
-  std::vector<uint32_t> wordsOfRows(uint32_t width, const std::string& body) {
-    const std::string text = R"(.version 8.7
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 parameter)
-{
-.reg .pred %p<9>; .reg .b32 %r<20>, %x, %t; .reg .b64 %out;
-.shared .align 4 .u32 cells[192];
-  mov.u32 %x, %tid.x; mov.u32 %r1, %tid.y; mov.u32 %r2, %ntid.x; mad.lo.u32 %t, %r1, %r2, %x;
-  ld.param.u64 %out, [parameter]; mad.wide.u32 %out, %t, 4, %out;
-  mov.u32 %r3, cells; shl.b32 %r4, %t, 2; add.u32 %r4, %r4, %r3; setp.lt.u32 %p1, %x, 32;
-)" + body + "  st.global.u32 [%out], %r1;\n  ret;\n}\n";
-    Buffer out(*device, size_t{8} * width);
-    Launch launch;
-    launch.block[0] = width;
-    launch.block[1] = 2;
-    launch.add(out.address());
-    runPtx(text, launch, device->profile());
-    return {out.as<uint32_t>(), out.as<uint32_t>() + size_t{2} * width};
-  }
-};
-
-TEST_F(RowsApartPtx, EachLaneCountsWhereItComesToABarrier) {
-  for (const uint32_t width : {48u, 40u, 64u}) {
-    const auto words = wordsOfRows(width, R"(
-      mul.lo.u32 %r5, %t, 7; st.shared.u32 [%r4], %r5; @%p1 bra A;
-      barrier.sync 0; add.u32 %r6, %r4, 4; bra J;
-    A: barrier.sync 0; add.u32 %r6, %r4, 128;
-    J: sub.u32 %r6, %r6, %r3; rem.u32 %r6, %r6, )" +
-                                              fmt::format("{}", 8 * width) +
-                                              R"(; add.u32 %r6, %r6, %r3; ld.shared.u32 %r1, [%r6];
-)");
-    for (uint32_t t = 0; t < 2 * width; t++)
-      ASSERT_EQ(words[t], (t + (t % width < 32 ? 32 : 1)) % (2 * width) * 7) << width << " thread " << t;
-  }
-}
-
-// Threads with the same x as others of their warp wait for those.
-TEST_F(RowsApartPtx, LanesWaitForOthersOfTheirWarp) {
-  const auto words = wordsOfRows(48, R"(
-      mov.u32 %r5, 0; st.shared.u32 [%r4], %r5; bar.sync 0; @%p1 bra A;
-      add.u32 %r6, %r4, 64; sub.u32 %r6, %r6, %r3; rem.u32 %r6, %r6, 384; add.u32 %r6, %r6, %r3; add.u32 %r7, %t, 9;
-      st.volatile.shared.u32 [%r6], %r7; mov.u32 %r1, 1; bra J;
-    A: setp.ge.u32 %p2, %x, 16; mov.u32 %r1, 2; @%p2 bra J;
-    W: ld.volatile.shared.u32 %r1, [%r4]; setp.eq.u32 %p2, %r1, 0; @%p2 bra W;
-    J:
-)");
-  for (uint32_t t = 0; t < 96; t++) {
-    const uint32_t x = t % 48;
-    ASSERT_EQ(words[t], x >= 32 ? 1 : x >= 16 ? 2 : (t + 80) % 96 + 9) << "thread " << t;
-  }
-}
-
 // Even lanes come to 12 barriers in 2 rounds of 6, odd ones in 4 rounds of 3, at a place of their own, beside another
 // loop between. A lane sees of the other what it wrote before this barrier or the next.
 TEST_F(ApartPtx, BarriersAtTwoPlacesInLoopsInEachOther) {
@@ -354,27 +296,23 @@ TEST_F(ApartPtx, AVoteWaitsForNamedLanesThatAreARoundBehind) {
 
 // Kernels that wait and have this many operations of a warp otherwise let their warps take turns as a whole.
 TEST_F(ApartPtx, EachLaneCountsAtABarrierBesideAWaitAndManyOperationsOfAWarp) {
-  const char* waits[] = {R"(
+  std::string body = R"(
     mov.u32 %r8, cells; mov.u32 %r1, 1; setp.eq.u32 %p1, %t, 0; @%p1 st.volatile.shared.u32 [%r8], %r1; bar.sync 0;
-  WAIT: ld.volatile.shared.u32 %r2, [%r8]; setp.eq.u32 %p1, %r2, 0; @%p1 bra WAIT;)",
-                         "setp.ge.u32 %p1, %t, 32; @%p1 bra WAIT; bar.sync 1, 32; WAIT:"};
-  for (const std::string wait : waits) {
-    std::string body = wait + R"(
+  WAIT: ld.volatile.shared.u32 %r2, [%r8]; setp.eq.u32 %p1, %r2, 0; @%p1 bra WAIT;
     and.b32 %r3, %t, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra ODD;
     barrier.sync 3; bra JOIN;
   ODD: barrier.sync 3;
   JOIN: mov.u32 %r4, %t;
   )";
-    for (uint32_t i = 0; i < 20; ++i) body += "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1; mad.lo.u32 %r4, %r5, 3, %r4;\n";
-    body += "st.global.u32 [%out], %r4;";
-    std::vector<uint32_t> expected(64);
-    for (uint32_t t = 0; t < 64; t++) expected[t] = t;
-    for (uint32_t i = 0; i < 20; ++i) {
-      const std::vector<uint32_t> before = expected;
-      for (uint32_t t = 0; t < 64; t++) expected[t] += 3 * before[t ^ 1];
-    }
-    EXPECT_EQ(wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[1];"), expected) << wait;
+  for (uint32_t i = 0; i < 20; ++i) body += "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1; mad.lo.u32 %r4, %r5, 3, %r4;\n";
+  body += "st.global.u32 [%out], %r4;";
+  std::vector<uint32_t> expected(64);
+  for (uint32_t t = 0; t < 64; t++) expected[t] = t;
+  for (uint32_t i = 0; i < 20; ++i) {
+    const std::vector<uint32_t> before = expected;
+    for (uint32_t t = 0; t < 64; t++) expected[t] += 3 * before[t ^ 1];
   }
+  EXPECT_EQ(wordsOf(body, 1, 64, ".shared .align 4 .u32 cells[1];"), expected);
 }
 
 // A lock in cells[0] that guards the count in cells[1], taken and let go in the ways in which compilers write it: with

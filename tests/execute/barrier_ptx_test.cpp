@@ -89,59 +89,6 @@ TEST_F(BarrierPtx, SomeOfTheThreadsReducePredicates) {
 }
 
 // The lanes of a mask and the others are apart, and each side meets by itself.
-// Warp 0 arrives at barrier 1 and continues; warp 1 waits there for all threads of the block, and does not say how many.
-TEST_F(BarrierPtx, AllThreadsMeetWhereSomeArriveWithoutWaiting) {
-  for (const std::string waits : {"bar.sync 1;", "bar.sync %r9;", "bar.red.popc.u32 %r5, 1, %p2;"}) {
-    const auto words = wordsOf(R"(
-      mov.u32 %r8, cells; shl.b32 %r3, %t, 2; add.u32 %r8, %r8, %r3; mov.u32 %r5, 0; add.u32 %r4, %t, 100;
-      ld.global.u32 %r9, [one]; mov.u32 %r2, 0; st.shared.u32 [%r8], %r2; and.b32 %r2, %t, 1; setp.eq.u32 %p2, %r2, 0;
-      setp.ge.u32 %p1, %t, 32; bar.sync 0; @%p1 bra SECOND;
-      st.shared.u32 [%r8], %r4; bar.arrive 1, 64; bar.sync 0; ld.shared.u32 %r6, [%r8+128]; bra DONE;
-    SECOND: )" + waits + R"( ld.shared.u32 %r6, [%r8+-128]; st.shared.u32 [%r8], %r4; bar.sync 0;
-    DONE: bar.sync 0; mad.lo.u32 %r6, %r5, 1000, %r6; st.global.u32 [%out], %r6;)",
-                               1, 64, ".shared .align 8 .u32 cells[64]; .global .u32 one = 1;");
-    const uint32_t sum = waits.starts_with("bar.red") ? 16 : 0;
-    for (uint32_t t = 0; t < 64; t++)
-      ASSERT_EQ(words[t], (t ^ 32) + 100 + (t < 32 ? 0 : 1000 * sum)) << waits << " thread " << t;
-  }
-}
-
-// With this many operations of a warp, kernels whose threads wait do not run in rounds of single threads.
-std::string manyOperations(uint32_t count) {
-  std::string text;
-  for (uint32_t i = 0; i < count; i++) text += "vote.sync.ballot.b32 %r20, %p9, -1; xor.b32 %r21, %r21, %r20;\n";
-  return text;
-}
-
-// Barriers of all threads in a kernel that also counts some: blocks of no whole warps, and threads that have ended.
-TEST_F(BarrierPtx, AllThreadsMeetWhereSomeCount) {
-  for (const char* barrier : {"bar.sync 0;", "barrier.sync 0;", "bar.sync 2, 96;", "barrier.sync 2, 96;"})
-    for (const uint32_t threads : {40u, 96u, 80u})
-      for (const uint32_t left : {96u, 64u, 50u, 31u}) {
-        if (std::string_view(barrier).ends_with("96;") && (threads != 96 || left != 96)) continue;
-        const auto words =
-            wordsOf("mov.u32 %r21, 0; setp.eq.u32 %p9, %t, 3;\n" + manyOperations(20) + R"(
-      mov.u32 %r8, cells; mov.u32 %r7, 0; setp.ge.u32 %p1, %t, 32; @%p1 bra ALL; bar.sync 1, 32;
-    ALL: setp.ge.u32 %p1, %t, )" +
-                        number(left) +
-                        R"(; @%p1 bra DONE; shl.b32 %r3, %t, 2; add.u32 %r3, %r3, %r8; mov.u32 %r5, 0;
-    AGAIN: mad.lo.u32 %r4, %r5, 1000, %t; st.shared.u32 [%r3], %r4;)" +
-                        barrier + "sub.u32 %r6, " + number(std::min(threads, left) - 1) +
-                        ", %t; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r8; ld.shared.u32 %r6, [%r6];"
-                        "mad.lo.u32 %r7, %r7, 7, %r6;" +
-                        barrier +
-                        "add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 3; @%p2 bra AGAIN;\n"
-                        "DONE: and.b32 %r21, %r21, 1; add.u32 %r7, %r7, %r21; st.global.u32 [%out], %r7;",
-                    1, threads, ".shared .align 4 .u32 cells[96];");
-        const uint32_t last = std::min(threads, left) - 1;
-        for (uint32_t t = 0; t < threads; t++) {
-          uint32_t expected = 0;
-          for (uint32_t round = 0; round < 3 && t <= last; round++) expected = expected * 7 + round * 1000 + last - t;
-          ASSERT_EQ(words[t], expected) << barrier << ' ' << threads << ' ' << left << " thread " << t;
-        }
-      }
-}
-
 TEST_F(BarrierPtx, LanesOfAMaskMeet) {
   for (uint32_t mask : {0x0000FFFFu, 0xAAAAAAAAu, 0x80000001u, 0x00000010u, 0xFFFFFFFFu, 0x13579BDFu}) {
     auto side = [&](uint32_t lanes) {

@@ -24,8 +24,7 @@ class PtxTest : public ExecuteTest {
     if (kernel) info = kernel->info;
     options.sharedInScratch = info.dynamicSharedOffset + launch.dynamicSharedBytes > profile.maxSharedBytes;
     options.localInScratch = threadBytes(launch) > profile.maxLocalBytes;
-    options.splitRows = info.waitsByRows && launch.block[0] % 32 != 0 && launch.block[1] * launch.block[2] != 1;
-    if (kernel && (options.sharedInScratch || options.localInScratch || options.splitRows))
+    if (kernel && (options.sharedInScratch || options.localInScratch))
       kernel = translate(*module, "k", profile, options, diagnostics);
     ASSERT_TRUE(kernel) << diagnostics.toString();
     info = kernel->info;

@@ -27,9 +27,7 @@ constexpr const char* byBlock = "  %8 = input i32 BlockIdX\n  %9 = eq bool %8, %
 constexpr const char* apart = "  barrier apart\n";
 constexpr const char* aligned = "  barrier\n";
 
-bool areApart(const std::string& body, bool rowsAreWhole = true) {
-  return ask(body, [&](ir::Function& function) { return haveBarriersApart(function, rowsAreWhole); });
-}
+bool areApart(const std::string& body) { return ask(body, haveBarriersApart); }
 
 TEST(ApartLanes, BarriersOnTwoSidesOfABranch) {
   EXPECT_TRUE(areApart(branch(byLane, apart, apart)));
@@ -40,13 +38,6 @@ TEST(ApartLanes, BarriersOnTwoSidesOfABranch) {
 
 TEST(ApartLanes, WholeWarpsOnEachSide) {
   for (const char* condition : {byWarp, byWarpNumber, byBlock}) EXPECT_FALSE(areApart(branch(condition, apart, apart)));
-}
-
-TEST(ApartLanes, AWarpHasLanesOfSeveralRows) {
-  const std::string byRow = "  %7 = input i32 ThreadIdX\n  %9 = lt.u bool %7, %1\n";
-  EXPECT_FALSE(areApart(branch(byRow, apart, apart), true));
-  EXPECT_TRUE(areApart(branch(byRow, apart, apart), false));
-  EXPECT_FALSE(areApart(branch(byWarp, apart, apart), false));
 }
 
 TEST(ApartLanes, ThoseThatEndAreNotWaitedFor) {
@@ -83,18 +74,13 @@ std::string wait(const std::string& label, const std::string& next, const std::s
 constexpr const char* place = "  %4 = const i32 128\n";
 constexpr const char* signal = "  store %4, %2 [shared volatile align 4]\n";
 
-bool waits(const std::string& body, bool rowsAreWhole = true) {
-  return ask(body, [&](ir::Function& function) { return waitForEachOther(function, rowsAreWhole); });
-}
+bool waits(const std::string& body) { return ask(body, waitForEachOther); }
 
 TEST(ApartLanes, OneSideWaitsForTheOther) {
   const std::string waiting = wait("b5", "b6", "");
   EXPECT_TRUE(waits(branch(std::string(place) + byLane, waiting, signal)));
   EXPECT_TRUE(waits(branch(std::string(place) + byLane, signal, waiting)));
   EXPECT_FALSE(waits(branch(std::string(place) + byWarp, waiting, signal)));
-  const std::string byRow = std::string(place) + "  %10 = input i32 ThreadIdX\n  %9 = lt.u bool %10, %1\n";
-  EXPECT_FALSE(waits(branch(byRow, waiting, signal), true));
-  EXPECT_TRUE(waits(branch(byRow, waiting, signal), false));
   EXPECT_FALSE(waits(branch(std::string(place) + byLane, waiting + signal, "")));
   EXPECT_FALSE(waits(branch(std::string(place) + byLane, signal, "", waiting)));
   EXPECT_FALSE(waits(branch(std::string(place) + byLane, waiting, "  store %4, %2 [shared align 4]\n")));

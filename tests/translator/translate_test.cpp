@@ -493,8 +493,9 @@ TEST(Translate, ListsKernelsAndPrintsTheModule) {
 }
 
 // The kernel k as it is where it runs in rounds, if it does.
-std::string roundsOf(const std::string& text, const char* profile, TranslateOptions options = {}) {
+std::string roundsOf(const std::string& text, const char* profile) {
   std::string rounds;
+  TranslateOptions options;
   options.dumpUser = &rounds;
   options.dump = [](void* user, std::string_view stage, std::string_view ir) {
     if (stage == "block_rounds") *static_cast<std::string*>(user) = ir;
@@ -526,35 +527,6 @@ TEST(Translate, AReturnBeforeABarrierRunsInRoundsWhereDevicesWaitForExitedThread
     EXPECT_THAT(stages("%tid.x", "bar.sync 0;", profile), Not(HasSubstr("meeting"))) << profile;
   EXPECT_THAT(stages("%tid.x", "", "vulkan1.3"), Not(HasSubstr("meeting")));
   EXPECT_THAT(stages("%ctaid.x", "bar.sync 0;", "vulkan1.3"), Not(HasSubstr("meeting")));
-}
-
-TEST(Translate, RunsInRoundsWhereRowsThatAreNoWholeWarpsComeToBarriersApart) {
-  for (const char* barrier : {"barrier.sync 0;", "bar.sync 0;"}) {
-    const std::string text = std::string(R"(.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 out)
-{
-  .reg .pred %p;
-  .reg .b32 %r;
-  .reg .b64 %rd;
-  ld.param.u64 %rd, [out];
-  mov.u32 %r, %tid.x;
-  setp.lt.u32 %p, %r, 32;
-  @%p bra A;
-  )") + barrier +
-                             "\n  add.u32 %r, %r, 7;\n  bra J;\nA: " + barrier +
-                             "\nJ: st.global.u32 [%rd], %r;\n  ret;\n}\n";
-    const bool isApart = std::string_view(barrier).starts_with("barrier");
-    for (const bool splitRows : {false, true}) {
-      TranslateOptions options;
-      options.splitRows = splitRows;
-      EXPECT_EQ(roundsOf(text, "nvidia", options).find("meeting") != std::string::npos, splitRows && isApart);
-      const Translated result = translateText(text, "k", *builtinProfile("nvidia"), options);
-      ASSERT_TRUE(result.kernel) << result.messages;
-      EXPECT_EQ(result.kernel->info.waitsByRows, isApart && !splitRows);
-    }
-  }
 }
 
 // Each side of a branch among lanes prints in a loop: neither waits for what the other adds to printf's buffer. Rounds

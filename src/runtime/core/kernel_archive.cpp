@@ -26,7 +26,7 @@ struct Header {
 };
 
 LaunchNeeds needsAt(size_t index) {
-  return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0, (index & 16) != 0, (index & 32) != 0};
+  return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0, (index & 16) != 0};
 }
 const size_t repairedSums = LaunchNeeds{false, false, false, false, true}.index();
 
@@ -45,7 +45,7 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
     for (const std::string& name : contents.kernels) {
       Places places;
       places.fill(notThere);
-      bool usesMatrixUnits = false, samples = false, usesDotProducts = false, waitsByRows = false;
+      bool usesMatrixUnits = false, samples = false, usesDotProducts = false;
       for (size_t index = 0; index < LaunchNeeds::count; ++index) {
         const LaunchNeeds needs = needsAt(index);
         if (needs.repairedSums && !usesDotProducts) {
@@ -53,12 +53,10 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
           continue;
         }
         if ((needs.partialWarps && !usesMatrixUnits) || (needs.filtersTextures && !samples)) continue;
-        if (needs.splitRows && !waitsByRows) continue;
         TranslateOptions one = options;
         one.sharedInScratch = needs.sharedInScratch;
         one.localInScratch = needs.localInScratch;
         one.partialWarps = needs.partialWarps;
-        one.splitRows = needs.splitRows;
         one.dotProducts = !needs.repairedSums;
         TargetProfile target = profile;
         target.samplesLikeCuda &= !needs.filtersTextures;
@@ -66,7 +64,6 @@ std::vector<uint8_t> KernelArchive::write(const ParsedModule& module, const std:
         if (!kernel) return {};
         usesMatrixUnits |= kernel->info.usesMatrixUnits;
         usesDotProducts |= kernel->info.usesDotProducts;
-        waitsByRows |= kernel->info.waitsByRows;
         samples |= kernel->info.usesTextures && profile.samplesLikeCuda;
         const auto [place, isNew] = placeOf.try_emplace(writeKernel(*kernel), static_cast<uint32_t>(records.size()));
         if (isNew) records.push_back(place->first);

@@ -33,7 +33,6 @@ TranslationRequest translationRequest(const Context& context, std::string_view c
   options.sharedInScratch = needs.sharedInScratch;
   options.localInScratch = needs.localInScratch;
   options.partialWarps = needs.partialWarps;
-  options.splitRows = needs.splitRows;
   // All the translation depends on: the text, the translator, its options, and every word of the profile, which also
   // differs when extensions of the same device are hidden; and how it is written into the cache.
   request.key = fmt::format("kernel|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", contentKey, kernel, translatorVersion(), recordHash,

@@ -24,16 +24,16 @@ class ShaderCache;
 // What a launch demands of a translation: shared or private memory in device memory, when the launch has more than the
 // device; no operations of whole warps, when the last warp of each block has fewer than 32 threads; code that filters
 // textures, when there is one that no sampler serves; multiply-adds that are repaired, when the driver has taken dot
-// products apart; lanes that wait for each other wherever their rows end, when those are no whole warps.
+// products apart.
 struct LaunchNeeds {
   bool sharedInScratch = false, localInScratch = false, partialWarps = false, filtersTextures = false;
-  bool repairedSums = false, splitRows = false;
+  bool repairedSums = false;
   bool operator==(const LaunchNeeds&) const = default;
   size_t index() const {
     return size_t(sharedInScratch) + 2 * size_t(localInScratch) + 4 * size_t(partialWarps) +
-           8 * size_t(filtersTextures) + 16 * size_t(repairedSums) + 32 * size_t(splitRows);
+           8 * size_t(filtersTextures) + 16 * size_t(repairedSums);
   }
-  static constexpr size_t count = 64;
+  static constexpr size_t count = 32;
 };
 
 // Everything about a launch that the pipeline depends on.

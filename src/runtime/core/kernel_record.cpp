@@ -29,7 +29,6 @@ void fields(Archive& archive, Info& info) {
   archive.value(info.stackCount);
   archive.value(info.usesWarpOperations);
   archive.value(info.usesMatrixUnits);
-  archive.value(info.waitsByRows);
   archive.value(info.usesDotProducts);
   archive.value(info.readsHostWrites);
 }

@@ -56,19 +56,16 @@ Error check(const Launch& launch, const KernelInfo& kernel, Function& function, 
   return Error::Success;
 }
 
-// The kernel is to be as it is when what the device has too little of lies in scratch, for blocks and rows of whole
-// warps or not, and for the textures that there are.
+// The kernel is to be as it is when what the device has too little of lies in scratch, for blocks of whole warps or
+// not, and for the textures that there are.
 LaunchNeeds needsOf(const Launch& launch, Context& context, const KernelInfo& kernel, uint32_t stackBytes) {
   const TargetProfile& profile = context.vulkan().profile();
   const uint64_t shared = uint64_t(kernel.dynamicSharedOffset) + launch.dynamicSharedBytes;
   const uint64_t local = abi::scratchThreadBytes(kernel.localBytes, kernel.stackCount, stackBytes);
   const uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
   return {shared > profile.maxSharedBytes && !kernel.sharedInScratch,
-          local > profile.maxLocalBytes && !kernel.localInScratch,
-          threads % 32 != 0 && kernel.usesMatrixUnits,
-          kernel.usesTextures && profile.samplesLikeCuda && context.textures().needsFilter(),
-          false,
-          launch.block[0] % 32 != 0 && launch.block[0] != threads && kernel.waitsByRows};
+          local > profile.maxLocalBytes && !kernel.localInScratch, threads % 32 != 0 && kernel.usesMatrixUnits,
+          kernel.usesTextures && profile.samplesLikeCuda && context.textures().needsFilter()};
 }
 
 // Checks the launch. Of one like the kernel's last nothing but the grid is looked at.

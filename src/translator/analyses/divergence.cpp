@@ -40,8 +40,7 @@ bool comparesWarps(const Instruction& i) {
 
 Divergence::Divergence(const ir::Function& function, Among among, Branches branches)
     : function_(function),
-      isAmongLanes_(among != Among::Block),
-      areRowsWhole_(among == Among::WarpOfRow),
+      isAmongLanes_(among == Among::Warp),
       branchesCount_(branches == Branches::Count),
       levels_(function.instructionIdBound()),
       variableLevels_(function.variables.size()),
@@ -102,7 +101,7 @@ Divergence::Level Divergence::levelOf(const Instruction& i, const Block& block) 
     switch (i.op) {
       case Op::Input: {
         const auto kind = static_cast<ir::InputKind>(i.payload);
-        if (kind == ir::InputKind::LocalIndex || (kind == ir::InputKind::ThreadIdX && areRowsWhole_)) return Index;
+        if (kind == ir::InputKind::LocalIndex || kind == ir::InputKind::ThreadIdX) return Index;
         return kind == ir::InputKind::SubgroupId ? Uniform : ir::differsByThread(kind) ? Varying : Uniform;
       }
       case Op::Ballot:

@@ -10,10 +10,10 @@ namespace mulciber::analyses {
 
 // Among the threads of a block, a value is uniform when all that compute it, each the same number of barriers and
 // rounds into the kernel, get the same. Among the lanes of a warp, what 32 threads in a row have in common is uniform
-// too. WarpOfRow: rows of a block are taken to be whole warps, so that the lanes of one differ in x alone.
+// too; rows of a block are taken to be whole warps.
 class Divergence {
  public:
-  enum class Among : uint8_t { Block, Warp, WarpOfRow };
+  enum class Among : uint8_t { Block, Warp };
   // Ignored: a value does not vary only because threads take different branches to where it is chosen or read. Good
   // enough for guesses at speed; what must hold needs Count.
   enum class Branches : uint8_t { Count, Ignored };
@@ -37,7 +37,7 @@ class Divergence {
   void part(const ir::Block& branch);
 
   const ir::Function& function_;
-  const bool isAmongLanes_, areRowsWhole_;
+  const bool isAmongLanes_;
   const bool branchesCount_;
   std::vector<Level> levels_;           // by instruction id; a write to a variable: of what it writes, or when
   std::vector<Level> variableLevels_;   // by variable: the highest of its writes

@@ -2,8 +2,7 @@
 //
 // A barrier of all threads is the device's. Vulkan has none for some threads only, and none to arrive at without
 // waiting: these count arrivals in a word of shared memory, one for each of the 16 barriers, and wait by looking at it.
-// Word: arrivals so far in bits 0..15, completed phases above. Where the device's own barrier cannot stand beside such
-// waiting, one of all threads counts too: it waits for those that have not ended, whose number is in one more word.
+// Word: arrivals so far in bits 0..15, completed phases above.
 #include <optional>
 
 #include "translator/lower/atomics.h"
@@ -41,57 +40,28 @@ class BarrierLowering {
   }
 
   void synchronise() {
-    const uint32_t mine = ids(), arrived = mine & arrivedAt();
-    if (arrived == 0) return ofThreadsThatWait();
-    if (arrived == mine) return ofArrivals();
-    ir::Instruction* bit = b.shl(b.i32(1), b.bitAnd(f.value(*id, ir::I32), b.i32(15)));
-    f.beginIf(b.compare(ir::Op::INe, b.bitAnd(bit, b.i32(arrived)), b.i32(0)));
-    ofArrivals();
-    f.beginElse();
-    ofThreadsThatWait();
-    f.endIf();
-  }
-
- private:
-  // Which of the 16 barriers it may be, a bit for each.
-  uint32_t ids() const { return id && f.program().arrived() != 0 ? barrierIds(f.function(), instruction) : 0; }
-
-  // Those that threads may arrive at without waiting. One whose number is computed may be any; but barrier 0 without a
-  // number of threads is __syncthreads, which such code leaves alone.
-  uint32_t arrivedAt() const {
-    const uint32_t arrived = f.program().arrived();
-    return !count && arrived == allBarriers ? arrived & ~1u : arrived;
-  }
-
-  // The threads of the block are fewer than a number of whole warps may say.
-  ir::Instruction* number() {
-    return count ? b.binary(ir::Op::UMin, f.value(*count, ir::I32), f.blockThreads()) : f.blockThreads();
-  }
-
-  void ofArrivals() { counted(f.program().barrierWords(), number()); }
-
-  void ofThreadsThatWait() {
-    const uint32_t words = f.program().barrierWords();
-    if (f.program().countsAllBarriers()) return counted(words, number(), /*leavesOutEnded=*/true);
+    const ProgramLowering& program = f.program();
+    if (program.countsAllBarriers()) {
+      ir::Instruction* whole = b.bitAnd(b.add(f.blockThreads(), b.i32(31)), b.i32(~31u));
+      return counted(count ? f.value(*count, ir::I32) : whole);
+    }
     if (!count) return whole();
     ir::Instruction* threads = f.value(*count, ir::I32);
+    if (program.usesArrive()) return counted(threads);
     // Whether these are all threads shows at run time, alike for all of them.
     f.beginIf(b.compare(ir::Op::ULe, f.blockThreads(), threads));
     whole();
     f.beginElse();
-    counted(words, threads);
+    counted(threads);
     f.endIf();
   }
 
+ private:
   FunctionLowering::Address word(uint32_t base) {
     if (!id) return {b.i32(base), ir::Space::Shared, 4};
     ir::Instruction* index = b.bitAnd(f.value(*id, ir::I32), b.i32(15));
     return {b.add(b.i32(base), b.shl(index, b.i32(2))), ir::Space::Shared, 4};
   }
-
-  // Without warps each thread counts for itself, but at an aligned barrier: that counts whole warps, as the hardware
-  // does, also where lanes have exited.
-  bool countsWarps() const { return f.profile().hasWarps() || isAligned(instruction); }
 
   // All lanes of a warp come to an aligned barrier together; to another some may come while others wait elsewhere.
   WarpTools tools() { return isAligned(instruction) ? WarpTools::ofWholeWarp(f) : WarpTools(f); }
@@ -107,43 +77,26 @@ class BarrierLowering {
 
   void whole() { b.emit(ir::Op::Barrier, ir::Void, {}, !isAligned(instruction)); }
 
-  // Where `active` are the lanes that come to it together; null: one thread.
-  ir::Instruction* arrivals(ir::Instruction* active) {
-    if (isAligned(instruction)) return b.i32(32);
-    return active ? b.emit(ir::Op::PopCount, ir::I32, {active}) : b.i32(1);
-  }
-
-  // `leavesOutEnded`: where `threads` are all of the block, it waits for those that have not ended.
-  void counted(uint32_t words, ir::Instruction* threads, bool leavesOutEnded = false) {
-    std::optional<WarpTools> warp = countsWarps() ? std::optional(tools()) : std::nullopt;
-    FunctionLowering::Address barrier = word(words);
+  void counted(ir::Instruction* threads) {
+    // Without warps each thread counts for itself, but at an aligned barrier: that counts whole warps, as the hardware
+    // does, also where lanes have exited.
+    const bool asWarp = f.profile().hasWarps() || isAligned(instruction);
+    std::optional<WarpTools> warp = asWarp ? std::optional(tools()) : std::nullopt;
+    FunctionLowering::Address barrier = word(f.program().barrierWords());
     ir::Instruction* active = warp ? warp->members(nullptr) : nullptr;
     ir::Instruction* leader = warp ? warp->lowestLane(active) : nullptr;
-    ir::Instruction* here = arrivals(active);
-    ir::Instruction* isOfAll = nullptr;
-    if (leavesOutEnded) {
-      isOfAll = b.compare(ir::Op::IEq, threads, f.blockThreads());
-      here = b.select(isOfAll, b.emit(ir::Op::PopCount, ir::I32, {active}), here);
-    }
-    auto awaited = [&] {
-      if (!leavesOutEnded) return threads;
-      return b.select(isOfAll, b.load(ir::I32, b.i32(f.program().runningThreads()), access(ir::Order::Acquire)),
-                      threads);
-    };
-    auto isComplete = [&](ir::Instruction* state, ir::Instruction* number) {
-      return b.compare(ir::Op::ULe, number, b.bitAnd(state, b.i32(0xFFFF)));
-    };
-    auto nextPhase = [&](ir::Instruction* state) { return b.bitAnd(b.add(state, b.i32(0x10000)), b.i32(0xFFFF0000)); };
+    ir::Instruction* arrivals = isAligned(instruction) ? b.i32(32)
+                                : warp                 ? b.emit(ir::Op::PopCount, ir::I32, {active})
+                                                       : b.i32(1);
     ir::VariableId phase = b.function().addVariable(ir::I32, "phase");
     b.write(phase, b.i32(0));
     fence(ir::Order::Release);
-    ir::Instruction* atFirst = awaited();
     if (warp) f.beginIf(b.compare(ir::Op::IEq, f.laneId(), leader));
     ir::Instruction* old =
         atomicUpdate(f, barrier, ir::I32, access(ir::Order::AcquireRelease), [&](ir::Instruction* state) {
-          ir::Instruction* sum = b.add(state, here);
-          ir::Instruction* isLast = isComplete(sum, atFirst);
-          ir::Instruction* next = nextPhase(state);
+          ir::Instruction* sum = b.add(state, arrivals);
+          ir::Instruction* isLast = b.compare(ir::Op::ULe, threads, b.bitAnd(sum, b.i32(0xFFFF)));
+          ir::Instruction* next = b.bitAnd(b.add(state, b.i32(0x10000)), b.i32(0xFFFF0000));
           return b.select(isLast, next, sum);
         });
     b.write(phase, b.lshr(old, b.i32(16)));
@@ -154,14 +107,7 @@ class BarrierLowering {
     f.beginLoop();
     f.yieldToWarps();
     ir::Instruction* now = b.load(ir::I32, barrier.value, access(ir::Order::Acquire));
-    ir::Instruction* waits = b.compare(ir::Op::IEq, b.lshr(now, b.i32(16)), mine);
-    if (leavesOutEnded) {
-      // The last that it waited for may have ended since.
-      f.beginIf(b.bitAnd(waits, isComplete(now, awaited())));
-      atomic(f, ir::Op::AtomicCas, barrier, access(ir::Order::AcquireRelease), {now, nextPhase(now)});
-      f.endIf();
-    }
-    f.endLoop(waits);
+    f.endLoop(b.compare(ir::Op::IEq, b.lshr(now, b.i32(16)), mine));
     fence(ir::Order::Acquire);
   }
 
@@ -172,10 +118,8 @@ class BarrierLowering {
   }
 
   // Adds the predicate to a word of shared memory, reads the sum between two barriers, and takes it away again:
-  // arrivals at the next reduction may already be in it. Threads that arrive without waiting do so once: the second
-  // barrier is then another, of those that reduce, whose number the upper half of the word counts.
+  // arrivals at the next reduction may already be in it.
   void reduce() {
-    const bool countsWaiting = (ids() & arrivedAt()) != 0;
     FunctionLowering::Address sum = word(f.program().reductionWords());
     bool isAll = instruction.has(Mod::and_);
     ir::Instruction* condition = f.predicate(*predicate);
@@ -183,29 +127,18 @@ class BarrierLowering {
     // One thread of a warp adds for all of it; each for itself where the device has no warps.
     ir::Instruction* adds = condition;
     ir::Instruction* own = b.i32(1);
-    ir::Instruction* active = nullptr;
-    if (f.profile().hasWarps() || (countsWaiting && countsWarps())) {
+    if (f.profile().hasWarps()) {
       WarpTools warp = tools();
       own = b.emit(ir::Op::PopCount, ir::I32, {warp.ballot(condition)});
-      active = warp.members(nullptr);
-      adds = b.compare(ir::Op::IEq, f.laneId(), warp.lowestLane(active));
-    } else if (countsWaiting) {
-      own = b.convert(ir::Op::ZExt, ir::I32, condition);
-      adds = b.boolean(true);
+      adds = b.compare(ir::Op::IEq, f.laneId(), warp.lowestLane(warp.members(nullptr)));
     }
-    if (countsWaiting) own = b.add(own, b.shl(arrivals(active), b.i32(16)));
     f.beginIf(adds);
     atomic(f, ir::Op::AtomicAdd, sum, access(ir::Order::Relaxed), {own});
     f.endIf();
     synchronise();
     // Nobody writes it between the two barriers: an ordinary load, which is known to be the same for the whole block.
     ir::Instruction* total = b.load(ir::I32, sum.value, access(ir::Order::Weak));
-    if (countsWaiting) {
-      counted(f.program().reductionBarriers(), b.lshr(total, b.i32(16)));
-      total = b.bitAnd(total, b.i32(0xFFFF));
-    } else {
-      synchronise();
-    }
+    synchronise();
     f.beginIf(adds);
     atomic(f, ir::Op::AtomicSub, sum, access(ir::Order::Relaxed), {own});
     f.endIf();
@@ -257,27 +190,9 @@ void FunctionLowering::clearBarrierWords() {
   access.space = ir::Space::Shared;
   access.alignment = 4;
   beginIf(b.compare(ir::Op::ULt, thread, b.i32(1)));
-  const uint32_t words = program_.barrierWordCount();
-  for (uint32_t word = 0; word < words; word++) b.store(b.i32(program_.barrierWords() + 4 * word), b.i32(0), access);
-  if (program_.countsAllBarriers()) b.store(b.i32(program_.runningThreads()), blockThreads(), access);
+  for (uint32_t word = 0; word < 32; word++) b.store(b.i32(program_.barrierWords() + 4 * word), b.i32(0), access);
   endIf();
   b.emit(ir::Op::Barrier, ir::Void, {});
-}
-
-void FunctionLowering::countEnds() {
-  ir::MemoryAccess access;
-  access.space = ir::Space::Shared;
-  access.order = ir::Order::Release;
-  access.scope = ir::Scope::Block;
-  access.alignment = 4;
-  const std::vector<ir::Block*> blocks(b.function().blocks);
-  for (ir::Block* block : blocks) {
-    if (block->terminator.kind != ir::Terminator::Kind::Return) continue;
-    block->terminator = {};
-    b.setBlock(block);
-    atomic(*this, ir::Op::AtomicSub, {b.i32(program_.runningThreads()), ir::Space::Shared, 4}, access, {b.i32(1)});
-    b.ret();
-  }
 }
 
 std::span<const Lowering> barrierLowerings() { return rows; }

@@ -39,34 +39,6 @@ bool countsThreads(const ptx::Instruction& instruction) {
   return instruction.has(ptx::Mod::red) || instruction.operands.size() > 1;
 }
 
-bool names(const ptx::Operand& operand, ptx::RegisterId reg) {
-  if (operand.kind == ptx::Operand::Kind::Register && operand.reg == reg) return true;
-  return std::ranges::any_of(operand.elements, [&](const ptx::Operand& element) { return names(element, reg); });
-}
-
-// Results come first, but for those of calls.
-bool mayWrite(const ptx::Instruction& instruction, ptx::RegisterId reg) {
-  if (instruction.operands.empty() || (isBarrier(instruction) && !instruction.has(ptx::Mod::red))) return false;
-  if (instruction.opcode != ptx::Opcode::Call) return names(instruction.operands[0], reg);
-  return std::ranges::any_of(instruction.operands, [&](const ptx::Operand& operand) { return names(operand, reg); });
-}
-
-// The number, or what a register holds that is written once.
-std::optional<uint32_t> constantOf(const ptx::Function& function, const ptx::Operand& operand) {
-  using Kind = ptx::Operand::Kind;
-  if (operand.kind == Kind::Integer) return static_cast<uint32_t>(operand.bits);
-  if (operand.kind != Kind::Register || operand.selectsComponent() || operand.offset != 0) return std::nullopt;
-  std::optional<uint32_t> known;
-  for (const ptx::Statement& statement : function.body) {
-    if (statement.kind != ptx::Statement::Kind::Instruction || !mayWrite(*statement.instruction, operand.reg)) continue;
-    const ptx::Instruction& write = *statement.instruction;
-    const bool isMove = write.opcode == ptx::Opcode::Mov && !write.guard && write.operands[1].kind == Kind::Integer;
-    if (!isMove || known) return std::nullopt;
-    known = static_cast<uint32_t>(write.operands[1].bits);
-  }
-  return known;
-}
-
 bool isWarpOperation(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
     case ptx::Opcode::Shfl:
@@ -148,7 +120,7 @@ void CallGraph::scan(const ptx::Function& function) {
     if (statement.kind != ptx::Statement::Kind::Instruction) continue;
     const ptx::Instruction& instruction = *statement.instruction;
     mayEndThread |= endsThread(instruction);
-    scanBarrier(function, instruction);
+    scanBarrier(instruction);
     if (instruction.opcode != ptx::Opcode::Call) continue;
     const ptx::Operand& callee = instruction.operands[ptx::CallCallee];
     if (callee.kind == ptx::Operand::Kind::Function) {
@@ -175,14 +147,7 @@ bool isAligned(const ptx::Instruction& barrier) {
   return barrier.opcode == ptx::Opcode::Bar || barrier.has(ptx::Mod::aligned);
 }
 
-uint32_t barrierIds(const ptx::Function& function, const ptx::Instruction& barrier) {
-  const size_t place = barrier.has(ptx::Mod::red) ? 1 : 0;
-  if (barrier.operands.size() <= place) return 1;
-  const std::optional<uint32_t> id = constantOf(function, barrier.operands[place]);
-  return id ? 1u << (*id & 15) : allBarriers;
-}
-
-void CallGraph::scanBarrier(const ptx::Function& function, const ptx::Instruction& instruction) {
+void CallGraph::scanBarrier(const ptx::Instruction& instruction) {
   using ptx::Mod;
   if (instruction.opcode == ptx::Opcode::Mbarrier)
     barriers_.waits |= instruction.has(Mod::test_wait) || instruction.has(Mod::try_wait);
@@ -190,7 +155,7 @@ void CallGraph::scanBarrier(const ptx::Function& function, const ptx::Instructio
   barriers_.any |= isBlockBarrier(instruction);
   barriers_.apart |= isBlockBarrier(instruction) && !isAligned(instruction);
   if (!countsThreads(instruction)) return;
-  if (instruction.has(Mod::arrive)) barriers_.arrived |= barrierIds(function, instruction);
+  barriers_.arrives |= instruction.has(Mod::arrive);
   barriers_.reduces |= instruction.has(Mod::red);
   const bool counts = !instruction.has(Mod::red) || instruction.operands.size() > 3;
   barriers_.counts |= counts;

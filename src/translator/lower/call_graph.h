@@ -36,14 +36,10 @@ struct BarrierUse {
   bool apart = false;    // and such as lanes of a warp may come to one by one
   bool warps = false;    // operations of a warp, also within barriers that count threads
   bool counts = false;   // of a number of threads
-  uint32_t arrived = 0;  // where threads arrive without waiting, as barrierIds
+  bool arrives = false;  // without waiting
   bool reduces = false;
   bool waits = false;  // of mbarriers
 };
-
-// Which of the 16 barriers of the block the instruction may be at, a bit for each: all where its number is computed.
-uint32_t barrierIds(const ptx::Function& function, const ptx::Instruction& barrier);
-constexpr uint32_t allBarriers = 0xFFFF;
 
 // Of a barrier of the block: all lanes of a warp come to it together.
 bool isAligned(const ptx::Instruction& barrier);
@@ -65,7 +61,7 @@ class CallGraph {
  private:
   void scan(const ptx::Function& function);
   void notePassed(const ptx::Instruction& call, const ptx::Function& callee);
-  void scanBarrier(const ptx::Function& function, const ptx::Instruction& instruction);
+  void scanBarrier(const ptx::Instruction& instruction);
   void order(const ptx::Function& function);
   void layOutFrame(const ptx::Function& function, FunctionInfo& info);
   void placeFrames();

@@ -35,7 +35,6 @@ void FunctionLowering::lowerBody() {
   for (const ptx::Statement& statement : function_.body) lowerStatement(statement);
   lowerReturn();
   b.function().removeUnreachableBlocks();
-  if (function_.isEntry && program_.countsAllBarriers()) countEnds();
 }
 
 void FunctionLowering::lowerStatement(const ptx::Statement& statement) {

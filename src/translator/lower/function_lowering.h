@@ -148,7 +148,6 @@ class FunctionLowering {
 
   void lowerPrologue();
   void clearBarrierWords();
-  void countEnds();
   void lowerReturn();
   uint32_t placeOf(uint32_t where) const;
   void lowerStatement(const ptx::Statement& statement);

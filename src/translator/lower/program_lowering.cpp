@@ -59,7 +59,7 @@ std::optional<ir::Program> ProgramLowering::run() {
   noteSourceLines();
   layOutParameters();
   const BarrierUse& use = graph_.barriers();
-  result_.waits |= use.arrived != 0 || use.counts || use.waits;
+  result_.waits |= use.arrives || use.counts || use.waits;
   layOutShared();
   for (const ptx::Function* function : graph_.functions()) {
     auto& lowered = result_.functions.emplace_back(std::make_unique<ir::Function>());
@@ -198,7 +198,7 @@ void ProgramLowering::layOutShared() {
   hasBarrierWords_ = graph_.barriers().counts || graph_.barriers().reduces || countsAllBarriers();
   if (hasBarrierWords_) {
     barrierWords_ = alignUp(offset, 16);
-    offset = barrierWords_ + 4 * barrierWordCount();
+    offset = barrierWords_ + 128;
   }
   if (uint32_t bytes = blockRoundsBytes()) {
     result_.blockRoundsOffset = alignUp(offset, 16);

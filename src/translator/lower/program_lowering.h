@@ -51,18 +51,11 @@ class ProgramLowering {
   }
 
   // Barriers that count threads: some kernels need them, some devices then need them for all barriers, see barrier.cpp.
-  uint32_t arrived() const { return graph_.barriers().arrived; }  // at these without waiting, a bit for each
+  bool usesArrive() const { return graph_.barriers().arrives; }
   bool countsAllBarriers() const;
   bool hasBarrierWords() const { return hasBarrierWords_; }
   uint32_t barrierWords() const { return barrierWords_; }         // 16 words of shared memory, zero at first
   uint32_t reductionWords() const { return barrierWords_ + 64; }  // and 16 more
-  // 16 for the second barrier of reductions, where threads also arrive without waiting; one of the threads that have
-  // not ended, where all barriers count.
-  uint32_t reductionBarriers() const { return barrierWords_ + 128; }
-  uint32_t runningThreads() const { return barrierWords_ + 4 * barrierWordCount() - 4; }
-  uint32_t barrierWordCount() const {
-    return 32 + (graph_.barriers().reduces && arrived() != 0 ? 16 : 0) + (countsAllBarriers() ? 1 : 0);
-  }
 
   // Shared memory that CUDA keeps for itself: groups of more than a warp meet in it. Only for kernels that ask where.
   static constexpr uint32_t reservedBytes = 1024;

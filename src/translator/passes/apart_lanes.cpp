@@ -21,16 +21,10 @@ using ir::Op;
 // or, as null, the place where the branch's lanes meet again.
 using Stops = std::set<std::pair<const Instruction*, bool>>;
 
-analyses::Divergence::Among amongLanes(bool rowsAreWhole) {
-  return rowsAreWhole ? analyses::Divergence::Among::WarpOfRow : analyses::Divergence::Among::Warp;
-}
-
-bool isBarrierApart(const Instruction* i) { return i->op == Op::Barrier && i->payload; }
-
 class BarriersApart {
  public:
-  BarriersApart(ir::Function& function, bool rowsAreWhole)
-      : function_(function), forest_(findLoops(function)), divergence_(function, amongLanes(rowsAreWhole)) {}
+  explicit BarriersApart(ir::Function& function)
+      : function_(function), forest_(findLoops(function)), divergence_(function, analyses::Divergence::Among::Warp) {}
 
   bool find() const {
     return std::ranges::any_of(function_.blocks, [&](const Block* block) { return parts(*block); });
@@ -118,13 +112,15 @@ bool hasAny(const ir::Program& program, const IsMeant& isMeant) {
 
 }  // namespace
 
-bool haveBarriersApart(ir::Function& function, bool rowsAreWhole) {
-  const bool hasAny = std::ranges::any_of(
-      function.blocks, [](const Block* block) { return std::ranges::any_of(block->instructions, isBarrierApart); });
+bool haveBarriersApart(ir::Function& function) {
+  const bool hasAny = std::ranges::any_of(function.blocks, [](const Block* block) {
+    return std::ranges::any_of(block->instructions,
+                               [](const Instruction* i) { return i->op == Op::Barrier && i->payload; });
+  });
   if (!hasAny) return false;
   function.removeUnreachableBlocks();
   separateEntry(function);
-  return BarriersApart(function, rowsAreWhole).find();
+  return BarriersApart(function).find();
 }
 
 bool hasOrderedLoads(const ir::Program& program) {
@@ -137,22 +133,14 @@ bool hasPartBarriers(const ir::Program& program) {
   return hasAny(program, [](const ir::Function&, const Instruction* i) { return isPartBarrier(i); });
 }
 
-bool mayWaitByRows(const ir::Program& program) {
-  const auto isX = [](const ir::Function&, const Instruction* i) {
-    return i->op == Op::Input && static_cast<ir::InputKind>(i->payload) == ir::InputKind::ThreadIdX;
-  };
-  const auto isApart = [](const ir::Function&, const Instruction* i) { return isBarrierApart(i); };
-  return hasAny(program, isX) && (hasOrderedLoads(program) || hasAny(program, isApart));
-}
-
-bool waitForEachOther(ir::Function& function, bool rowsAreWhole) {
+bool waitForEachOther(ir::Function& function) {
   const auto waits = accessesThatWait(function);
   std::vector<bool> hasWaits(function.blockIdBound());
   for (const Block* block : function.blocks)
     hasWaits[block->id] = std::ranges::any_of(
         block->instructions, [&](const Instruction* i) { return isOrderedLoad(*i) && waits.contains(i); });
   if (std::ranges::none_of(hasWaits, std::identity())) return false;
-  const analyses::Divergence divergence(function, amongLanes(rowsAreWhole));
+  const analyses::Divergence divergence(function, analyses::Divergence::Among::Warp);
   const std::vector<const Block*> all(function.blocks.begin(), function.blocks.end());
   for (const Block* branch : all) {
     if (!divergence.isDivergent(*branch)) continue;

@@ -13,8 +13,7 @@ namespace mulciber::passes {
 
 // Whether lanes of a warp may come to a `barrier apart` while others of it come to another barrier, or to the same one
 // a round of a loop later. Loops with several entries get one on the way. For functions without calls, not structured.
-// `rowsAreWhole`: each row of the block is made of whole warps.
-bool haveBarriersApart(ir::Function& function, bool rowsAreWhole);
+bool haveBarriersApart(ir::Function& function);
 
 // Whether there are loads by which threads may wait at all.
 bool hasOrderedLoads(const ir::Program& program);
@@ -23,9 +22,6 @@ bool hasOrderedLoads(const ir::Program& program);
 bool hasPartBarriers(const ir::Program& program);
 
 // Whether lanes may wait in a loop, on one side of a branch, for what others of their warp write on another side.
-bool waitForEachOther(ir::Function& function, bool rowsAreWhole);
-
-// Whether it may depend on the block's rows where lanes wait.
-bool mayWaitByRows(const ir::Program& program);
+bool waitForEachOther(ir::Function& function);
 
 }  // namespace mulciber::passes

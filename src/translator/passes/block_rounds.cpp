@@ -490,7 +490,7 @@ bool BlockRounds::run(ir::Function& function, PassContext& context) {
   const bool hasWarps = profile.hasWarps() || !usesWarps(function);
   const bool waits = context.program.waits && !profile.warpsProgress && !profile.barrierYields;
   const bool missesEnded = !profile.exitedThreadsArrive && findBarrierWithoutExited(function) != nullptr;
-  if (hasWarps && !waits && !missesEnded && !haveBarriersApart(function, !context.options.splitRows)) return false;
+  if (hasWarps && !waits && !missesEnded && !haveBarriersApart(function)) return false;
   runBlockInRounds(function, hasWarps, context.program.blockRoundsOffset);
   return true;
 }

@@ -36,7 +36,7 @@ class Rewriter {
   explicit Rewriter(ir::Function& function)
       : isAwaited_(findAwaited(function)),
         // Only speed hangs on it: values that threads bring along different ways count as the same.
-        divergence_(function, analyses::Divergence::Among::WarpOfRow, analyses::Divergence::Branches::Ignored),
+        divergence_(function, analyses::Divergence::Among::Warp, analyses::Divergence::Branches::Ignored),
         addresses_(function),
         inserted_(function) {}
 

@@ -251,8 +251,7 @@ bool isOfOtherLane(const Instruction& access) {
 
 class Rewriter {
  public:
-  explicit Rewriter(ir::Function& function)
-      : function_(function), divergence_(function, Divergence::Among::WarpOfRow) {}
+  explicit Rewriter(ir::Function& function) : function_(function), divergence_(function, Divergence::Among::Warp) {}
 
   bool run() {
     bool changed = false;

@@ -27,7 +27,7 @@ void beginWithBarrier(ir::Function& function, Block& block) {
 
 bool joinLanesBehindLoops(ir::Function& function) {
   if (std::ranges::none_of(function.blocks, hasWarpOperation)) return false;
-  const analyses::Divergence divergence(function, analyses::Divergence::Among::WarpOfRow);
+  const analyses::Divergence divergence(function, analyses::Divergence::Among::Warp);
   std::vector<Block*> ends;
   for (const Block* header : function.blocks) {
     if (header->merge.kind != ir::Merge::Kind::Loop) continue;

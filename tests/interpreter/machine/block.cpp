@@ -134,13 +134,8 @@ void Block::arrive(Thread& thread, unsigned number, uint32_t expected, bool isTr
   if (arrived >> thread.lane & 1) throw Fault(Status::Undefined, "the thread arrives at the barrier a second time");
   const bool isFirst =
       std::all_of(barrier.arrived.begin(), barrier.arrived.end(), [](uint32_t lanes) { return !lanes; });
-  // Those of all warps of the block may be named or not.
-  const auto isOfAll = [&](uint32_t named) { return named == 0 || named == warps.size() * kWarpLanes; };
-  if (!isFirst && barrier.expected != expected) {
-    if (!isOfAll(barrier.expected) || !isOfAll(expected))
-      throw Fault(Status::Undefined, "the barrier is awaited by different numbers of threads");
-    expected = 0;
-  }
+  if (!isFirst && barrier.expected != expected)
+    throw Fault(Status::Undefined, "the barrier is awaited by different numbers of threads");
   barrier.expected = expected;
   arrived |= uint32_t(1) << thread.lane;
   barrier.sum += isTrue;

@@ -164,19 +164,15 @@ std::string fillMemory(bool hasCells) {
   return text + "bar.sync 0;\n";
 }
 
-// Some threads, or one whole warp, end before the others meet again.
+// Some threads end before the others meet again.
 void addLeaving(Random& random, Program& program, Scope& scope, Node& body) {
   if (!random.chance(40)) return;
   const std::string at = cat("[%out+", program.results.size() * 8, "], ");
   program.results.push_back("ballot of those that are left");
-  const std::string ends = scope.reg('p');
-  if (random.chance(40))
-    body.children.push_back({cat("{\n.reg .b32 %warp;\nshr.u32 %warp, %lane, 5;\nsetp.eq.u32 ", ends, ", %warp, ",
-                                 random.below((program.threads() + 31) / 32), ";\n}\n"),
-                             {}});
-  body.children.push_back({cat("@", ends, " exit;\nbar.sync 0;\n{\n.reg .b32 %value;\nvote.sync.ballot.b32 %value, ",
-                               scope.reg('p'), ", %m0;\nst.global.b32 ", at, "%value;\n}\n"),
-                           {}});
+  body.children.push_back(
+      {cat("@", scope.reg('p'), " exit;\nbar.sync 0;\n{\n.reg .b32 %value;\nvote.sync.ballot.b32 %value, ",
+           scope.reg('p'), ", %m0;\nst.global.b32 ", at, "%value;\n}\n"),
+       {}});
 }
 
 }  // namespace
@@ -224,7 +220,7 @@ Program makeProgram(uint64_t seed, const ProgramOptions& options) {
   static constexpr std::array<unsigned, 8> kWidths = {32, 64, 64, 96, 1, 17, 40, 50};
   static constexpr std::array<unsigned, 8> kWidthsOfNumbers = {64, 64, 128, 128, 96, 32, 50, 1};
   program.width = random.pick(isGeneral ? kWidths : kWidthsOfNumbers);
-  program.height = random.chance(30) ? 2 : 1;
+  program.height = random.chance(20) ? 2 : 1;
   program.blocks = 1 + random.below(2);
   program.parameterBytes = 64 << random.below(4);
   const unsigned functions = !isGeneral || random.chance(60) ? 0 : 1 + random.below(4);

@@ -79,43 +79,22 @@ Node windowOfThread(Scope& scope) {
           {}};
 }
 
-// Warps of even number arrive; the others wait for them and read what they wrote. These may leave out how many threads
-// come, since it is all of the block. The barrier's number is a constant, in a register or not, or computed.
+// Warps of even number arrive; the others wait for them and read what they wrote.
 Node halfBarrier(Scope& scope) {
-  Random& random = scope.random;
-  const unsigned threads = (scope.program.threads() + 31) / 32 * 32;
+  const unsigned threads = scope.program.threads();
   const std::string arrives = scope.label(), end = scope.label();
-  std::string number;
-  switch (random.below(4)) {
-    case 0: number = "mov.u32 %number, 4;\n"; break;
-    case 1: number = "and.b32 %number, %lane, 0;\nadd.u32 %number, %number, 4;\n"; break;
-    default: break;
-  }
-  const auto which = [&] { return number.empty() || random.chance(50) ? "4" : "%number"; };
-  const std::string arrive = cat("bar.arrive ", which(), ", ", threads, ";\n");
-  std::string wait;
-  switch (random.below(4)) {
-    case 0: wait = cat("bar.sync ", which(), ", ", threads, ";\n"); break;
-    case 1: wait = cat("bar.red.popc.u32 ", scope.reg('r'), ", ", which(), ", ", scope.condition(false), ";\n"); break;
-    default: wait = cat("bar.sync ", which(), ";\n"); break;
-  }
-  return {cat("{\n.reg .b32 %warp, %number;\n.reg .pred %is;\n", number,
-              "shr.u32 %warp, %lane, 5;\nand.b32 %warp, %warp, 1;\nsetp.eq.u32 %is, %warp, 0;\n@%is bra ", arrives,
-              ";\n", wait, "ld.shared.b32 ", scope.reg('r'), ", [%shared+-",
-              32 * kWindowBytes - random.below(kWindowBytes / 4) * 4, "];\nbra ", end, ";\n", arrives, ":\n", arrive,
-              end, ":\nbar.sync 0;\n}\n"),
+  return {cat("{\n.reg .b32 %warp;\n.reg .pred %is;\nshr.u32 %warp, %lane, 5;\nand.b32 %warp, %warp, 1;\n",
+              "setp.eq.u32 %is, %warp, 0;\n@%is bra ", arrives, ";\nbar.sync 4, ", threads, ";\nld.shared.b32 ",
+              scope.reg('r'), ", [%shared+-", 32 * kWindowBytes - scope.random.below(kWindowBytes / 4) * 4, "];\nbra ",
+              end, ";\n", arrives, ":\nbar.arrive 4, ", threads, ";\n", end, ":\nbar.sync 0;\n}\n"),
           {}};
 }
 
-// Lanes of one warp wait at different places of the code: any of them, or those of one row of the block and another.
+// Lanes of one warp wait at different places of the code.
 Node splitBarrier(Scope& scope) {
   const std::string second = scope.label(), end = scope.label();
-  const std::string isFirst = scope.reg('p');
   const unsigned number = scope.random.below(4);
   Node node{cat('@', scope.condition(false), " bra ", second, ";\n"), {}};
-  if (scope.random.chance(40))
-    node.text = cat("{\n.reg .b32 %x;\nmov.u32 %x, %tid.x;\nsetp.lt.u32 ", isFirst, ", %x, 32;\n}\n@", isFirst, " bra ",
-                    second, ";\n");
   Place inside;
   inside.depth = 2;
   Node first = statements(scope, inside, 1 + scope.random.below(2));
@@ -177,7 +156,7 @@ Node barrierStatement(Scope& scope) {
     }
     case 2: return {cat("bar.red.popc.u32 ", scope.uniform(), ", 1, ", scope.condition(false), ";\n"), {}};
     case 3:
-      if (scope.program.threads() > 32) return halfBarrier(scope);
+      if (scope.program.threads() % 64 == 0) return halfBarrier(scope);
       [[fallthrough]];
     case 4:
       if (scope.program.hasSplitBarriers) return splitBarrier(scope);
