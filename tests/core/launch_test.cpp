@@ -454,7 +454,7 @@ TEST_P(LaunchTest, KernelsWaitBehindHostFunctions) {
 
 // The first launch of a kernel that needs the heap makes it, while other launches bring memory of their own.
 TEST_P(LaunchTest, TheHeapIsMadeBesideCooperativeLaunches) {
-  constexpr int rounds = 20;
+  constexpr int rounds = 3;
   const std::string text = GetParam() ? translated(kernelsText(), profileOf(*context)) : kernelsText();
   Launch together = shape(1, 32);
   together.isCooperative = true;

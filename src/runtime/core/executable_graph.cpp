@@ -114,6 +114,7 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
     instantiation = {InstantiateResult::ContextsNotSupported, failed};
     return Error::NotSupported;
   }
+  if (context) TRY(context->error());
   std::shared_ptr<ExecutableGraph> executable(new ExecutableGraph(graph.clone(), flags));
   if (context) executable->context_ = context->shared_from_this();
   executable->gatherNodes(*executable->graph_);
