@@ -110,7 +110,7 @@ class Device {
   };
   PoolsOfKind& poolsOf(MemoryKind kind);
   std::array<PoolsOfKind, 3> poolsByKind_;
-  std::vector<MemoryPoolRef> pools_;  // all that a handle stands for
+  std::vector<MemoryPoolRef> pools_;           // all that a handle stands for
   std::vector<MemoryPoolRef> destroyedPools_;  // that still have memory
   std::atomic<bool> hasPools_{false};
 };
