@@ -1,20 +1,18 @@
-#!/ usr / bin / env python3
-""
-    "What nvJitLink joins with libraries of PTX runs, with link-time optimisation and without: what the code needs of them is
-    there,
-    and what only the rest needs is not missed.PTX finds what intermediate code
-            has.
+#!/usr/bin/env python3
+"""What nvJitLink joins with libraries of PTX runs, with link-time optimisation and without: what the code needs of them is
+there, and what only the rest needs is not missed. PTX finds what intermediate code has.
 
-        usage : linked_library_test.py MULCIBER NVCC
-                ""
-                "
-                import ctypes import pathlib import subprocess import sys import tempfile
+usage: linked_library_test.py MULCIBER NVCC
+"""
+import ctypes
+import pathlib
+import subprocess
+import sys
+import tempfile
 
-                    SKIPPED = 77 KERNEL = b
-    ""
-    "
-    extern "C" __device__ int
-    twice(int);
+SKIPPED = 77
+KERNEL = b"""
+extern "C" __device__ int twice(int);
 extern "C" __global__ void k(int* out, int* between) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
   between[i] = twice(i);
@@ -22,21 +20,15 @@ extern "C" __global__ void k(int* out, int* between) {
   cudaCGSynchronize(cudaCGGetIntrinsicHandle(cudaCGScopeGrid), 0);
   out[i] = between[count - 1 - i];
 }
-""
-    "
-    TWICE = b 'extern "C" __device__ int twice(int i) { return 2 * i; }' MEMBERS = {
-      "needed" :
-          ""
-          "__device__ int factor = 2;
-      extern "C" __device__ __noinline__ int twice(int i){return factor * i;
-}
+"""
+TWICE = b'extern "C" __device__ int twice(int i) { return 2 * i; }'
+MEMBERS = {
+    "needed": """__device__ int factor = 2;
+extern "C" __device__ __noinline__ int twice(int i) { return factor * i; }
 """,
     "other": """extern "C" __device__ int nowhere(int);
-extern "C" __device__ __noinline__ int unused(int i) {
-  return nowhere(i) + 1;
-}
-""
-    ",
+extern "C" __device__ __noinline__ int unused(int i) { return nowhere(i) + 1; }
+""",
 }
 INPUT_PTX, INPUT_LTO_IR, INPUT_LIBRARY = 2, 3, 6
 

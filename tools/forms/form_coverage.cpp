@@ -14,9 +14,10 @@ struct Place {
   const char* target;
 };
 
-// Each form is in one of these: the newest of each architecture, old ones for what has gone.
+// Each form is in one of these: the newest of each architecture, old ones for what has gone, and one for what is known
+// of later versions.
 constexpr Place kPlaces[] = {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"}, {90, "sm_60"},
-                             {90, "sm_10"},  {13, "sm_13"},   {64, "sm_70"}};
+                             {90, "sm_10"},  {13, "sm_13"},   {64, "sm_70"},   {91, "sm_90"}};
 
 std::string moduleText(const Place& place, const std::string& instruction) {
   const ptx::Target target = *ptx::parseTarget(place.target);
