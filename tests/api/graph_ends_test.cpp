@@ -43,7 +43,9 @@ TEST_F(GraphEnds, TheContextOfItsKernelsIsNoMore) {
     }
     EXPECT_EQ(cuCtxDestroy(own), CUDA_SUCCESS);
     if (!isInstantiated) {
-      EXPECT_NE(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
+      CUDA_GRAPH_INSTANTIATE_PARAMS told{};
+      EXPECT_NE(cuGraphInstantiateWithParams(&executable, graph, &told), CUDA_SUCCESS);
+      EXPECT_EQ(told.result_out, CUDA_GRAPH_INSTANTIATE_ERROR);
     }
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
     if (isInstantiated) {

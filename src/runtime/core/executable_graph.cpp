@@ -114,7 +114,10 @@ Error ExecutableGraph::create(const Graph& graph, uint64_t flags, std::shared_pt
     instantiation = {InstantiateResult::ContextsNotSupported, failed};
     return Error::NotSupported;
   }
-  if (context) TRY(context->error());
+  if (const Error error = context ? context->error() : Error::Success; error != Error::Success) {
+    instantiation.result = InstantiateResult::Failed;
+    return error;
+  }
   std::shared_ptr<ExecutableGraph> executable(new ExecutableGraph(graph.clone(), flags));
   if (context) executable->context_ = context->shared_from_this();
   executable->gatherNodes(*executable->graph_);
